@@ -1,0 +1,2 @@
+//! The binary `pleach`.
+fn main() {}

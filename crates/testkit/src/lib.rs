@@ -1,0 +1,1 @@
+//! For tests only: hermetic repositories and scripted agents.
