@@ -1,1 +1,16 @@
-//! What a plan and a batch are and which moves are legal: plain functions over plain data.
+//! What a plan and a batch are, which moves are legal and what to do next.
+//!
+//! Plain functions over plain data: no files, no clock, no processes, no randomness.
+
+pub mod batch;
+pub mod event;
+pub mod graph;
+pub mod id;
+pub mod next;
+pub mod phase;
+pub mod plan;
+pub mod problem;
+pub mod schedule;
+pub mod select;
+pub mod task;
+pub mod task_state;

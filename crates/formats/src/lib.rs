@@ -1,1 +1,65 @@
 //! Plans as text: Markdown in three dialects and JSON, read with places and edited byte for byte.
+//!
+//! Text in, plan or edited text out; opens no file.
+
+mod json;
+mod lines;
+mod markdown;
+mod status_file;
+mod write_back;
+
+use std::ops::Range;
+
+use pleach_domain::plan::Plan;
+
+pub use markdown::events_alone;
+pub use status_file::{StatusFile, StatusFileError};
+pub use write_back::{Change, Marker, WriteBackError, set_markers};
+
+/// A plan together with the places where its marks stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// The plan.
+    pub plan: Plan,
+    /// For each task of the plan, how it is told apart and where its state is written.
+    pub places: Vec<TaskPlace>,
+}
+
+/// Where a task's state stands in its text, and what its identity is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskPlace {
+    /// The mark that says how far it is.
+    pub mark: Mark,
+    /// Whether the id was written or merely counted.
+    pub identity: Identity,
+}
+
+/// What tells a task apart from others when the file is edited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Identity {
+    /// Its id and its text.
+    WrittenId,
+    /// Its text alone; the id is its position.
+    Text,
+}
+
+/// The bytes that say how far a task is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mark {
+    /// The character between the brackets of a checkbox.
+    Checkbox(Range<usize>),
+    /// The value of a Status line, brackets included.
+    Status(Range<usize>),
+    /// Nothing that Pleach would change.
+    None,
+}
+
+/// Reads a plan: JSON if it opens with a brace, Markdown otherwise.
+pub fn read(text: &str) -> Document {
+    let body = text.trim_start_matches('\u{feff}').trim_start();
+    if body.starts_with('{') {
+        json::read(text)
+    } else {
+        markdown::read(text)
+    }
+}

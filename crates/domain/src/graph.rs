@@ -1,0 +1,325 @@
+//! The checked graph of a plan: who needs whom, and everything that is wrong with it at once.
+//!
+//! Knows the edges that people wrote; `order` adds the ones that follow from them.
+
+mod collision;
+mod cycle;
+mod edges;
+mod order;
+
+pub use edges::Edges;
+pub use order::{Order, Ordered, Overlap, Rules};
+
+use crate::plan::{Index, Plan};
+use crate::problem::{Code, Problem, nearest};
+use crate::task::{Dependency, IfUnknown, Task};
+
+/// How many unknown names get a "did you mean": each costs a look at every task.
+const MOST_SUGGESTIONS: usize = 20;
+
+/// What a dependency on a task that is not in the plan counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Strictness {
+    /// What the dialect of its plan says.
+    #[default]
+    AsWritten,
+    /// Always an error.
+    Strict,
+}
+
+/// A plan with its written edges resolved.
+#[derive(Debug)]
+pub struct Graph<'p> {
+    plan: &'p Plan,
+    index: Index<'p>,
+    needs: Edges,
+    errors: Vec<Problem>,
+    warnings: Vec<Problem>,
+}
+
+impl<'p> Graph<'p> {
+    /// Resolves the edges of a plan and collects every error.
+    pub fn of(plan: &'p Plan, strictness: Strictness) -> Self {
+        let index = plan.index();
+        let mut graph = Self {
+            needs: Edges::from_pairs(0, &[]),
+            errors: plan.errors.clone(),
+            warnings: plan.warnings.clone(),
+            plan,
+            index,
+        };
+        graph.report_duplicates();
+        graph.resolve_needs(strictness);
+        graph.check_stages();
+        graph.report_cycles();
+        let line = |problem: &Problem| problem.line.unwrap_or(0);
+        graph.errors.sort_by_key(line);
+        graph.warnings.sort_by_key(line);
+        graph
+    }
+
+    /// The plan it was made from.
+    pub fn plan(&self) -> &'p Plan {
+        self.plan
+    }
+
+    /// The task at a position.
+    pub fn task(&self, position: usize) -> &'p Task {
+        &self.plan.tasks[position]
+    }
+
+    /// The positions of tasks by id.
+    pub fn index(&self) -> &Index<'p> {
+        &self.index
+    }
+
+    /// The positions of the tasks that a task needs, in the order written.
+    pub fn needs(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
+        self.needs.of(position).iter().map(|need| *need as usize)
+    }
+
+    /// Everything that is wrong.
+    pub fn errors(&self) -> &[Problem] {
+        &self.errors
+    }
+
+    /// Everything that is odd.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+
+    /// The needs of `position` that are not settled.
+    pub fn open_needs(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
+        self.needs(position)
+            .filter(|need| !self.task(*need).status.is_settled())
+    }
+
+    /// Which tasks are not settled.
+    pub fn open_members(&self) -> Vec<bool> {
+        let tasks = self.plan.tasks.iter();
+        tasks.map(|task| !task.status.is_settled()).collect()
+    }
+
+    /// Adds to the chosen tasks whatever they need and is still open.
+    pub fn with_needs(&self, chosen: &[usize]) -> Vec<usize> {
+        let mut taken = vec![false; self.plan.tasks.len()];
+        let mut stack = chosen.to_vec();
+        while let Some(position) = stack.pop() {
+            if !std::mem::replace(&mut taken[position], true) {
+                stack.extend(self.open_needs(position));
+            }
+        }
+        (0..taken.len())
+            .filter(|position| taken[*position])
+            .collect()
+    }
+
+    /// One error a task that needs something open which was not chosen.
+    pub fn missing_needs(&self, chosen: &[usize]) -> Vec<Problem> {
+        let mut taken = vec![false; self.plan.tasks.len()];
+        for position in chosen {
+            taken[*position] = true;
+        }
+        let mut problems = Vec::new();
+        for position in chosen {
+            let missing: Vec<&str> = self
+                .open_needs(*position)
+                .filter(|need| !taken[*need])
+                .map(|need| self.task(need).id.as_str())
+                .collect();
+            if missing.is_empty() {
+                continue;
+            }
+            let task = self.task(*position);
+            let message = format!(
+                "task {} needs {}, which {} not done and not selected",
+                task.id,
+                missing.join(", "),
+                if missing.len() == 1 { "is" } else { "are" },
+            );
+            problems.push(
+                Problem::new(Code::MissingDependencies, message)
+                    .at(task.line)
+                    .hint("add --with-deps to take them along")
+                    .about([task.id.clone()]),
+            );
+        }
+        problems
+    }
+
+    /// Splits the errors into those that the chosen tasks reach through their needs, and the rest.
+    pub fn errors_reaching(&self, chosen: &[usize]) -> (Vec<Problem>, Vec<Problem>) {
+        let reached = self.with_needs(chosen);
+        let mut taken = vec![false; self.plan.tasks.len()];
+        for position in reached {
+            taken[position] = true;
+        }
+        self.errors.iter().cloned().partition(|problem| {
+            problem.tasks.is_empty()
+                || problem
+                    .tasks
+                    .iter()
+                    .any(|id| self.index.find(id.as_str()).is_some_and(|at| taken[at]))
+        })
+    }
+
+    fn report_duplicates(&mut self) {
+        for (position, task) in self.plan.tasks.iter().enumerate() {
+            let first = self.index.find(task.id.as_str()).unwrap_or(position);
+            if first == position {
+                continue;
+            }
+            let message = format!(
+                "task {} is defined at line {} and again at line {}",
+                task.id,
+                self.task(first).line,
+                task.line
+            );
+            self.errors.push(
+                Problem::new(Code::DuplicateId, message)
+                    .at(task.line)
+                    .hint("give one of them another id")
+                    .about([task.id.clone()]),
+            );
+        }
+    }
+
+    fn resolve_needs(&mut self, strictness: Strictness) {
+        let mut pairs = Vec::new();
+        let mut suggestions = MOST_SUGGESTIONS;
+        for (position, task) in self.plan.tasks.iter().enumerate() {
+            for need in &task.needs {
+                match self.index.find(need.on.as_str()) {
+                    Some(found) if found == position => self.errors.push(
+                        Problem::new(
+                            Code::SelfDependency,
+                            format!("task {} depends on itself", task.id),
+                        )
+                        .at(need.line)
+                        .hint("remove the dependency")
+                        .about([task.id.clone()]),
+                    ),
+                    Some(found) => pairs.push((narrow(position), narrow(found))),
+                    None if need.if_unknown == IfUnknown::SaidDone => {}
+                    None => {
+                        let problem = self.unknown_need(task, need, &mut suggestions);
+                        let lenient = need.if_unknown == IfUnknown::TakenAsDone
+                            && strictness == Strictness::AsWritten;
+                        if lenient {
+                            self.warnings.push(problem);
+                        } else {
+                            self.errors.push(problem);
+                        }
+                    }
+                }
+            }
+        }
+        self.needs = Edges::from_pairs(self.plan.tasks.len(), &pairs);
+    }
+
+    fn unknown_need(&self, task: &Task, need: &Dependency, suggestions: &mut usize) -> Problem {
+        let taken_as_done = match need.if_unknown {
+            IfUnknown::Error => "",
+            IfUnknown::TakenAsDone | IfUnknown::SaidDone => "; it is taken as done",
+        };
+        let message = format!(
+            "task {} depends on {}, which is not in the plan{taken_as_done}",
+            task.id, need.on
+        );
+        let problem = Problem::new(Code::UnknownDependency, message)
+            .at(need.line)
+            .about([task.id.clone()]);
+        if *suggestions == 0 {
+            return problem;
+        }
+        *suggestions -= 1;
+        let others = self.index.ids().filter(|id| *id != task.id.as_str());
+        match nearest(need.on.as_str(), others) {
+            Some(near) => problem.hint(format!("did you mean {near}?")),
+            None => problem.hint("remove it, or add the task"),
+        }
+    }
+
+    fn check_stages(&mut self) {
+        let mut stage_of = vec![None; self.plan.tasks.len()];
+        for stage in &self.plan.stages {
+            for id in &stage.tasks {
+                match self.index.find(id.as_str()) {
+                    None => self.errors.push(
+                        Problem::new(
+                            Code::TaskNotFound,
+                            format!(
+                                "batch {} lists task {id}, which is not in \"tasks\"",
+                                stage.id
+                            ),
+                        )
+                        .at(stage.line)
+                        .hint("add the task or take it off the batch")
+                        .about([id.clone()]),
+                    ),
+                    Some(position) => {
+                        if let Some(earlier) = stage_of[position].replace(&stage.id) {
+                            self.errors.push(
+                                Problem::new(
+                                    Code::BadPlan,
+                                    format!(
+                                        "task {id} is in batch {earlier} and in batch {}",
+                                        stage.id
+                                    ),
+                                )
+                                .at(stage.line)
+                                .hint("a task runs once: list it in one batch")
+                                .about([id.clone()]),
+                            );
+                        }
+                    }
+                }
+            }
+        }
+        if self.plan.stages.is_empty() {
+            return;
+        }
+        for (task, stage) in self.plan.tasks.iter().zip(&stage_of) {
+            if stage.is_none() {
+                self.warnings.push(
+                    Problem::new(
+                        Code::BadPlan,
+                        format!("task {} is in no batch; it runs as soon as it can", task.id),
+                    )
+                    .at(task.line)
+                    .about([task.id.clone()]),
+                );
+            }
+        }
+    }
+
+    fn report_cycles(&mut self) {
+        let everything = vec![true; self.plan.tasks.len()];
+        let written = order::written_edges(self, &everything);
+        for cycle in cycle::find(&written, self.plan.tasks.len()) {
+            self.errors.push(self.describe_cycle(&cycle));
+        }
+    }
+
+    fn describe_cycle(&self, cycle: &[usize]) -> Problem {
+        let first = self.task(cycle[0]);
+        let ids: Vec<&str> = cycle
+            .iter()
+            .chain(&cycle[..1])
+            .map(|position| self.task(*position).id.as_str())
+            .collect();
+        let second = cycle.get(1).map(|position| &self.task(*position).id);
+        let written_at = first.needs.iter().find(|need| Some(&need.on) == second);
+        Problem::new(
+            Code::Cycle,
+            format!("tasks wait for each other: {}", ids.join(" → ")),
+        )
+        .at(written_at.map_or(first.line, |need| need.line))
+        .hint("remove one of these dependencies")
+        .about(cycle.iter().map(|position| self.task(*position).id.clone()))
+    }
+}
+
+fn narrow(position: usize) -> u32 {
+    u32::try_from(position).expect("a plan file is too small for 2^32 tasks")
+}

@@ -1,0 +1,131 @@
+//! The names of things: tasks and phases.
+//!
+//! Knows what two ids have in common, not which ids exist.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The id of a task, exactly as its plan writes it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TaskId(String);
+
+impl TaskId {
+    /// The task that the plan calls `text`.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// The number of a phase, as in `## Phase 2: Title`.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, Default,
+)]
+#[serde(transparent)]
+pub struct PhaseNumber(pub u32);
+
+impl fmt::Display for PhaseNumber {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// An id whose last part is a number: `3.4` is 4 in the series `3.`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SeriesMember<'a> {
+    /// Everything before the last number.
+    pub series: &'a str,
+    /// The last number.
+    pub number: u64,
+}
+
+impl<'a> SeriesMember<'a> {
+    /// Splits `id` before its last number, if it ends in one.
+    pub fn of(id: &'a str) -> Option<Self> {
+        let digits = id.bytes().rev().take_while(u8::is_ascii_digit).count();
+        let (series, number) = id.split_at(id.len() - digits);
+        let number = number.parse().ok()?;
+        Some(Self { series, number })
+    }
+}
+
+/// The ids from `first` to `last`, where both are members of one series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdRange<'a> {
+    series: &'a str,
+    first: u64,
+    last: u64,
+}
+
+impl<'a> IdRange<'a> {
+    /// The range between two ids, or nothing if they are of different series or the wrong way round.
+    pub fn between(first: &'a str, last: &str) -> Option<Self> {
+        let from = SeriesMember::of(first)?;
+        let to = SeriesMember::of(last)?;
+        let same_series = from.series == to.series || to.series.is_empty();
+        (same_series && from.number <= to.number).then_some(Self {
+            series: from.series,
+            first: from.number,
+            last: to.number,
+        })
+    }
+
+    /// Whether the id lies in the range.
+    pub fn contains(&self, id: &str) -> bool {
+        SeriesMember::of(id).is_some_and(|member| {
+            member.series == self.series && (self.first..=self.last).contains(&member.number)
+        })
+    }
+
+    /// How many ids the range names, whether or not they exist.
+    pub fn len(&self) -> u64 {
+        (self.last - self.first).saturating_add(1)
+    }
+
+    /// A range always names at least one id.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// The ids that the range names, in order.
+    pub fn ids(&self) -> impl Iterator<Item = String> + '_ {
+        (self.first..=self.last).map(|number| format!("{}{number}", self.series))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_runs_over_the_last_number_of_its_series() {
+        let range = IdRange::between("3.2", "3.11").unwrap();
+        assert!(range.contains("3.2") && range.contains("3.11"));
+        assert!(!range.contains("3.1") && !range.contains("2.5") && !range.contains("3"));
+        assert_eq!(range.len(), 10);
+    }
+
+    #[test]
+    fn a_range_needs_one_series_and_the_right_direction() {
+        assert_eq!(IdRange::between("67", "65"), None);
+        assert_eq!(IdRange::between("1.1", "2.3"), None);
+        assert!(
+            IdRange::between("ENG-7", "ENG-9")
+                .unwrap()
+                .contains("ENG-8")
+        );
+        assert!(IdRange::between("#3", "5").unwrap().contains("#4"));
+    }
+}

@@ -1,0 +1,188 @@
+//! What to do now: the answer of `next`.
+//!
+//! Knows what the plan says of its tasks; not what runs at the moment.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::graph::Graph;
+use crate::phase::{OpenPhases, Threshold};
+use crate::task::TaskStatus;
+
+/// Whether a rule counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rule {
+    /// It does.
+    #[default]
+    Respected,
+    /// It was switched off.
+    Ignored,
+}
+
+/// The settings of `next`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NextRules {
+    /// Whether dependencies must be done.
+    pub dependencies: Rule,
+    /// Whether tasks that collide, or follow each other in a note, are kept apart.
+    pub conflicts: Rule,
+    /// When phases open.
+    pub threshold: Threshold,
+}
+
+/// Why a task is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// Somebody began it.
+    InProgress,
+    /// It was tried in vain.
+    Failed,
+    /// It can start.
+    Ready,
+}
+
+impl Reason {
+    /// The sentence that scripts rely on.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InProgress => "in_progress - should be completed first",
+            Self::Failed => "failed - needs retry or manual intervention",
+            Self::Ready => "pending - ready to implement",
+        }
+    }
+}
+
+/// One offered task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// The position of the task in the plan.
+    pub position: usize,
+    /// Why it is offered.
+    pub reason: Reason,
+}
+
+/// Tasks in progress, or else failed ones and those that can start, up to `limit` in all.
+pub fn next(graph: &Graph<'_>, limit: usize, rules: NextRules) -> Vec<Offer> {
+    let in_progress = offers(graph, TaskStatus::InProgress, Reason::InProgress);
+    if !in_progress.is_empty() {
+        return in_progress.into_iter().take(limit).collect();
+    }
+    let mut offered = offers(graph, TaskStatus::Failed, Reason::Failed);
+    let ready = Ready::new(graph, rules);
+    let mut declared: HashSet<&str> = HashSet::new();
+    for offer in &offered {
+        declared.extend(files(graph, offer.position));
+    }
+    for position in 0..graph.plan().tasks.len() {
+        if offered.len() >= limit {
+            break;
+        }
+        let collides = rules.conflicts == Rule::Respected
+            && files(graph, position).any(|file| declared.contains(file));
+        if !collides && ready.is_ready(position) {
+            declared.extend(files(graph, position));
+            offered.push(Offer {
+                position,
+                reason: Reason::Ready,
+            });
+        }
+    }
+    offered
+}
+
+fn files<'p>(graph: &Graph<'p>, position: usize) -> impl Iterator<Item = &'p str> {
+    graph.task(position).files.iter().map(String::as_str)
+}
+
+fn offers(graph: &Graph<'_>, status: TaskStatus, reason: Reason) -> Vec<Offer> {
+    let tasks = graph.plan().tasks.iter().enumerate();
+    tasks
+        .filter(|(_, task)| task.status == status)
+        .map(|(position, _)| Offer { position, reason })
+        .collect()
+}
+
+/// Answers for one task whether it can start.
+struct Ready<'g, 'p> {
+    graph: &'g Graph<'p>,
+    rules: NextRules,
+    phases: OpenPhases,
+    broken: HashSet<usize>,
+    predecessors: HashMap<usize, Vec<usize>>,
+    stage_of: HashMap<usize, usize>,
+    open_stage: usize,
+}
+
+impl<'g, 'p> Ready<'g, 'p> {
+    fn new(graph: &'g Graph<'p>, rules: NextRules) -> Self {
+        let index = graph.index();
+        let at = |id: &crate::id::TaskId| index.find(id.as_str());
+        let broken = graph
+            .errors()
+            .iter()
+            .flat_map(|error| &error.tasks)
+            .filter_map(at);
+        let mut ready = Self {
+            graph,
+            rules,
+            phases: OpenPhases::of(graph.plan(), rules.threshold),
+            broken: broken.collect(),
+            predecessors: HashMap::new(),
+            stage_of: HashMap::new(),
+            open_stage: usize::MAX,
+        };
+        let plan = graph.plan();
+        let one_by_one = plan.stages.iter().filter(|stage| !stage.can_parallel);
+        let chains = plan.sequences.iter().map(|sequence| &sequence.tasks);
+        for chain in chains.chain(one_by_one.map(|stage| &stage.tasks)) {
+            let inside: Vec<usize> = chain.iter().filter_map(at).collect();
+            for pair in inside.windows(2) {
+                ready.predecessors.entry(pair[1]).or_default().push(pair[0]);
+            }
+        }
+        for (number, stage) in plan.stages.iter().enumerate() {
+            for position in stage.tasks.iter().filter_map(at) {
+                ready.stage_of.entry(position).or_insert(number);
+                if !graph.task(position).status.is_settled() {
+                    ready.open_stage = ready.open_stage.min(number);
+                }
+            }
+        }
+        ready
+    }
+
+    fn is_ready(&self, position: usize) -> bool {
+        let task = self.graph.task(position);
+        if task.status != TaskStatus::Pending || self.broken.contains(&position) {
+            return false;
+        }
+        let needs_done = self.rules.dependencies == Rule::Ignored
+            || self.graph.open_needs(position).next().is_none();
+        let phase_open =
+            !task.follows_its_phase() || task.phase.is_none_or(|phase| self.phases.is_open(phase));
+        let stage_open = self
+            .stage_of
+            .get(&position)
+            .is_none_or(|stage| *stage <= self.open_stage);
+        needs_done && phase_open && stage_open && self.is_next_in_its_chain(position)
+    }
+
+    /// Looks through settled tasks: the third of a chain waits for the first when the second is done.
+    fn is_next_in_its_chain(&self, position: usize) -> bool {
+        if self.rules.conflicts == Rule::Ignored {
+            return true;
+        }
+        let mut stack = vec![position];
+        let mut seen = HashSet::new();
+        while let Some(at) = stack.pop() {
+            for before in self.predecessors.get(&at).into_iter().flatten() {
+                if !self.graph.task(*before).status.is_settled() {
+                    return false;
+                }
+                if seen.insert(*before) {
+                    stack.push(*before);
+                }
+            }
+        }
+        true
+    }
+}

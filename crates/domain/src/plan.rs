@@ -1,0 +1,114 @@
+//! A plan: tasks as a person wrote them, with their phases, notes and stages.
+//!
+//! Knows no file format and draws no conclusions; `graph` does that.
+
+use std::collections::HashMap;
+
+use crate::id::{PhaseNumber, TaskId};
+use crate::problem::Problem;
+use crate::task::Task;
+
+/// Everything that was read from one source, in its order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The tasks.
+    pub tasks: Vec<Task>,
+    /// The phases, by number.
+    pub phases: Vec<Phase>,
+    /// Tasks that a note puts in order.
+    pub sequences: Vec<Sequence>,
+    /// The batches of an execution plan.
+    pub stages: Vec<Stage>,
+    /// What is wrong with the text itself.
+    pub errors: Vec<Problem>,
+    /// What is odd about the text itself.
+    pub warnings: Vec<Problem>,
+}
+
+/// A phase of a phased plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phase {
+    /// Its number.
+    pub number: PhaseNumber,
+    /// Its title.
+    pub title: String,
+    /// The line of its heading.
+    pub line: u32,
+    /// What its agents are asked to see true.
+    pub checks: Vec<String>,
+}
+
+/// Tasks that run in the order written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sequence {
+    /// The tasks, in order.
+    pub tasks: Vec<TaskId>,
+    /// The group as its author named it, such as `3.1-3.4`.
+    pub group: String,
+    /// Why they are in order; may be empty.
+    pub reason: String,
+    /// The line of the note.
+    pub line: u32,
+}
+
+/// One batch of an execution plan: woven and validated before the next starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stage {
+    /// Its id in the plan.
+    pub id: String,
+    /// Its tasks, in order.
+    pub tasks: Vec<TaskId>,
+    /// Whether its tasks may run at the same time.
+    pub can_parallel: bool,
+    /// The line it starts at.
+    pub line: u32,
+}
+
+impl Plan {
+    /// The plan's tasks by their ids.
+    pub fn index(&self) -> Index<'_> {
+        let mut positions = HashMap::with_capacity(self.tasks.len());
+        for (position, task) in self.tasks.iter().enumerate() {
+            positions.entry(task.id.as_str()).or_insert(position);
+        }
+        Index { positions }
+    }
+
+    /// The sequence that a task belongs to, if any.
+    pub fn sequence_of(&self, task: &TaskId) -> Option<&Sequence> {
+        self.sequences
+            .iter()
+            .find(|sequence| sequence.tasks.contains(task))
+    }
+
+    /// The checks of a task's phase.
+    pub fn acceptance(&self, task: &Task) -> &[String] {
+        self.phases
+            .iter()
+            .find(|phase| Some(phase.number) == task.phase)
+            .map_or(&[], |phase| &phase.checks)
+    }
+}
+
+/// Finds the position of a task by its id.
+#[derive(Debug, Clone)]
+pub struct Index<'p> {
+    positions: HashMap<&'p str, usize>,
+}
+
+impl Index<'_> {
+    /// The position of the task; `12` finds `#12` and the other way round.
+    pub fn find(&self, id: &str) -> Option<usize> {
+        let exact = self.positions.get(id);
+        let position = exact.or_else(|| match id.strip_prefix('#') {
+            Some(bare) => self.positions.get(bare),
+            None => self.positions.get(format!("#{id}").as_str()),
+        });
+        position.copied()
+    }
+
+    /// All ids, in no order.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.positions.keys().copied()
+    }
+}

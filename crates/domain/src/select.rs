@@ -1,0 +1,232 @@
+//! The language in which people choose tasks: `63, 65-67 phase:1 next:5`.
+//!
+//! Knows the words; `resolve` finds the tasks.
+
+mod resolve;
+
+use std::fmt;
+
+pub use resolve::{Choice, resolve};
+
+use crate::id::{IdRange, PhaseNumber};
+
+/// What was asked for, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    terms: Vec<Term>,
+}
+
+/// One word of a selection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Term {
+    /// One task.
+    Id(String),
+    /// The tasks of a series between two numbers.
+    Range {
+        /// The first id.
+        first: String,
+        /// The last id.
+        last: String,
+    },
+    /// The open tasks of a phase.
+    Phase(PhaseNumber),
+    /// All open tasks.
+    All,
+    /// The tasks that failed.
+    Failed,
+    /// The open tasks with a label.
+    Label(String),
+    /// What `next` would answer.
+    Next(usize),
+}
+
+/// A word that is not in the language, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SelectionError {
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead.
+    pub hint: String,
+    /// The whole selection.
+    pub text: String,
+    /// The byte range of the word.
+    pub place: std::ops::Range<usize>,
+}
+
+impl SelectionError {
+    /// The selection with carets below the wrong word, in two lines.
+    pub fn pointer(&self) -> String {
+        let before = self.text[..self.place.start].chars().count();
+        let length = self.text[self.place.clone()].chars().count().max(1);
+        format!(
+            "{}\n{}{}",
+            self.text,
+            " ".repeat(before),
+            "^".repeat(length)
+        )
+    }
+}
+
+impl Selection {
+    /// The words of the selection.
+    pub fn terms(&self) -> &[Term] {
+        &self.terms
+    }
+
+    /// Reads a selection; a word for which `is_id` holds is that task and nothing else.
+    pub fn parse(text: &str, is_id: impl Fn(&str) -> bool) -> Result<Self, SelectionError> {
+        let mut terms = Vec::new();
+        for place in words(text)? {
+            let word = &text[place.clone()];
+            let term = if is_id(word) {
+                Ok(Term::Id(word.to_owned()))
+            } else {
+                term(word)
+            };
+            terms.push(term.map_err(|(message, hint)| SelectionError {
+                message,
+                hint,
+                text: text.to_owned(),
+                place,
+            })?);
+        }
+        Ok(Self { terms })
+    }
+}
+
+type Place = std::ops::Range<usize>;
+
+/// Splits at white space and commas; nothing between two commas is an error.
+fn words(text: &str) -> Result<Vec<Place>, SelectionError> {
+    let empty = |place: Place| SelectionError {
+        message: if text.trim().is_empty() {
+            "the selection is empty".to_owned()
+        } else {
+            "there is no task between the commas".to_owned()
+        },
+        hint: "name tasks, such as 63, 65-67, phase:1, next:5 or all".to_owned(),
+        text: text.to_owned(),
+        place,
+    };
+    let mut found = Vec::new();
+    let mut start = 0;
+    for piece in text.split(',') {
+        let before = found.len();
+        let mut offset = start;
+        for word in piece.split(char::is_whitespace) {
+            if !word.is_empty() {
+                found.push(offset..offset + word.len());
+            }
+            let rest = &text[offset + word.len()..];
+            offset += word.len() + rest.chars().next().map_or(0, char::len_utf8);
+        }
+        let end = start + piece.len();
+        if found.len() == before {
+            return Err(empty(end..text.len().min(end + 1)));
+        }
+        start = end + 1;
+    }
+    Ok(found)
+}
+
+type Refusal = (String, String);
+
+fn term(word: &str) -> Result<Term, Refusal> {
+    if let Some((name, value)) = word.split_once(':') {
+        return named_term(name, value);
+    }
+    match word {
+        "all" => Ok(Term::All),
+        "failed" => Ok(Term::Failed),
+        _ if word.contains('-') => range_or_id(word),
+        _ => Ok(Term::Id(word.to_owned())),
+    }
+}
+
+fn named_term(name: &str, value: &str) -> Result<Term, Refusal> {
+    match name {
+        "phase" | "p" => match value.parse() {
+            Ok(number) => Ok(Term::Phase(PhaseNumber(number))),
+            Err(_) => Err((
+                format!("{value:?} is not the number of a phase"),
+                "write phase:1".to_owned(),
+            )),
+        },
+        "next" => match value.parse() {
+            Ok(count) if count > 0 => Ok(Term::Next(count)),
+            _ => Err((
+                format!("{value:?} is not a number of tasks"),
+                "write next:5".to_owned(),
+            )),
+        },
+        "label" if !value.is_empty() => Ok(Term::Label(value.to_owned())),
+        "label" => Err((
+            "the label has no name".to_owned(),
+            "write label:backend".to_owned(),
+        )),
+        _ => Err((
+            format!("{name}: is not a way to choose tasks"),
+            "phase:, label: and next: are; a task is named by its id alone".to_owned(),
+        )),
+    }
+}
+
+fn range_or_id(word: &str) -> Result<Term, Refusal> {
+    let dashes = word
+        .match_indices('-')
+        .map(|(at, _)| (&word[..at], &word[at + 1..]));
+    let mut backwards = None;
+    for (first, last) in dashes {
+        if IdRange::between(first, last).is_some() {
+            return Ok(Term::Range {
+                first: first.to_owned(),
+                last: last.to_owned(),
+            });
+        }
+        if IdRange::between(last, first).is_some() {
+            backwards = Some((first, last));
+        }
+    }
+    if let Some((first, last)) = backwards {
+        return Err((
+            format!("the range {word} runs backwards"),
+            format!("write {last}-{first}"),
+        ));
+    }
+    let hint = "a range is two ids of one series, such as 65-67 or 3.1-3.4".to_owned();
+    if word.ends_with('-') {
+        return Err((format!("the range {word} has no end"), hint));
+    }
+    if word.starts_with('-') {
+        return Err((format!("the range {word} has no start"), hint));
+    }
+    let (first, last) = word.split_once('-').unwrap_or((word, ""));
+    let both_numbers = [first, last]
+        .iter()
+        .all(|id| crate::id::SeriesMember::of(id).is_some());
+    if both_numbers && first.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err((format!("{first} and {last} are not of one series"), hint));
+    }
+    Ok(Term::Id(word.to_owned()))
+}
+
+impl fmt::Display for Selection {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, term) in self.terms.iter().enumerate() {
+            if number > 0 {
+                formatter.write_str(", ")?;
+            }
+            match term {
+                Term::Id(id) => formatter.write_str(id)?,
+                Term::Range { first, last } => write!(formatter, "{first}-{last}")?,
+                Term::Phase(phase) => write!(formatter, "phase:{phase}")?,
+                Term::All => formatter.write_str("all")?,
+                Term::Failed => formatter.write_str("failed")?,
+                Term::Label(label) => write!(formatter, "label:{label}")?,
+                Term::Next(count) => write!(formatter, "next:{count}")?,
+            }
+        }
+        Ok(())
+    }
+}

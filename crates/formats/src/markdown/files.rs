@@ -1,0 +1,185 @@
+//! Tells which code spans name a file.
+//!
+//! Knows text, not the repository: a file that a task creates does not exist yet.
+
+/// Endings of files that stand without a folder; a bare `user.name` is no file.
+const ENDINGS: [&str; 66] = [
+    "astro",
+    "bash",
+    "bat",
+    "c",
+    "cc",
+    "cfg",
+    "clj",
+    "cmake",
+    "conf",
+    "cpp",
+    "cs",
+    "css",
+    "csv",
+    "cu",
+    "dart",
+    "env",
+    "erl",
+    "ex",
+    "exs",
+    "fish",
+    "go",
+    "gradle",
+    "graphql",
+    "h",
+    "hpp",
+    "hs",
+    "html",
+    "ini",
+    "ipynb",
+    "java",
+    "jl",
+    "js",
+    "json",
+    "jsx",
+    "kt",
+    "lean",
+    "less",
+    "lock",
+    "lua",
+    "md",
+    "mdx",
+    "mjs",
+    "ml",
+    "nix",
+    "php",
+    "pl",
+    "properties",
+    "proto",
+    "ps1",
+    "py",
+    "r",
+    "rb",
+    "rs",
+    "rst",
+    "scala",
+    "scss",
+    "sh",
+    "sql",
+    "svelte",
+    "swift",
+    "toml",
+    "ts",
+    "tsx",
+    "txt",
+    "yaml",
+    "yml",
+];
+
+const BARE_NAMES: [&str; 8] = [
+    "Makefile",
+    "Dockerfile",
+    "Justfile",
+    "Gemfile",
+    "Rakefile",
+    "LICENSE",
+    "README",
+    "CHANGELOG",
+];
+
+/// The file that a code span names, if it names one.
+pub(super) fn declared(span: &str) -> Option<&str> {
+    let path = span.trim();
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let path = without_line_number(path);
+    if !is_plain_path(path) {
+        return None;
+    }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    let names_file = match ending {
+        _ if BARE_NAMES.contains(&name) => true,
+        Some(ending) if path.contains('/') => {
+            (1..=10).contains(&ending.len())
+                && ending.starts_with(|c: char| c.is_ascii_alphabetic())
+        }
+        Some(ending) => ENDINGS.binary_search(&ending).is_ok(),
+        None => false,
+    };
+    names_file.then_some(path)
+}
+
+/// The file that an entry of a file list names: anything that is one word.
+pub(super) fn listed(text: &str) -> Option<&str> {
+    let word = text.trim().split([' ', '\t', '(', ',']).next()?;
+    let word = word
+        .trim_matches(['*', '`', '"', '\''])
+        .trim_end_matches([':', ';']);
+    let path = without_line_number(word.strip_prefix("./").unwrap_or(word));
+    let means_nothing = ["none", "tbd", "n/a", "-", "various", "unknown"]
+        .iter()
+        .any(|word| path.eq_ignore_ascii_case(word));
+    (is_plain_path(path) && !means_nothing).then_some(path)
+}
+
+/// `src/a.rs:10-20` is about `src/a.rs`.
+fn without_line_number(path: &str) -> &str {
+    match path.split_once(':') {
+        Some((file, place)) if place.starts_with(|c: char| c.is_ascii_digit()) => file,
+        _ => path,
+    }
+}
+
+fn is_plain_path(path: &str) -> bool {
+    let odd = |c: char| c.is_whitespace() || c.is_control() || "<>|\"'`*?=;,:&$\\(){}".contains(c);
+    let steps_out = path.split('/').any(|part| part == "..");
+    !path.is_empty()
+        && !path.starts_with(['/', '-', '~', '@', '#'])
+        && !path.contains(odd)
+        && !steps_out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_spans_that_name_files_are_told_from_other_code() {
+        for path in [
+            "src/a.rs",
+            "README.md",
+            "Makefile",
+            "web/app/[id]/page.tsx",
+            "docs/über.md",
+        ] {
+            assert_eq!(declared(path), Some(path));
+        }
+        assert_eq!(declared("./src/a.rs:12"), Some("src/a.rs"));
+        for code in [
+            "cargo test",
+            "foo()",
+            "std::fs",
+            "/api/users",
+            "origin/main",
+            "user.name",
+            "v1.2",
+            "--flag.x",
+            "../out.rs",
+            "http://x.org/a.html",
+            "",
+            "*.rs",
+            "src/",
+        ] {
+            assert_eq!(declared(code), None, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_file_list_may_name_folders_and_new_files() {
+        assert_eq!(listed("src/parser/ (new)"), Some("src/parser/"));
+        assert_eq!(listed("`src/a.rs` - the reader"), Some("src/a.rs"));
+        assert_eq!(listed("None"), None);
+        assert_eq!(listed(""), None);
+    }
+
+    #[test]
+    fn the_endings_are_sorted_for_the_search() {
+        assert!(ENDINGS.is_sorted());
+    }
+}

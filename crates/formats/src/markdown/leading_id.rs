@@ -1,0 +1,195 @@
+//! Finds the id that a line of text opens with: `2.1 Text`, `63. Title`, `#12`, `ENG-7: …`.
+//!
+//! Knows the shapes of ids, not which tasks exist.
+
+/// Words that look like an id of a tracker and are names of standards.
+const NOT_TRACKERS: [&str; 22] = [
+    "AES", "BASE", "CP", "ES", "GPT", "HTTP", "HTTPS", "IEC", "IEEE", "IPV", "ISO", "LATIN", "MD",
+    "PEP", "RFC", "RSA", "SHA", "TLS", "UCS", "UTF", "WCAG", "X",
+];
+
+/// The text after an id, and whether a mark such as `.` or `:` set it off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LeadingId<'t> {
+    /// Symbols before the id, such as an emoji.
+    pub(super) ornament: &'t str,
+    pub(super) id: &'t str,
+    pub(super) rest: &'t str,
+    pub(super) set_off: SetOff,
+}
+
+/// How an id is parted from the text behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SetOff {
+    /// By `.`, `:`, `)`, a dash, brackets or the word Task.
+    Mark,
+    /// By white space alone.
+    Space,
+}
+
+/// Splits an id off the start of a line, if there is one.
+pub(super) fn leading_id(line: &str) -> Option<LeadingId<'_>> {
+    let line = line.trim();
+    let first = line.find(|c: char| c.is_ascii() && !c.is_ascii_whitespace())?;
+    let (ornament, text) = line.split_at(first);
+    if ornament.chars().any(char::is_alphanumeric) {
+        return None;
+    }
+    let (word, text) = match without_task_word(text) {
+        Some(text) => (true, text),
+        None => (false, text),
+    };
+    let bracketed = text.strip_prefix('[').and_then(|text| {
+        let (id, rest) = text.split_once(']')?;
+        (id_length(id) == id.len() && !id.is_empty()).then_some((id, rest))
+    });
+    let (id, rest) = bracketed.unwrap_or_else(|| text.split_at(id_length(text)));
+    if id.is_empty() {
+        return None;
+    }
+    let (marked, rest) = set_off(rest)?;
+    let set_off = if marked || word || bracketed.is_some() {
+        SetOff::Mark
+    } else {
+        SetOff::Space
+    };
+    let is_bare_number = id.bytes().all(|byte| byte.is_ascii_digit());
+    if set_off == SetOff::Space && (is_bare_number || names_a_standard(id)) {
+        return None;
+    }
+    Some(LeadingId {
+        ornament: ornament.trim(),
+        id,
+        rest,
+        set_off,
+    })
+}
+
+/// Whether the whole text has the shape of an id.
+pub(super) fn is_id_shaped(text: &str) -> bool {
+    !text.is_empty() && id_length(text) == text.len()
+}
+
+fn without_task_word(text: &str) -> Option<&str> {
+    let (word, rest) = text.split_once(' ')?;
+    let is_task = word.eq_ignore_ascii_case("task");
+    (is_task && id_length(rest.trim_start()) > 0).then(|| rest.trim_start())
+}
+
+/// Takes the mark behind an id away; nothing if the id runs on into other text.
+fn set_off(rest: &str) -> Option<(bool, &str)> {
+    let Some(first) = rest.chars().next() else {
+        return Some((false, rest));
+    };
+    let mut marked = false;
+    let mut text = rest;
+    if matches!(first, '.' | ':' | ')') {
+        marked = true;
+        text = &rest[1..];
+        if text.starts_with(|c: char| !c.is_whitespace()) {
+            return None;
+        }
+    } else if !first.is_whitespace() {
+        return None;
+    }
+    let text = text.trim_start();
+    for dash in ["- ", "– ", "— ", ": "] {
+        if let Some(behind) = text.strip_prefix(dash) {
+            return Some((true, behind.trim_start()));
+        }
+    }
+    Some((marked, text))
+}
+
+fn names_a_standard(id: &str) -> bool {
+    let word = id.split('-').next().unwrap_or(id);
+    NOT_TRACKERS.contains(&word)
+}
+
+/// The length of the id at the start of a text, or 0.
+fn id_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let digits = |from: usize| {
+        bytes[from..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count()
+    };
+    match bytes.first() {
+        Some(b'0'..=b'9') => {
+            let mut length = digits(0);
+            while bytes.get(length) == Some(&b'.') && digits(length + 1) > 0 {
+                length += 1 + digits(length + 1);
+            }
+            length
+        }
+        Some(b'#') if digits(1) > 0 => 1 + digits(1),
+        Some(b'A'..=b'Z') => {
+            let word = bytes
+                .iter()
+                .take_while(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+            let word = word.count();
+            let number = digits_after_dash(bytes, word);
+            let is_numbered_t = bytes[0] == b'T' && word >= 4 && digits(1) == word - 1;
+            match number {
+                Some(number) if bytes[..word].iter().any(u8::is_ascii_uppercase) => {
+                    word + 1 + number
+                }
+                _ if is_numbered_t => word,
+                _ => 0,
+            }
+        }
+        _ => 0,
+    }
+}
+
+fn digits_after_dash(bytes: &[u8], word: usize) -> Option<usize> {
+    let rest = bytes.get(word..)?.strip_prefix(b"-")?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let runs_on = rest.get(digits).is_some_and(u8::is_ascii_alphanumeric);
+    (digits > 0 && !runs_on).then_some(digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expected: Option<(&str, &str)>) {
+        let found = leading_id(line).map(|found| (found.id, found.rest));
+        assert_eq!(found, expected, "{line}");
+    }
+
+    #[test]
+    fn ids_are_told_from_text() {
+        check("2.1 Text", Some(("2.1", "Text")));
+        check("1.1.2 Deep", Some(("1.1.2", "Deep")));
+        check("2.1. Text", Some(("2.1", "Text")));
+        check("2.1: Text", Some(("2.1", "Text")));
+        check("2.1 - Text", Some(("2.1", "Text")));
+        check("63. Title", Some(("63", "Title")));
+        check("63) Title", Some(("63", "Title")));
+        check("#12 Fix", Some(("#12", "Fix")));
+        check("ENG-7 Fix", Some(("ENG-7", "Fix")));
+        check("ENG-7: Fix", Some(("ENG-7", "Fix")));
+        check("[ENG-7] Fix", Some(("ENG-7", "Fix")));
+        check("T001 [P] Make it", Some(("T001", "[P] Make it")));
+        check("Task 2.1: Text", Some(("2.1", "Text")));
+        check("🚀 2.1 Launch", Some(("2.1", "Launch")));
+        check("2.1", Some(("2.1", "")));
+    }
+
+    #[test]
+    fn text_that_merely_looks_like_an_id_stays_text() {
+        check("3 apples", None);
+        check("UTF-8 names", None);
+        check("SHA-256 sums", None);
+        check("2024-01-01 release", None);
+        check("3.x upgrade", None);
+        check("100% coverage", None);
+        check("Task force", None);
+        check("Fix ENG-7", None);
+        check("", None);
+        check("étude 2.1", None);
+    }
+}

@@ -1,0 +1,146 @@
+//! Reads `**Execution Note:** Tasks 3.1-3.4 are [SEQUENTIAL] - reason`.
+//!
+//! Knows one note at a time; which tasks exist is the reader's business.
+
+/// One statement of a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Statement {
+    /// The tasks as written, such as `3.1-3.4` or `3.1, 3.3`.
+    pub(super) group: String,
+    pub(super) reason: String,
+}
+
+const TAG: &str = "[sequential";
+
+/// Whether a text has a sequential tag at all; cheap, because it is asked of every block.
+pub(super) fn has_tag(text: &str) -> bool {
+    text.bytes().any(|byte| byte == b'[') && text.to_ascii_lowercase().contains(TAG)
+}
+
+/// Takes the tag off a heading.
+pub(super) fn without_tag(heading: &str) -> (String, String) {
+    let Some((before, inside, after)) = split_at_tag(heading) else {
+        return (heading.trim().to_owned(), String::new());
+    };
+    let title = before
+        .trim_end_matches([' ', '-', '–', '—', ':', '('])
+        .to_owned();
+    (title, reason(inside, after))
+}
+
+/// The statements of a note.
+pub(super) fn statements(text: &str) -> Vec<Statement> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((before, inside, after)) = split_at_tag(rest) {
+        // The text behind a tag runs up to the sentence that carries the next tag.
+        let next = split_at_tag(after).map(|(before, _, _)| before);
+        let end = next.map_or(after.len(), |before| {
+            last_task_word(before).unwrap_or(before.len())
+        });
+        if let Some(group) = group(before) {
+            found.push(Statement {
+                group,
+                reason: reason(inside, &after[..end]),
+            });
+        }
+        rest = after;
+    }
+    found
+}
+
+fn split_at_tag(text: &str) -> Option<(&str, &str, &str)> {
+    let start = text.to_ascii_lowercase().find(TAG)?;
+    let inside = &text[start + TAG.len()..];
+    let end = inside.find(']')?;
+    Some((&text[..start], &inside[..end], &inside[end + 1..]))
+}
+
+fn last_task_word(text: &str) -> Option<usize> {
+    text.to_ascii_lowercase().rfind("task")
+}
+
+fn group(before: &str) -> Option<String> {
+    let start = last_task_word(before)? + "task".len();
+    let list = before[start..].trim_start_matches(['s', 'S']);
+    let words = list.split_whitespace().filter(|word| {
+        !["is", "are", "must", "be", "run"]
+            .iter()
+            .any(|verb| word.eq_ignore_ascii_case(verb))
+    });
+    let list: Vec<&str> = words.collect();
+    let list = list.join(" ").replace(['–', '—'], "-");
+    let list = list.trim_matches([':', '*', ' ']);
+    (!list.is_empty()).then(|| list.to_owned())
+}
+
+fn reason(inside: &str, after: &str) -> String {
+    let strip = |text: &str| {
+        let text = text.lines().next().unwrap_or("");
+        let text = text.trim_matches([' ', '\t', '-', '–', '—', ':', '*', ',', ';']);
+        let bracketed = [('(', ')'), ('[', ']')]
+            .iter()
+            .find_map(|(open, close)| text.strip_prefix(*open)?.strip_suffix(*close));
+        bracketed
+            .unwrap_or(text)
+            .trim()
+            .trim_end_matches('.')
+            .to_owned()
+    };
+    let inside = strip(inside);
+    if inside.is_empty() {
+        strip(after.trim_end_matches([' ', '.']))
+    } else {
+        inside
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[(&str, &str)]) {
+        let found = statements(text);
+        let found: Vec<(&str, &str)> = found
+            .iter()
+            .map(|statement| (statement.group.as_str(), statement.reason.as_str()))
+            .collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn notes_name_tasks_and_a_reason() {
+        check(
+            "Execution Note: Tasks 3.1-3.4 are [SEQUENTIAL] - all modify same file",
+            &[("3.1-3.4", "all modify same file")],
+        );
+        check("Execution Note: Task 3.2 is [SEQUENTIAL]", &[("3.2", "")]);
+        check(
+            "Execution Note: Tasks 1.1, 1.3 and 1.4 are [SEQUENTIAL] (one schema)",
+            &[("1.1, 1.3 and 1.4", "one schema")],
+        );
+        check(
+            "Tasks 1.1–1.2 are [SEQUENTIAL: shared lock]",
+            &[("1.1-1.2", "shared lock")],
+        );
+        check(
+            "Tasks 1.1-1.2 are [SEQUENTIAL] - a. Tasks 2.1-2.2 are [SEQUENTIAL] - b",
+            &[("1.1-1.2", "a"), ("2.1-2.2", "b")],
+        );
+        check("Everything is [SEQUENTIAL]", &[]);
+        check("[SEQUENTIAL", &[]);
+    }
+
+    #[test]
+    fn a_heading_loses_its_tag() {
+        assert_eq!(
+            without_tag("Core [SEQUENTIAL]"),
+            ("Core".into(), String::new())
+        );
+        assert_eq!(
+            without_tag("Core [SEQUENTIAL] - one file"),
+            ("Core".into(), "one file".into())
+        );
+    }
+}

@@ -1,0 +1,166 @@
+//! Writes how far tasks are into a plan's text, and changes nothing else.
+//!
+//! Text in, text out; the file and its races are somebody else's.
+
+use std::ops::Range;
+
+use pleach_domain::id::TaskId;
+use pleach_domain::task::{Task, TaskStatus};
+
+use crate::{Document, Identity, Mark, read};
+
+/// What to write for one task, and how to find it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Its id when the plan was read.
+    pub id: TaskId,
+    /// Its title when the plan was read.
+    pub title: String,
+    /// Whether the id or the text tells it apart.
+    pub identity: Identity,
+    /// What to write.
+    pub to: Marker,
+}
+
+/// What can be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Marker {
+    /// Nobody is at it.
+    Pending,
+    /// Somebody is at it.
+    InProgress,
+    /// It is done.
+    Completed,
+    /// The very text that stood there before.
+    Restored(String),
+}
+
+/// Why nothing was written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WriteBackError {
+    /// The task is no longer in the text.
+    #[error("task {id} ({title}) is no longer in the plan")]
+    Gone {
+        /// Its id.
+        id: TaskId,
+        /// Its title.
+        title: String,
+    },
+    /// The text has no place for that state.
+    #[error("task {id} cannot be marked {state}: {why}")]
+    CannotHold {
+        /// Its id.
+        id: TaskId,
+        /// The state.
+        state: &'static str,
+        /// What the plan has instead.
+        why: &'static str,
+    },
+}
+
+impl Document {
+    /// The change that marks a task of this document.
+    pub fn change(&self, position: usize, to: Marker) -> Change {
+        let task = &self.plan.tasks[position];
+        Change {
+            id: task.id.clone(),
+            title: task.title.clone(),
+            identity: self.places[position].identity,
+            to,
+        }
+    }
+
+    /// Why the text has no place for a state, if it has none.
+    pub fn refuses(&self, position: usize, to: &Marker) -> Option<&'static str> {
+        match (&self.places[position].mark, to) {
+            (Mark::Checkbox(_), Marker::InProgress) => Some("a checkbox is open or done"),
+            (Mark::None, _) => Some("it has no checkbox and no Status line"),
+            _ => None,
+        }
+    }
+
+    /// The text of a task's mark, to be restored later.
+    pub fn marker_text<'t>(&self, text: &'t str, position: usize) -> Option<&'t str> {
+        match &self.places[position].mark {
+            Mark::Checkbox(at) | Mark::Status(at) => text.get(at.clone()),
+            Mark::None => None,
+        }
+    }
+
+    fn find(&self, change: &Change) -> Option<usize> {
+        let is_it = |(task, identity): &(&Task, Identity)| {
+            task.title == change.title
+                && *identity == change.identity
+                && (change.identity == Identity::Text || task.id == change.id)
+        };
+        let identities = self.places.iter().map(|place| place.identity);
+        self.plan
+            .tasks
+            .iter()
+            .zip(identities)
+            .position(|pair| is_it(&pair))
+    }
+}
+
+/// The text with all changes made, or `None` if it says all of that already.
+pub fn set_markers(text: &str, changes: &[Change]) -> Result<Option<String>, WriteBackError> {
+    let document = read(text);
+    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    for change in changes {
+        let position = document.find(change).ok_or_else(|| WriteBackError::Gone {
+            id: change.id.clone(),
+            title: change.title.clone(),
+        })?;
+        if let Some(why) = document.refuses(position, &change.to) {
+            return Err(WriteBackError::CannotHold {
+                id: change.id.clone(),
+                state: state_word(&change.to),
+                why,
+            });
+        }
+        edits.extend(edit(&document, position, &change.to));
+    }
+    edits.retain(|(at, new)| text[at.clone()] != **new);
+    edits.sort_by_key(|(at, _)| at.start);
+    edits.dedup();
+    if edits.is_empty() {
+        return Ok(None);
+    }
+    let mut edited = String::with_capacity(text.len() + 16 * edits.len());
+    let mut copied = 0;
+    for (at, new) in &edits {
+        edited.push_str(&text[copied..at.start]);
+        edited.push_str(new);
+        copied = at.end;
+    }
+    edited.push_str(&text[copied..]);
+    Ok(Some(edited))
+}
+
+fn edit(document: &Document, position: usize, to: &Marker) -> Option<(Range<usize>, String)> {
+    let says_so_already = |wanted: TaskStatus| document.plan.tasks[position].status == wanted;
+    let (at, words) = match &document.places[position].mark {
+        Mark::Checkbox(at) => (at, [" ", " ", "x"]),
+        Mark::Status(at) => (at, ["[NOT STARTED]", "[IN PROGRESS]", "[COMPLETED]"]),
+        Mark::None => return None,
+    };
+    let new = match to {
+        Marker::Pending if says_so_already(TaskStatus::Pending) => return None,
+        Marker::InProgress if says_so_already(TaskStatus::InProgress) => return None,
+        Marker::Completed if says_so_already(TaskStatus::Completed) => return None,
+        Marker::Pending => words[0],
+        Marker::InProgress => words[1],
+        Marker::Completed => words[2],
+        Marker::Restored(text) => text,
+    };
+    Some((at.clone(), new.to_owned()))
+}
+
+fn state_word(marker: &Marker) -> &'static str {
+    match marker {
+        Marker::Pending => "pending",
+        Marker::InProgress => "in progress",
+        Marker::Completed => "completed",
+        Marker::Restored(_) => "as it was",
+    }
+}
