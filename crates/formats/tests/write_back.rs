@@ -14,7 +14,12 @@ fn check(text: &str, id: &str, to: Marker, expected: &str) {
 
 #[test]
 fn a_checkbox_becomes_ticked_and_open_again() {
-    check("- [ ] a\n- [ ] b", "2", Marker::Completed, "- [ ] a\n- [x] b");
+    check(
+        "- [ ] a\n- [ ] b",
+        "2",
+        Marker::Completed,
+        "- [ ] a\n- [x] b",
+    );
     check("* [X] a\r\n", "1", Marker::Pending, "* [ ] a\r\n");
     check("* [X] a\r\n", "1", Marker::Completed, "* [X] a\r\n");
 }
@@ -25,16 +30,32 @@ fn a_status_line_takes_every_state_and_gets_its_own_back() {
     let begun = "\u{feff}### 1. A\r\n- **Status**: [IN PROGRESS] (ask Ann)  \r\n";
     check(text, "1", Marker::InProgress, begun);
     check(begun, "1", Marker::Restored("PLANNED".into()), text);
-    check(text, "1", Marker::Completed, &text.replace("PLANNED", "[COMPLETED]"));
-    check(begun, "1", Marker::Pending, &text.replace("PLANNED", "[NOT STARTED]"));
+    check(
+        text,
+        "1",
+        Marker::Completed,
+        &text.replace("PLANNED", "[COMPLETED]"),
+    );
+    check(
+        begun,
+        "1",
+        Marker::Pending,
+        &text.replace("PLANNED", "[NOT STARTED]"),
+    );
 }
 
 #[test]
 fn what_the_text_cannot_hold_is_refused() {
     let document = read("- [ ] a\n\n### 7. No status\ntext\n");
-    let started = set_markers("- [ ] a\n\n### 7. No status\ntext\n", &[document.change(0, Marker::InProgress)]);
+    let started = set_markers(
+        "- [ ] a\n\n### 7. No status\ntext\n",
+        &[document.change(0, Marker::InProgress)],
+    );
     assert!(matches!(started, Err(WriteBackError::CannotHold { .. })));
-    let done = set_markers("- [ ] a\n\n### 7. No status\ntext\n", &[document.change(1, Marker::Completed)]);
+    let done = set_markers(
+        "- [ ] a\n\n### 7. No status\ntext\n",
+        &[document.change(1, Marker::Completed)],
+    );
     assert!(matches!(done, Err(WriteBackError::CannotHold { .. })));
 }
 
@@ -52,16 +73,28 @@ fn an_edited_file_is_marked_at_the_same_task() {
 fn several_tasks_are_one_edit() {
     let text = "- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n";
     let document = read(text);
-    let changes: Vec<_> = [2, 0].iter().map(|at| document.change(*at, Marker::Completed)).collect();
+    let changes: Vec<_> = [2, 0]
+        .iter()
+        .map(|at| document.change(*at, Marker::Completed))
+        .collect();
     let edited = set_markers(text, &changes).unwrap();
-    assert_eq!(edited.as_deref(), Some("- [x] 1.1 a\n- [ ] 1.2 b\n- [x] 1.3 c\n"));
+    assert_eq!(
+        edited.as_deref(),
+        Some("- [x] 1.1 a\n- [ ] 1.2 b\n- [x] 1.3 c\n")
+    );
 }
 
 /// A random plan that mixes dialects, line ends and oddities.
 fn plan() -> impl Strategy<Value = String> {
     let words = "[a-zé✅ ]{0,12}";
     let status = prop::sample::select(vec![
-        "[NOT STARTED]", "[COMPLETED]", "[IN PROGRESS] (x)", "PLANNED", "✅ done", "[odd", "",
+        "[NOT STARTED]",
+        "[COMPLETED]",
+        "[IN PROGRESS] (x)",
+        "PLANNED",
+        "✅ done",
+        "[odd",
+        "",
     ]);
     let entry = prop_oneof![
         (0..2_u8, words, 0..3_u8).prop_map(|(done, text, bullet)| {
@@ -77,19 +110,21 @@ fn plan() -> impl Strategy<Value = String> {
         Just("```\n- [ ] no\n```\n".to_owned()),
         Just("> - [ ] no\n".to_owned()),
     ];
-    (proptest::collection::vec(entry, 1..24), any::<[bool; 3]>()).prop_map(|(entries, [crlf, bom, cut])| {
-        let mut text = String::new();
-        for (number, entry) in entries.iter().enumerate() {
-            text += &entry.replace('N', &format!("7.{number}"));
-        }
-        if crlf {
-            text = text.replace('\n', "\r\n");
-        }
-        if cut {
-            text.truncate(text.trim_end().len());
-        }
-        if bom { format!("\u{feff}{text}") } else { text }
-    })
+    (proptest::collection::vec(entry, 1..24), any::<[bool; 3]>()).prop_map(
+        |(entries, [crlf, bom, cut])| {
+            let mut text = String::new();
+            for (number, entry) in entries.iter().enumerate() {
+                text += &entry.replace('N', &format!("7.{number}"));
+            }
+            if crlf {
+                text = text.replace('\n', "\r\n");
+            }
+            if cut {
+                text.truncate(text.trim_end().len());
+            }
+            if bom { format!("\u{feff}{text}") } else { text }
+        },
+    )
 }
 
 proptest! {

@@ -26,7 +26,10 @@ fn indented_text_and_nested_checkboxes_are_details() {
 
 #[test]
 fn a_checkbox_below_a_plain_bullet_is_a_task() {
-    check("- Group\n  - [ ] inside\n- [ ] beside\n", "1 [ ] inside\n2 [ ] beside");
+    check(
+        "- Group\n  - [ ] inside\n- [ ] beside\n",
+        "1 [ ] inside\n2 [ ] beside",
+    );
 }
 
 #[test]
@@ -47,7 +50,11 @@ fn counted_ids_stay_clear_of_written_ones() {
     let text = "- [ ] free\n- [ ] 1. taken\n- [ ] also free\n";
     check(text, "2 [ ] free\n1 [ ] taken\n3 [ ] also free");
     let plan = pleach_formats::read(text).plan;
-    let codes: Vec<&str> = plan.warnings.iter().map(|warning| warning.code.as_str()).collect();
+    let codes: Vec<&str> = plan
+        .warnings
+        .iter()
+        .map(|warning| warning.code.as_str())
+        .collect();
     assert_eq!(codes, ["no_id", "no_id"]);
 }
 
@@ -56,7 +63,10 @@ fn equal_texts_without_ids_are_an_error_that_names_both_lines() {
     let plan = pleach_formats::read("- [ ] same\n- [ ] other\n- [x] same\n").plan;
     assert_eq!(plan.errors.len(), 1);
     assert_eq!(plan.errors[0].code.as_str(), "duplicate_id");
-    assert_eq!(plan.errors[0].message, "the tasks at line 1 and line 3 have the same text, \"same\"");
+    assert_eq!(
+        plan.errors[0].message,
+        "the tasks at line 1 and line 3 have the same text, \"same\""
+    );
 }
 
 #[test]

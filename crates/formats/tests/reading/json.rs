@@ -22,7 +22,14 @@ fn an_execution_plan_has_stages() {
     let stages: Vec<(&str, usize, bool, u32)> = plan
         .stages
         .iter()
-        .map(|stage| (stage.id.as_str(), stage.tasks.len(), stage.can_parallel, stage.line))
+        .map(|stage| {
+            (
+                stage.id.as_str(),
+                stage.tasks.len(),
+                stage.can_parallel,
+                stage.line,
+            )
+        })
         .collect();
     assert_eq!(stages, [("1", 2, true, 3), ("two", 1, false, 4)]);
 }

@@ -42,7 +42,11 @@ fn mark(status: TaskStatus) -> &'static str {
 #[track_caller]
 fn check(text: &str, expected: &str) {
     let document = pleach_formats::read(text);
-    let expected: Vec<&str> = expected.lines().map(str::trim).filter(|row| !row.is_empty()).collect();
+    let expected: Vec<&str> = expected
+        .lines()
+        .map(str::trim)
+        .filter(|row| !row.is_empty())
+        .collect();
     assert_eq!(table(&document.plan), expected.join("\n"));
     assert_eq!(document.plan.tasks.len(), document.places.len());
 }

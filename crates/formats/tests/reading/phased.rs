@@ -53,7 +53,10 @@ fn phases_tasks_checks_and_notes_are_told_apart() {
         .iter()
         .map(|phase| (phase.number.0, phase.title.as_str(), phase.line))
         .collect();
-    assert_eq!(phases, [(1, "Ground", 3), (2, "Walls", 13), (3, "Roof", 21)]);
+    assert_eq!(
+        phases,
+        [(1, "Ground", 3), (2, "Walls", 13), (3, "Roof", 21)]
+    );
     assert_eq!(plan.phases[0].checks, ["the floor is dry", "nobody fell"]);
     let sequences: Vec<(&str, &str, usize, u32)> = plan
         .sequences
@@ -62,7 +65,10 @@ fn phases_tasks_checks_and_notes_are_told_apart() {
         .collect();
     assert_eq!(
         sequences,
-        [("2.1-2.3", "all modify same file", 3, 15), ("3.1-3.2", "", 2, 21)]
+        [
+            ("2.1-2.3", "all modify same file", 3, 15),
+            ("3.1-3.2", "", 2, 21)
+        ]
     );
     assert!(plan.errors.is_empty() && plan.warnings.is_empty());
 }
@@ -93,6 +99,9 @@ fn a_note_about_a_stranger_is_a_warning() {
     .plan;
     assert_eq!(plan.sequences[0].tasks.len(), 2);
     assert_eq!(plan.sequences[0].reason, "one file");
-    assert_eq!(plan.warnings[0].message, "the note names task 1.7, which is not in the plan");
+    assert_eq!(
+        plan.warnings[0].message,
+        "the note names task 1.7, which is not in the plan"
+    );
     assert_eq!(plan.warnings[0].line, Some(4));
 }

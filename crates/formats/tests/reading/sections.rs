@@ -43,7 +43,11 @@ Some text on `docs/c.md`.
     let plan = pleach_formats::read(text).plan;
     assert_eq!(plan.tasks[1].priority, Priority::High);
     assert_eq!(plan.tasks[1].effort.map(|effort| effort.0), Some(120));
-    assert!(plan.tasks[1].details.ends_with("#### 1. A step in a heading"));
+    assert!(
+        plan.tasks[1]
+            .details
+            .ends_with("#### 1. A step in a heading")
+    );
     assert_eq!(plan.tasks[2].notes, ["Soundness (Complete)"]);
     assert_eq!(plan.tasks[1].needs[0].line, 8);
     assert!(plan.errors.is_empty() && plan.warnings.is_empty());

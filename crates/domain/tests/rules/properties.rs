@@ -1,0 +1,261 @@
+//! What must hold for every random plan and every random ending.
+
+use pleach_domain::batch::{AttemptEnding, Batch, BatchStatus, Message, WeaveEnding};
+use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::graph::{Order, Rules};
+use pleach_domain::id::{PhaseNumber, TaskId};
+use pleach_domain::next::{NextRules, Reason, next};
+use pleach_domain::plan::Plan;
+use pleach_domain::schedule::{Action, schedule};
+use pleach_domain::select::Selection;
+use pleach_domain::task::{Dependency, IfUnknown, Task, TaskStatus};
+use pleach_domain::task_state::{Commit, Ending, TaskState};
+use proptest::prelude::*;
+
+use crate::{graph, sequence};
+
+#[derive(Debug, Clone)]
+struct Draft {
+    needs: Vec<prop::sample::Index>,
+    phase: Option<u32>,
+    file: Option<u8>,
+    status: TaskStatus,
+}
+
+fn draft() -> impl Strategy<Value = Draft> {
+    let status = prop_oneof![
+        6 => Just(TaskStatus::Pending),
+        1 => Just(TaskStatus::Completed),
+        1 => Just(TaskStatus::Skipped),
+        1 => Just(TaskStatus::Failed),
+    ];
+    (
+        proptest::collection::vec(any::<prop::sample::Index>(), 0..3),
+        proptest::option::of(1..4_u32),
+        proptest::option::of(0..4_u8),
+        status,
+    )
+        .prop_map(|(needs, phase, file, status)| Draft {
+            needs,
+            phase,
+            file,
+            status,
+        })
+}
+
+/// A random plan without cycles: a task needs only tasks before it in a hidden order.
+fn acyclic_plan() -> impl Strategy<Value = Plan> {
+    let drafts = proptest::collection::vec(draft(), 1..30);
+    (drafts, any::<u64>(), any::<bool>()).prop_map(|(drafts, shuffle, with_note)| {
+        let count = drafts.len();
+        // The hidden order differs from plan order, so that dependencies point both ways.
+        let step = 1 + usize::try_from(shuffle % 7).unwrap();
+        let mut hidden: Vec<usize> = (0..count).collect();
+        hidden.sort_by_key(|at| (at * step + at / 3) % count.max(1));
+        let mut plan = Plan::default();
+        for (number, draft) in drafts.iter().enumerate() {
+            let mut task = Task::new(format!("{number}"), "t", 1);
+            task.phase = draft.phase.map(PhaseNumber);
+            task.status = draft.status;
+            task.files = draft
+                .file
+                .iter()
+                .map(|file| format!("f{file}.rs"))
+                .collect();
+            plan.tasks.push(task);
+        }
+        for (place, at) in hidden.iter().enumerate().skip(1) {
+            for need in &drafts[*at].needs {
+                let on = plan.tasks[hidden[need.index(place)]].id.clone();
+                plan.tasks[*at].needs.push(Dependency {
+                    on,
+                    line: 1,
+                    if_unknown: IfUnknown::Error,
+                });
+            }
+        }
+        if with_note && count > 2 {
+            let first = plan.tasks[hidden[0]].id.to_string();
+            let last = plan.tasks[hidden[count - 1]].id.to_string();
+            sequence(&mut plan, "note", &[&first, &last]);
+        }
+        plan
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn waves_respect_every_edge(plan in acyclic_plan()) {
+        let graph = graph(&plan);
+        prop_assert!(graph.errors().is_empty());
+        let order = Order::of(&graph, &vec![true; plan.tasks.len()], Rules::default());
+        for (position, task) in plan.tasks.iter().enumerate() {
+            prop_assert_eq!(order.wave_of[position].is_none(), task.status.is_settled());
+            for before in graph.open_needs(position).chain(order.waits_for(position)) {
+                if !task.status.is_settled() {
+                    prop_assert!(order.wave_of[before] < order.wave_of[position]);
+                }
+            }
+        }
+        // Whatever declares the same file is never in the same wave.
+        for wave in &order.waves {
+            let mut seen = std::collections::HashSet::new();
+            for file in wave.iter().flat_map(|at| &plan.tasks[*at].files) {
+                prop_assert!(seen.insert(file), "{} twice in a wave", file);
+            }
+        }
+        let listed: usize = order.waves.iter().map(Vec::len).sum();
+        prop_assert_eq!(listed, plan.tasks.iter().filter(|task| !task.status.is_settled()).count());
+    }
+
+    #[test]
+    fn next_never_offers_a_task_whose_dependency_is_open(plan in acyclic_plan(), limit in 1..9_usize) {
+        let graph = graph(&plan);
+        let offers = next(&graph, limit, NextRules::default());
+        for offer in &offers {
+            if offer.reason == Reason::Ready {
+                prop_assert_eq!(graph.open_needs(offer.position).count(), 0);
+            }
+        }
+        let failed = offers.iter().filter(|offer| offer.reason == Reason::Failed).count();
+        prop_assert!(offers.len() <= limit.max(failed));
+    }
+
+    #[test]
+    fn selections_round_trip(words in proptest::collection::vec(word(), 1..8)) {
+        let text = words.join(", ");
+        let selection = Selection::parse(&text, |_| false).unwrap();
+        prop_assert_eq!(selection.terms().len(), words.len());
+        let again = Selection::parse(&selection.to_string(), |_| false).unwrap();
+        prop_assert_eq!(again, selection);
+    }
+
+    #[test]
+    fn any_text_is_a_selection_or_an_error_with_a_place(text in any::<String>()) {
+        if let Err(error) = Selection::parse(&text, |_| false) {
+            prop_assert!(error.pointer().contains('^'));
+        }
+    }
+
+    /// The batch settles, never runs more than the slots, starts nothing before its needs, and its
+    /// log replays to the same state.
+    #[test]
+    fn every_batch_settles_and_replays(
+        plan in acyclic_plan(),
+        slots in 1..4_usize,
+        endings in proptest::collection::vec(0..12_u8, 64),
+    ) {
+        let graph = graph(&plan);
+        let open: Vec<usize> = (0..plan.tasks.len())
+            .filter(|at| !plan.tasks[*at].status.is_settled())
+            .collect();
+        prop_assume!(!open.is_empty());
+        let fresh = Batch::of(&graph, &open, Rules::default());
+        let mut batch = fresh.clone();
+        let mut log = Vec::new();
+        let mut endings = endings.into_iter().cycle();
+        let say = |batch: &mut Batch, log: &mut Vec<Event>, event: Event| {
+            batch.apply(&event).unwrap();
+            log.push(event);
+        };
+        say(&mut batch, &mut log, Event::Batch(BatchEvent::Started));
+        for _ in 0..1_000 {
+            let actions = schedule(&batch, slots);
+            for action in actions {
+                take(&mut batch, &mut log, action, &mut endings);
+            }
+            let running: Vec<TaskId> = batch.tasks.iter()
+                .filter(|task| matches!(task.state, TaskState::Running { .. } | TaskState::Stopping { .. }))
+                .map(|task| task.id.clone())
+                .collect();
+            prop_assert!(running.len() <= slots);
+            let settled = !matches!(batch.status, BatchStatus::Running | BatchStatus::Cancelling);
+            if settled {
+                break;
+            }
+            let Some(task) = running.first() else { continue };
+            let cancelling = batch.status == BatchStatus::Cancelling;
+            let message = heard(task.clone(), endings.next().unwrap(), cancelling);
+            for event in batch.decide(message) {
+                say(&mut batch, &mut log, event);
+            }
+        }
+        prop_assert!(batch.tasks.iter().all(|task| task.state.ending().is_some()));
+        let mut replayed = fresh;
+        for event in &log {
+            replayed.apply(event).unwrap();
+        }
+        prop_assert_eq!(replayed, batch);
+    }
+}
+
+fn heard(task: TaskId, ending: u8, cancelling: bool) -> Message {
+    match ending {
+        0 => Message::AttemptEnded(task, AttemptEnding::Failed("exit 1".into())),
+        1 => Message::AttemptEnded(task, AttemptEnding::TimedOut),
+        2 => Message::AttemptEnded(task, AttemptEnding::Unchanged),
+        3 if !cancelling => Message::Cancel,
+        _ if cancelling => Message::AttemptEnded(task, AttemptEnding::Stopped),
+        _ => Message::AttemptEnded(task, AttemptEnding::Built(Commit("c".into()))),
+    }
+}
+
+fn take(
+    batch: &mut Batch,
+    log: &mut Vec<Event>,
+    action: Action,
+    endings: &mut impl Iterator<Item = u8>,
+) {
+    let id = |batch: &Batch, task: usize| batch.tasks[task].id.clone();
+    let events = match action {
+        Action::Block { task, because } => {
+            batch.decide(Message::CannotStart(id(batch, task), because))
+        }
+        Action::Start(task) => {
+            let needs_met = batch.tasks[task].needs.iter().all(|need| {
+                batch.tasks[*need]
+                    .state
+                    .ending()
+                    .is_some_and(Ending::is_success)
+            });
+            assert!(needs_met, "a task starts only when what it needs is woven");
+            vec![Event::Task {
+                task: id(batch, task),
+                event: TaskEvent::Started { attempt: 1 },
+            }]
+        }
+        Action::Weave(task) => {
+            let ending = if endings.next() == Some(0) {
+                WeaveEnding::Conflict {
+                    files: vec!["f".into()],
+                    with: vec![],
+                }
+            } else {
+                WeaveEnding::Woven(Commit("t".into()))
+            };
+            batch.decide(Message::WeaveEnded(id(batch, task), ending))
+        }
+        Action::Stop(_) => Vec::new(),
+        Action::End(event) => vec![Event::Batch(event)],
+    };
+    for event in events {
+        batch.apply(&event).unwrap();
+        log.push(event);
+    }
+}
+
+fn word() -> impl Strategy<Value = String> {
+    prop_oneof![
+        (1..999_u32).prop_map(|number| number.to_string()),
+        (1..9_u32, 1..9_u32).prop_map(|(phase, number)| format!("{phase}.{number}")),
+        (1..99_u32, 0..99_u32).prop_map(|(first, more)| format!("{first}-{}", first + more)),
+        (1..9_u32).prop_map(|number| format!("ENG-{number}")),
+        (1..9_u32).prop_map(|number| format!("phase:{number}")),
+        (1..9_u32).prop_map(|number| format!("next:{number}")),
+        "[a-z]{1,6}".prop_map(|label| format!("label:{label}")),
+        Just("all".to_owned()),
+        Just("failed".to_owned()),
+    ]
+}

@@ -1,0 +1,135 @@
+//! The selection language.
+
+use pleach_domain::next::NextRules;
+use pleach_domain::plan::Plan;
+use pleach_domain::select::{Choice, Selection, resolve};
+
+use crate::{graph, ids, plan};
+
+fn choose(plan: &Plan, text: &str) -> Choice {
+    let graph = graph(plan);
+    let selection = Selection::parse(text, |id| graph.index().find(id).is_some()).unwrap();
+    resolve(&selection, &graph, NextRules::default())
+}
+
+#[track_caller]
+fn check(text: &str, selection: &str, expected: &str) {
+    let plan = plan(text);
+    assert_eq!(
+        ids(&graph(&plan), &choose(&plan, selection).tasks),
+        expected
+    );
+}
+
+const PLAN: &str = "63\n64 done\n65\n66 failed\n67\n88 begun\n1.1 p1\n1.2 p1\nENG-7\n#12";
+
+#[test]
+fn every_way_of_choosing_works() {
+    check(PLAN, "63", "63");
+    check(PLAN, "63,64,65", "63 65");
+    check(PLAN, "65-67", "65 66 67");
+    check(PLAN, "63, 65-67, 88", "63 65 66 67 88");
+    check(PLAN, "1.1 1.2", "1.1 1.2");
+    check(PLAN, "1.1-1.2", "1.1 1.2");
+    check(PLAN, "phase:1", "1.1 1.2");
+    check(PLAN, "p:1", "1.1 1.2");
+    check(PLAN, "all", "63 65 67 88 1.1 1.2 ENG-7 #12");
+    check(PLAN, "failed", "66");
+    check(PLAN, "ENG-7", "ENG-7");
+    check(PLAN, "12", "#12");
+    check("1\n2\n3", "next:2", "1 2");
+    check("1\n2", "2,1,2", "1 2");
+}
+
+#[test]
+fn a_label_chooses_its_open_tasks() {
+    let mut plan = plan("1\n2 done\n3");
+    for task in &mut plan.tasks {
+        task.labels.push("backend".to_owned());
+    }
+    assert_eq!(choose(&plan, "label:backend").tasks, [0, 2]);
+    assert_eq!(
+        choose(&plan, "label:none").notes[0].message,
+        "no open task has the label none"
+    );
+}
+
+#[test]
+fn a_word_that_is_an_id_is_never_a_range() {
+    check("1\n2\n3\n1-3", "1-3", "1-3");
+}
+
+#[test]
+fn what_is_passed_over_is_said() {
+    let plan = plan(PLAN);
+    let notes = |selection| -> Vec<String> {
+        let choice = choose(&plan, selection);
+        choice
+            .notes
+            .iter()
+            .map(|note| note.message.clone())
+            .collect()
+    };
+    assert_eq!(notes("64"), ["task 64 is completed already"]);
+    assert_eq!(notes("650"), ["there is no task 650"]);
+    assert_eq!(
+        notes("64-69"),
+        [
+            "the range names no task for 68, 69",
+            "task 64 is completed already"
+        ]
+    );
+    assert_eq!(
+        notes("88"),
+        ["task 88 is marked in progress; it is taken as pending"]
+    );
+    assert_eq!(notes("phase:9"), ["phase 9 has no open task"]);
+    assert_eq!(
+        choose(&plan, "650").notes[0].hint.as_deref(),
+        Some("did you mean 65?")
+    );
+}
+
+#[track_caller]
+fn check_refusal(selection: &str, message: &str, carets: &str) {
+    let error = Selection::parse(selection, |_| false).unwrap_err();
+    assert_eq!(error.message, message);
+    assert_eq!(error.pointer(), format!("{selection}\n{carets}"));
+    assert!(!error.hint.is_empty());
+}
+
+#[test]
+fn wrong_syntax_is_shown_with_a_caret() {
+    check_refusal("67-65", "the range 67-65 runs backwards", "^^^^^");
+    check_refusal(
+        "63, 67-65 88",
+        "the range 67-65 runs backwards",
+        "    ^^^^^",
+    );
+    check_refusal("a-", "the range a- has no end", "^^");
+    check_refusal("-5", "the range -5 has no start", "^^");
+    check_refusal("", "the selection is empty", "^");
+    check_refusal("63,,64", "there is no task between the commas", "   ^");
+    check_refusal("1.1-2.3", "1.1 and 2.3 are not of one series", "^^^^^^^");
+    check_refusal("phase:x", "\"x\" is not the number of a phase", "^^^^^^^");
+    check_refusal("next:0", "\"0\" is not a number of tasks", "^^^^^^");
+    check_refusal("label:", "the label has no name", "^^^^^^");
+    check_refusal("é, foo:1", "foo: is not a way to choose tasks", "   ^^^^^");
+}
+
+#[test]
+fn missing_dependencies_are_named_and_can_be_added() {
+    let plan = plan("1\n2 < 1\n3 < 2\n4 done\n5 < 4");
+    let graph = graph(&plan);
+    let missing = graph.missing_needs(&[2, 4]);
+    assert_eq!(missing.len(), 1);
+    assert_eq!(
+        missing[0].message,
+        "task 3 needs 2, which is not done and not selected"
+    );
+    assert_eq!(
+        missing[0].hint.as_deref(),
+        Some("add --with-deps to take them along")
+    );
+    assert_eq!(graph.with_needs(&[2, 4]), [0, 1, 2, 4]);
+}
