@@ -4,16 +4,19 @@
 
 use std::fmt;
 
+use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 /// The id of a task, exactly as its plan writes it.
+///
+/// Ids are short and there may be half a million of them, so they are kept in place.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct TaskId(String);
+pub struct TaskId(CompactString);
 
 impl TaskId {
     /// The task that the plan calls `text`.
-    pub fn new(text: impl Into<String>) -> Self {
+    pub fn new(text: impl Into<CompactString>) -> Self {
         Self(text.into())
     }
 

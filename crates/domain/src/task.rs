@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of attempts, branches or batches.
 
+use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{PhaseNumber, TaskId};
@@ -37,7 +38,7 @@ pub struct Task {
 
 impl Task {
     /// A pending task with an id, a title and nothing else.
-    pub fn new(id: impl Into<String>, title: impl Into<String>, line: u32) -> Self {
+    pub fn new(id: impl Into<CompactString>, title: impl Into<String>, line: u32) -> Self {
         Self {
             id: TaskId::new(id),
             title: title.into(),

@@ -211,7 +211,7 @@ impl<'t> Reader<'t> {
         } else if let Some(found) = leading_id(title) {
             let line = self.lines.at(range.start);
             let mut raw = Raw::new(Kind::Section, line, range.end..range.end);
-            raw.id = Some(found.id.to_owned());
+            raw.id = Some(found.id.into());
             raw.needs_metadata = found.set_off == SetOff::Space;
             if title.contains('✅') {
                 raw.status = TaskStatus::Completed;
@@ -284,7 +284,7 @@ impl<'t> Reader<'t> {
             Some(ornament) if !ornament.is_empty() => format!("{ornament} {title}"),
             _ => title.to_owned(),
         };
-        raw.id = found.map(|found| found.id.to_owned());
+        raw.id = found.map(|found| found.id.into());
         raw.add_needs(&needs, line);
         raw.add_files(block);
         self.open(raw);

@@ -127,12 +127,37 @@ fn without_line_number(path: &str) -> &str {
 }
 
 fn is_plain_path(path: &str) -> bool {
-    let odd = |c: char| c.is_whitespace() || c.is_control() || "<>|\"'`*?=;,:&$\\(){}".contains(c);
-    let steps_out = path.split('/').any(|part| part == "..");
-    !path.is_empty()
-        && !path.starts_with(['/', '-', '~', '@', '#'])
-        && !path.contains(odd)
-        && !steps_out
+    let starts_odd = path.starts_with(['/', '-', '~', '@', '#']);
+    let steps_out = path.contains("..") && path.split('/').any(|part| part == "..");
+    !path.is_empty() && !starts_odd && !steps_out && !path.bytes().any(is_odd)
+}
+
+/// Bytes that a shell, a glob or a programming language would write, but hardly a path.
+fn is_odd(byte: u8) -> bool {
+    matches!(
+        byte,
+        0..=b' '
+            | 0x7f
+            | b'<'
+            | b'>'
+            | b'|'
+            | b'"'
+            | b'\''
+            | b'`'
+            | b'*'
+            | b'?'
+            | b'='
+            | b';'
+            | b','
+            | b':'
+            | b'&'
+            | b'$'
+            | b'\\'
+            | b'('
+            | b')'
+            | b'{'
+            | b'}'
+    )
 }
 
 #[cfg(test)]

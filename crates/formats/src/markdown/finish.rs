@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use compact_str::CompactString;
 use pleach_domain::id::{IdRange, PhaseNumber, TaskId};
 use pleach_domain::plan::{Phase, Plan, Sequence};
 use pleach_domain::problem::{Code, Problem};
@@ -28,7 +29,7 @@ pub(super) enum Kind {
 #[derive(Debug)]
 pub(super) struct Raw {
     pub(super) kind: Kind,
-    pub(super) id: Option<String>,
+    pub(super) id: Option<CompactString>,
     pub(super) title: String,
     /// The source of its details.
     pub(super) body: Range<usize>,
@@ -102,8 +103,7 @@ pub(super) struct RawNeed {
 impl RawNeed {
     /// The dependencies of a list such as `61, Task 62`.
     pub(super) fn all(list: &str, line: u32) -> impl Iterator<Item = Self> {
-        let named = named_tasks(list).into_iter();
-        named.map(move |named| Self { named, line })
+        named_tasks(list).map(move |named| Self { named, line })
     }
 }
 
@@ -154,17 +154,15 @@ pub(super) fn document(text: &str, gathered: Gathered) -> Document {
         ..Plan::default()
     };
     let identities = name_tasks(&mut raws, &mut plan);
-    let ids: HashMap<String, usize> = raws
-        .iter()
-        .enumerate()
-        .rev()
-        .filter_map(|(place, raw)| Some((raw.id.clone()?, place)))
+    let written: Vec<Vec<RawNeed>> = raws
+        .iter_mut()
+        .map(|raw| std::mem::take(&mut raw.needs))
         .collect();
-    let known = Known {
-        ids: &ids,
-        raws: &raws,
-    };
-    let mut needs: Vec<Needs> = raws.iter().map(|raw| known.needs(raw)).collect();
+    let known = Known::new(&raws);
+    let needs = raws.iter().zip(written);
+    let mut needs: Vec<Needs> = needs
+        .map(|(raw, written)| known.needs(raw.kind, written))
+        .collect();
     for raw in &raws {
         known.add_blocking(raw, &mut needs, &mut plan.warnings);
     }
@@ -223,7 +221,7 @@ fn is_part_of_series(checkbox: &Raw, section: &Raw) -> bool {
 
 /// Gives tasks without an id the smallest free numbers, in order.
 fn name_tasks(raws: &mut [Raw], plan: &mut Plan) -> Vec<Identity> {
-    let taken: HashSet<String> = raws.iter().filter_map(|raw| raw.id.clone()).collect();
+    let taken: HashSet<CompactString> = raws.iter().filter_map(|raw| raw.id.clone()).collect();
     let mut texts: HashMap<String, u32> = HashMap::new();
     let mut number = 0_u32;
     let mut identities = Vec::with_capacity(raws.len());
@@ -236,7 +234,7 @@ fn name_tasks(raws: &mut [Raw], plan: &mut Plan) -> Vec<Identity> {
         let id = loop {
             number += 1;
             let id = number.to_string();
-            if !taken.contains(&id) {
+            if !taken.contains(id.as_str()) {
                 break id;
             }
         };
@@ -265,7 +263,7 @@ fn name_tasks(raws: &mut [Raw], plan: &mut Plan) -> Vec<Identity> {
                     .hint("write an id, or put it below **VERIFY Phase N:** if it is a check"),
             );
         }
-        raw.id = Some(id);
+        raw.id = Some(id.into());
     }
     identities
 }
@@ -286,22 +284,38 @@ impl Needs {
 
 /// The tasks of the file by their ids.
 struct Known<'a> {
-    ids: &'a HashMap<String, usize>,
+    ids: HashMap<&'a str, usize>,
     raws: &'a [Raw],
 }
 
-impl Known<'_> {
-    fn find(&self, id: &str) -> Option<&str> {
+impl<'a> Known<'a> {
+    fn new(raws: &'a [Raw]) -> Self {
+        let mut ids = HashMap::with_capacity(raws.len());
+        for (place, raw) in raws.iter().enumerate() {
+            if let Some(id) = &raw.id {
+                ids.entry(id.as_str()).or_insert(place);
+            }
+        }
+        Self { ids, raws }
+    }
+
+    fn find(&self, id: &str) -> Option<&'a str> {
         let found = self.ids.get_key_value(id);
         let found = found.or_else(|| match id.strip_prefix('#') {
             Some(bare) => self.ids.get_key_value(bare),
             None => self.ids.get_key_value(format!("#{id}").as_str()),
         });
-        found.map(|(id, _)| id.as_str())
+        found.map(|(id, _)| *id)
+    }
+
+    /// The known tasks that a word names: one, or those of a range.
+    fn named_by(&self, word: &str) -> Vec<&'a str> {
+        self.find(word)
+            .map_or_else(|| self.range(word), |id| vec![id])
     }
 
     /// The known tasks of a range such as `61-63`, in plan order.
-    fn range(&self, text: &str) -> Vec<&str> {
+    fn range(&self, text: &str) -> Vec<&'a str> {
         let range = text
             .match_indices('-')
             .find_map(|(at, _)| IdRange::between(text[..at].trim(), text[at + 1..].trim()));
@@ -312,43 +326,52 @@ impl Known<'_> {
         ids.filter(|id| range.contains(id)).collect()
     }
 
-    fn needs(&self, raw: &Raw) -> Needs {
+    fn needs(&self, kind: Kind, written: Vec<RawNeed>) -> Needs {
         let mut needs = Needs::default();
-        for need in &raw.needs {
-            let dependency = |id: &str, if_unknown| Dependency {
-                on: TaskId::new(id),
-                line: need.line,
-                if_unknown,
+        let otherwise = match kind {
+            Kind::Checkbox => IfUnknown::Error,
+            Kind::Section => IfUnknown::TakenAsDone,
+        };
+        for RawNeed { named, line } in written {
+            let mut add = |id: CompactString, if_unknown| {
+                needs.add(Dependency {
+                    on: TaskId::new(id),
+                    line,
+                    if_unknown,
+                });
             };
-            match (&need.named, raw.kind) {
-                (Named::Task { id, said_done }, kind) => {
-                    let if_unknown = match kind {
-                        _ if *said_done => IfUnknown::SaidDone,
-                        Kind::Checkbox => IfUnknown::Error,
-                        Kind::Section => IfUnknown::TakenAsDone,
+            match (named, kind) {
+                (Named::Task { id, said_done }, _) => {
+                    let if_unknown = if said_done {
+                        IfUnknown::SaidDone
+                    } else {
+                        otherwise
                     };
-                    let found = self.find(id).map_or_else(|| self.range(id), |id| vec![id]);
+                    if self.ids.contains_key(id.as_str()) {
+                        add(id, if_unknown);
+                        continue;
+                    }
+                    let found = self.named_by(&id);
                     if found.is_empty() {
-                        needs.add(dependency(id, if_unknown));
+                        add(id, if_unknown);
                     }
                     for id in found {
-                        needs.add(dependency(id, if_unknown));
+                        add(id.into(), if_unknown);
                     }
                 }
                 // `(depends: …)` names tasks and nothing else.
                 (Named::Words { text, .. }, Kind::Checkbox) => {
                     for id in text.split_whitespace() {
-                        let known = self.find(id).unwrap_or(id);
-                        needs.add(dependency(known, IfUnknown::Error));
+                        add(self.find(id).unwrap_or(id).into(), otherwise);
                     }
                 }
                 (Named::Words { text, mentions }, Kind::Section) => {
                     let found: Vec<&str> = mentions.iter().filter_map(|id| self.find(id)).collect();
-                    if found.is_empty() {
-                        needs.notes.push(text.clone());
+                    for id in &found {
+                        add((*id).into(), otherwise);
                     }
-                    for id in found {
-                        needs.add(dependency(id, IfUnknown::TakenAsDone));
+                    if found.is_empty() {
+                        needs.notes.push(text);
                     }
                 }
             }
@@ -364,7 +387,7 @@ impl Known<'_> {
                 Named::Words { mentions, .. } => mentions.iter().map(String::as_str).collect(),
             };
             for id in mentioned {
-                let found = self.find(id).map_or_else(|| self.range(id), |id| vec![id]);
+                let found = self.named_by(id);
                 if found.is_empty() {
                     let message =
                         format!("task {own} says that it blocks {id}, which is not in the plan");
@@ -421,9 +444,7 @@ impl Known<'_> {
             .split(separators)
             .filter(|word| !matches!(*word, "" | "and" | "to" | "through"))
         {
-            let found = self
-                .find(word)
-                .map_or_else(|| self.range(word), |id| vec![id]);
+            let found = self.named_by(word);
             if found.is_empty() && leading_id::is_id_shaped(word) {
                 let message = format!("the note names task {word}, which is not in the plan");
                 warnings.push(Problem::new(Code::TaskNotFound, message).at(line));
@@ -443,7 +464,7 @@ fn task(text: &str, raw: Raw, needs: Needs) -> Task {
     let body = text.get(raw.body).unwrap_or("");
     Task {
         title: if raw.title.is_empty() {
-            id.clone()
+            id.to_string()
         } else {
             raw.title
         },

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use compact_str::CompactString;
 use pleach_domain::task::TaskStatus;
 
 use super::leading_id::is_id_shaped;
@@ -42,20 +43,27 @@ pub(super) fn entry(line: &str) -> Option<Entry> {
     })
 }
 
+const KEYS: [(&str, Key); 13] = [
+    ("status", Key::Status),
+    ("dependencies", Key::Dependencies),
+    ("dependency", Key::Dependencies),
+    ("depends on", Key::Dependencies),
+    ("blocking", Key::Blocking),
+    ("blocks", Key::Blocking),
+    ("priority", Key::Priority),
+    ("effort", Key::Effort),
+    ("estimated effort", Key::Effort),
+    ("files affected", Key::Files),
+    ("affected files", Key::Files),
+    ("files", Key::Files),
+    ("labels", Key::Labels),
+];
+
 fn key(name: &str) -> Option<Key> {
-    if name.len() > 24 {
-        return None;
-    }
-    match name.to_ascii_lowercase().as_str() {
-        "status" => Some(Key::Status),
-        "dependencies" | "dependency" | "depends on" => Some(Key::Dependencies),
-        "blocking" | "blocks" => Some(Key::Blocking),
-        "priority" => Some(Key::Priority),
-        "effort" | "estimated effort" => Some(Key::Effort),
-        "files affected" | "affected files" | "files" => Some(Key::Files),
-        "labels" | "tags" => Some(Key::Labels),
-        _ => None,
-    }
+    let found = KEYS
+        .iter()
+        .find(|(known, _)| known.eq_ignore_ascii_case(name));
+    found.map(|(_, key)| *key)
 }
 
 /// The part of a Status value that is the status itself: the brackets, or the words up to a remark.
@@ -94,42 +102,52 @@ pub(super) fn status(value: &str) -> TaskStatus {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Named {
     /// A task, and whether the text itself says that it is done.
-    Task { id: String, said_done: bool },
+    Task { id: CompactString, said_done: bool },
     /// Text that may open with a task's id, or mention one.
     Words { text: String, mentions: Vec<String> },
 }
 
 /// Splits a dependency list into tasks and words.
-pub(super) fn named_tasks(value: &str) -> Vec<Named> {
-    split_outside_parentheses(value)
-        .into_iter()
-        .filter_map(named)
-        .collect()
+pub(super) fn named_tasks(value: &str) -> impl Iterator<Item = Named> {
+    pieces(value).filter_map(named)
 }
 
-fn split_outside_parentheses(value: &str) -> Vec<&str> {
-    let mut depth = 0_u32;
-    let mut pieces = Vec::new();
-    let mut start = 0;
-    for (at, c) in value.char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            ',' | ';' | '&' if depth == 0 => {
-                pieces.push(&value[start..at]);
-                start = at + 1;
-            }
-            _ => {}
+/// The parts between commas and "and", where those stand outside parentheses.
+fn pieces(value: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(value);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let mut depth = 0_u32;
+        for (at, c) in text.char_indices() {
+            let behind = match c {
+                '(' => {
+                    depth += 1;
+                    continue;
+                }
+                ')' => {
+                    depth = depth.saturating_sub(1);
+                    continue;
+                }
+                ',' | ';' | '&' if depth == 0 => &text[at + 1..],
+                ' ' if depth == 0 && text[at..].starts_with(" and ") => &text[at + 5..],
+                _ => continue,
+            };
+            rest = Some(behind);
+            return Some(&text[..at]);
         }
-    }
-    pieces.push(&value[start..]);
-    pieces
-        .into_iter()
-        .flat_map(|piece| piece.split(" and "))
-        .collect()
+        rest = None;
+        Some(text)
+    })
 }
 
 fn named(piece: &str) -> Option<Named> {
+    // Nearly all dependencies are just an id.
+    if is_id_shaped(piece.trim()) {
+        return Some(Named::Task {
+            id: piece.trim().into(),
+            said_done: false,
+        });
+    }
     let (outside, inside) = match piece.split_once('(') {
         Some((outside, inside)) => (outside, inside),
         None => (piece, ""),
@@ -165,7 +183,7 @@ fn named(piece: &str) -> Option<Named> {
         .filter(|id| is_id_or_range(id))
     {
         return Some(Named::Task {
-            id: id.to_owned(),
+            id: id.into(),
             said_done,
         });
     }
@@ -256,6 +274,7 @@ mod tests {
 
     #[test]
     fn dependency_lists_are_read_as_people_write_them() {
+        let all = |value| named_tasks(value).collect::<Vec<_>>();
         let task = |id: &str| Named::Task {
             id: id.into(),
             said_done: false,
@@ -264,27 +283,24 @@ mod tests {
             id: id.into(),
             said_done: true,
         };
-        assert_eq!(named_tasks("61, 62"), [task("61"), task("62")]);
-        assert_eq!(named_tasks("None"), []);
-        assert_eq!(named_tasks("Task 263"), [task("263")]);
+        assert_eq!(all("61, 62"), [task("61"), task("62")]);
+        assert_eq!(all("None"), []);
+        assert_eq!(all("Task 263"), [task("263")]);
         assert_eq!(
-            named_tasks("448 (completed), 473 (completed)"),
+            all("448 (completed), 473 (completed)"),
             [done("448"), done("473")]
         );
+        assert_eq!(all("61 (not done, sorry) and 62"), [task("61"), task("62")]);
+        assert_eq!(all("61-63"), [task("61-63")]);
         assert_eq!(
-            named_tasks("61 (not done, sorry) and 62"),
-            [task("61"), task("62")]
-        );
-        assert_eq!(named_tasks("61-63"), [task("61-63")]);
-        assert_eq!(
-            named_tasks("Soundness (Complete)"),
+            all("Soundness (Complete)"),
             [Named::Words {
                 text: "Soundness (Complete)".into(),
                 mentions: vec![]
             }]
         );
         assert_eq!(
-            named_tasks("Requires Task 61 to be merged"),
+            all("Requires Task 61 to be merged"),
             [Named::Words {
                 text: "Requires Task 61 to be merged".into(),
                 mentions: vec!["61".into()]

@@ -1,0 +1,49 @@
+//! CPU time, medians and verdicts.
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// The samples of interleaved runs, in seconds.
+#[derive(Debug, Default)]
+pub(crate) struct Times {
+    pub(crate) parser: Vec<f64>,
+    pub(crate) ours: Vec<f64>,
+    pub(crate) ours_small: Vec<f64>,
+}
+
+/// The CPU seconds that a call takes.
+pub(crate) fn cpu<T>(call: impl FnOnce() -> T) -> f64 {
+    let before = seconds();
+    call();
+    seconds() - before
+}
+
+fn seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    #[expect(clippy::cast_precision_loss, reason = "nanoseconds of one process")]
+    let (whole, part) = (time.tv_sec as f64, time.tv_nsec as f64);
+    whole + part / 1e9
+}
+
+/// The middle sample.
+pub(crate) fn median(samples: &[f64]) -> f64 {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
+
+/// Prints a figure with its limit and tells whether it is kept.
+#[expect(clippy::print_stdout, reason = "printing is what a benchmark does")]
+pub(crate) fn verdict(what: &str, figure: f64, most: f64) -> bool {
+    let kept = figure <= most;
+    let word = if kept { "ok" } else { "TOO MUCH" };
+    println!("{what:<32} {figure:8.2}   at most {most}: {word}");
+    kept
+}
+
+/// The most memory this process ever held, in bytes.
+pub(crate) fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux has /proc");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kilobytes.expect("the kernel counts memory") * 1024
+}
