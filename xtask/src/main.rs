@@ -1,2 +1,129 @@
-//! The commands of the README.
-fn main() {}
+//! The commands of the README: `cargo xtask demo`, `cargo xtask test`, `cargo xtask bench`.
+//!
+//! Starts other programs and stops at the first that fails.
+
+#![expect(
+    clippy::print_stderr,
+    reason = "it tells people which step is under way"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// The test runner that is installed where there is none.
+const NEXTEST: &str = "0.9.143";
+
+const HELP: &str = "cargo xtask COMMAND
+
+  demo    build Pleach and show a whole run with the built-in agent
+  test    the gate: format, lints, all tests, documentation
+  bench   the benchmarks, each printing a ratio
+";
+
+fn main() -> ExitCode {
+    let command = std::env::args().nth(1).unwrap_or_default();
+    let done = match command.as_str() {
+        "demo" => demo(),
+        "test" => test(),
+        "bench" => cargo(&["run", "--release", "--locked", "--package", "pleach-bench"]),
+        _ => Err(HELP.to_owned()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn demo() -> Result<(), String> {
+    cargo(&["build", "--release", "--locked", "--package", "pleach"])?;
+    step(&mut Command::new(target().join("release/pleach")).arg("demo"))
+}
+
+fn test() -> Result<(), String> {
+    cargo(&["fmt", "--all", "--check"])?;
+    cargo(&[
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--locked",
+        "--",
+        "-D",
+        "warnings",
+    ])?;
+    let nextest = nextest()?;
+    step(Command::new(nextest).args([
+        "nextest",
+        "run",
+        "--workspace",
+        "--locked",
+        "--no-fail-fast",
+    ]))?;
+    cargo(&["test", "--doc", "--workspace", "--locked"])?;
+    let mut docs = Command::new("cargo");
+    docs.args([
+        "doc",
+        "--workspace",
+        "--no-deps",
+        "--locked",
+        "--document-private-items",
+    ]);
+    step(docs.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// The test runner: the installed one, or one that is installed for this project alone.
+fn nextest() -> Result<PathBuf, String> {
+    let is_there = Command::new("cargo")
+        .args(["nextest", "--version"])
+        .output();
+    if is_there.is_ok_and(|output| output.status.success()) {
+        return Ok(PathBuf::from("cargo-nextest"));
+    }
+    let tools = target().join("tools");
+    let program = tools.join("bin/cargo-nextest");
+    if !program.exists() {
+        let mut install = Command::new("cargo");
+        install.args([
+            "install",
+            "cargo-nextest",
+            "--locked",
+            "--version",
+            NEXTEST,
+            "--root",
+        ]);
+        step(install.arg(tools))?;
+    }
+    Ok(program)
+}
+
+fn target() -> PathBuf {
+    let set = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    set.unwrap_or_else(|| root().join("target"))
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("this crate has a folder above it")
+}
+
+fn cargo(arguments: &[&str]) -> Result<(), String> {
+    step(Command::new("cargo").args(arguments))
+}
+
+fn step(command: &mut Command) -> Result<(), String> {
+    command.current_dir(root());
+    let words: Vec<_> = std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .collect();
+    let line: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let line = line.join(" ");
+    eprintln!("── {line}");
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{line}: {status}")),
+        Err(error) => Err(format!("{line}: {error}")),
+    }
+}

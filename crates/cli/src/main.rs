@@ -1,2 +1,46 @@
-//! The binary `pleach`.
-fn main() {}
+//! The binary `pleach`: reads the command line, runs one command, and turns failures into words and
+//! exit codes.
+
+mod args;
+mod commands;
+mod draw;
+mod failure;
+mod output;
+mod pager;
+mod plan_source;
+mod preview;
+mod report;
+mod summary;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Arguments, Command};
+use crate::failure::{Exit, Failures};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let answer = std::panic::catch_unwind(|| run(arguments));
+    let exit = match answer {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(failures)) => {
+            failures.print();
+            failures.exit()
+        }
+        Err(_) => Exit::Bug,
+    };
+    exit.into()
+}
+
+fn run(arguments: Arguments) -> Result<Exit, Failures> {
+    match arguments.command {
+        Command::Plan(arguments) => commands::plan::run(&arguments),
+        Command::Next(arguments) => commands::next::run(&arguments),
+        Command::Mark(arguments) => commands::mark::run(&arguments),
+        Command::Run(arguments) => commands::run::run(&arguments),
+        Command::Demo => commands::demo::run(),
+        Command::Completions { shell } => Ok(commands::completions::run(shell)),
+        Command::DemoAgent => Ok(commands::demo_agent::run()),
+    }
+}

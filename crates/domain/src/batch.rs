@@ -80,6 +80,11 @@ impl BatchStatus {
         }
     }
 
+    /// Whether nothing more can happen to it.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+
     /// The status after an event, if the event is legal.
     pub fn after(self, event: BatchEvent) -> Option<Self> {
         match (self, event) {

@@ -74,6 +74,13 @@ impl Selection {
         &self.terms
     }
 
+    /// A selection of one word.
+    pub fn one(term: &Term) -> Self {
+        Self {
+            terms: vec![term.clone()],
+        }
+    }
+
     /// Reads a selection; a word for which `is_id` holds is that task and nothing else.
     pub fn parse(text: &str, is_id: impl Fn(&str) -> bool) -> Result<Self, SelectionError> {
         let mut terms = Vec::new();

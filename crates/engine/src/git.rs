@@ -1,1 +1,396 @@
-//! To be written.
+//! Runs git: the only place of the project that starts it.
+//!
+//! Knows nothing of tasks and batches, and tells outcomes apart by exit codes alone.
+
+mod checkout;
+mod names;
+mod object;
+mod publish;
+pub(crate) mod read;
+mod refs;
+pub mod store;
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+
+use crate::process::{Woke, wait};
+
+pub use names::ref_segment;
+pub use object::{BlobId, CommitId, NotAnId, TreeId};
+pub use store::{Identity, Store, StoreError};
+
+/// `merge-tree --write-tree` takes `--merge-base` from here on.
+const NEEDED: (u32, u32) = (2, 40);
+
+const DEADLINE: Duration = Duration::from_mins(10);
+
+/// Switches off everything in a repository's configuration that runs programs or tidies up.
+const QUIET: [&str; 8] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "commit.gpgsign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "protocol.ext.allow=never",
+    "protocol.file.allow=always",
+    "protocol.version=2",
+];
+
+/// Why a call of git did not do what it should.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// No git on the path.
+    #[error("git is not installed, or not on the PATH")]
+    NotInstalled,
+    /// The git that was found lacks what Pleach needs.
+    #[error("git {found} is too old: {needed} or newer is needed")]
+    TooOld {
+        /// The version that was found.
+        found: String,
+        /// The oldest version that does.
+        needed: String,
+    },
+    /// Git ran and refused.
+    #[error("git {what} failed with code {code}: {stderr}")]
+    Failed {
+        /// The command that was run.
+        what: String,
+        /// Its exit code, or 128 and the signal that ended it.
+        code: i32,
+        /// What it said about it.
+        stderr: String,
+    },
+    /// Git did not end in time and was killed.
+    #[error("git {what} took too long and was stopped")]
+    TimedOut {
+        /// The command that was run.
+        what: String,
+    },
+    /// Git printed something that it never should.
+    #[error("git {what} printed something unexpected: {printed:?}")]
+    Garbled {
+        /// The command that was run.
+        what: String,
+        /// The part that was not understood.
+        printed: String,
+    },
+    /// Git could not be started or listened to.
+    #[error("could not run git {what}")]
+    Io {
+        /// The command that was to run.
+        what: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// A git program that is new enough.
+#[derive(Debug, Clone)]
+pub struct Git {
+    program: PathBuf,
+}
+
+/// The repository that a call is made in, which decides whose configuration it follows.
+#[derive(Debug, Clone, Copy)]
+pub enum Place<'a> {
+    /// A git folder that only Pleach writes to: no configuration but its own.
+    Ours(&'a Path),
+    /// Any folder of the user's repository: found and configured as the user's own git would.
+    Users(&'a Path),
+}
+
+impl Git {
+    /// Finds git on the path and checks that it is new enough.
+    pub fn find() -> Result<Self, GitError> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        // A relative entry would mean another program in every folder.
+        let program = std::env::split_paths(&path)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join("git"))
+            .find(|file| is_executable(file))
+            .ok_or(GitError::NotInstalled)?;
+        Self::at(program)
+    }
+
+    /// Takes a certain git program if it is new enough.
+    pub fn at(program: PathBuf) -> Result<Self, GitError> {
+        let git = Self { program };
+        let printed = git.bare_call().arg("version").output()?;
+        let found = String::from_utf8_lossy(&printed).trim().to_owned();
+        let found = found.trim_start_matches("git version ").to_owned();
+        if version(&found).is_some_and(|version| version >= NEEDED) {
+            Ok(git)
+        } else {
+            let needed = format!("{}.{}", NEEDED.0, NEEDED.1);
+            Err(GitError::TooOld { found, needed })
+        }
+    }
+
+    /// Begins a call.
+    pub fn call(&self, place: Place<'_>) -> Call {
+        let call = self.bare_call();
+        match place {
+            Place::Ours(git_dir) => call
+                .folder(git_dir)
+                .env("GIT_DIR", git_dir)
+                .env("GIT_CONFIG_NOSYSTEM", "1")
+                .env("GIT_CONFIG_GLOBAL", "/dev/null")
+                .env("GIT_ATTR_NOSYSTEM", "1")
+                // An agent could make every object look like another one.
+                .env("GIT_NO_REPLACE_OBJECTS", "1"),
+            Place::Users(folder) => call.folder(folder),
+        }
+    }
+
+    fn bare_call(&self) -> Call {
+        let mut command = Command::new(&self.program);
+        for (name, _) in std::env::vars_os() {
+            if name.as_encoded_bytes().starts_with(b"GIT_") {
+                command.env_remove(name);
+            }
+        }
+        command
+            .env("LC_ALL", "C")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_ASKPASS", "/bin/false")
+            .env("SSH_ASKPASS_REQUIRE", "never")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_EDITOR", ":")
+            .env("GIT_PAGER", "cat")
+            .process_group(0);
+        for setting in QUIET {
+            command.args(["-c", setting]);
+        }
+        Call {
+            command,
+            words: Vec::new(),
+            stdin: None,
+            deadline: DEADLINE,
+        }
+    }
+}
+
+fn is_executable(file: &Path) -> bool {
+    file.metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+fn version(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.split('.');
+    let major = numbers.next()?.parse().ok()?;
+    let minor = numbers.next()?.parse().ok()?;
+    Some((major, minor))
+}
+
+/// One call of git that is being put together.
+#[derive(Debug)]
+pub struct Call {
+    command: Command,
+    words: Vec<OsString>,
+    stdin: Option<Vec<u8>>,
+    deadline: Duration,
+}
+
+/// What a call left behind, whatever its exit code.
+#[derive(Debug)]
+pub struct Output {
+    /// The exit code, or 128 and the signal that ended it.
+    pub code: i32,
+    /// What was printed.
+    pub stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    what: String,
+}
+
+impl Call {
+    /// Adds one argument.
+    #[must_use]
+    pub fn arg(mut self, word: impl AsRef<OsStr>) -> Self {
+        self.words.push(word.as_ref().to_owned());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<W: AsRef<OsStr>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
+        let words = words.into_iter().map(|word| word.as_ref().to_owned());
+        self.words.extend(words);
+        self
+    }
+
+    /// Gives the call something to read; without it, it reads nothing.
+    #[must_use]
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = Some(bytes.into());
+        self
+    }
+
+    /// Uses a private index file.
+    #[must_use]
+    pub fn index(self, file: &Path) -> Self {
+        self.env("GIT_INDEX_FILE", file)
+    }
+
+    /// Works on the files of a folder, with the git folder staying where it is.
+    #[must_use]
+    pub fn work_tree(self, folder: &Path) -> Self {
+        self.folder(folder).env("GIT_WORK_TREE", folder)
+    }
+
+    /// Follows the user's own configuration as well, which may say that a repository is safe.
+    #[must_use]
+    pub fn with_users_config(mut self) -> Self {
+        self.command
+            .env_remove("GIT_CONFIG_GLOBAL")
+            .env_remove("GIT_CONFIG_NOSYSTEM");
+        self
+    }
+
+    /// Sets an environment variable.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Replaces the time after which the call is killed.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    fn folder(mut self, folder: &Path) -> Self {
+        self.command.current_dir(folder);
+        self
+    }
+
+    /// Runs the call and returns what it printed; any exit code but 0 is an error.
+    pub fn output(self) -> Result<Vec<u8>, GitError> {
+        let output = self.run()?;
+        match output.code {
+            0 => Ok(output.stdout),
+            _ => Err(output.failure()),
+        }
+    }
+
+    /// Runs a call that answers yes or no by exit code 0 or 1.
+    pub fn answer(self) -> Result<bool, GitError> {
+        let output = self.run()?;
+        match output.code {
+            0 => Ok(true),
+            1 => Ok(false),
+            _ => Err(output.failure()),
+        }
+    }
+
+    /// Runs the call; any exit code is for the caller to judge.
+    pub fn run(self) -> Result<Output, GitError> {
+        let what = self.what();
+        let deadline = self.deadline;
+        self.run_within(deadline, &what)
+            .map_err(|source| GitError::Io {
+                what: what.clone(),
+                source,
+            })?
+            .ok_or(GitError::TimedOut { what })
+    }
+
+    /// The command and what it is about, without the contents it is fed.
+    fn what(&self) -> String {
+        let words: Vec<_> = self.words.iter().map(|w| w.to_string_lossy()).collect();
+        words.join(" ")
+    }
+
+    /// Files in memory instead of pipes: nothing can block on a full one, and a descendant that
+    /// keeps one open cannot hold up the end.
+    fn run_within(mut self, deadline: Duration, what: &str) -> io::Result<Option<Output>> {
+        let (mut stdout, mut stderr) = (memory_file()?, memory_file()?);
+        let stdin = match &self.stdin {
+            Some(bytes) => {
+                let mut file = memory_file()?;
+                file.write_all(bytes)?;
+                file.rewind()?;
+                Stdio::from(file)
+            }
+            None => Stdio::null(),
+        };
+        let mut child = self
+            .command
+            .args(&self.words)
+            .stdin(stdin)
+            .stdout(stdout.try_clone()?)
+            .stderr(stderr.try_clone()?)
+            .spawn()?;
+        let pid = Pid::from_child(&child);
+        let woke = pidfd_open(pid, PidfdFlags::empty())
+            .map_err(io::Error::from)
+            .and_then(|pidfd| wait(pidfd.as_fd(), None, deadline));
+        if !matches!(woke, Ok(Woke::Exited)) {
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+        let status = child.wait()?;
+        if woke? != Woke::Exited {
+            return Ok(None);
+        }
+        let signalled = || 128 + status.signal().unwrap_or_default();
+        Ok(Some(Output {
+            code: status.code().unwrap_or_else(signalled),
+            stdout: contents(&mut stdout)?,
+            stderr: contents(&mut stderr)?,
+            what: what.to_owned(),
+        }))
+    }
+}
+
+impl Output {
+    /// Makes an error of an exit code that nobody expected.
+    pub fn failure(&self) -> GitError {
+        GitError::Failed {
+            what: self.what.clone(),
+            code: self.code,
+            stderr: String::from_utf8_lossy(&self.stderr).trim().to_owned(),
+        }
+    }
+}
+
+fn memory_file() -> io::Result<File> {
+    Ok(memfd_create("git", MemfdFlags::CLOEXEC)?.into())
+}
+
+fn contents(file: &mut File) -> io::Result<Vec<u8>> {
+    file.rewind()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads one line that must be an object id.
+pub(crate) fn parse_id<Id: std::str::FromStr>(what: &str, printed: &[u8]) -> Result<Id, GitError> {
+    let text = String::from_utf8_lossy(printed);
+    text.trim_end().parse().map_err(|_| GitError::Garbled {
+        what: what.to_owned(),
+        printed: text.trim_end().to_owned(),
+    })
+}
+
+/// The records of output that separates them by NUL.
+pub(crate) fn nul_separated(printed: &[u8]) -> impl Iterator<Item = &[u8]> {
+    printed.split(|byte| *byte == 0).filter(|r| !r.is_empty())
+}
+
+/// Bytes of a path as the system takes them.
+pub(crate) fn os_str(bytes: &[u8]) -> &OsStr {
+    OsStr::from_bytes(bytes)
+}

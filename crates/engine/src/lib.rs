@@ -1,8 +1,16 @@
 //! Makes it happen: git, worktrees, weaving, agents, processes, plan files.
 
+pub mod agent;
 pub mod capture;
+pub mod config;
+pub mod consent;
+pub mod demo;
 pub mod git;
 pub mod plan_file;
+pub mod plan_in_use;
 pub mod process;
+pub mod prompt;
+pub mod run;
+pub mod state_folder;
 pub mod weave;
 pub mod worktree;

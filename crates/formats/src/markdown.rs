@@ -11,6 +11,7 @@ mod leading_id;
 mod metadata;
 mod note;
 mod phase_label;
+mod raw;
 
 use std::ops::Range;
 
@@ -21,11 +22,11 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use self::block::Block;
 use self::depends::without_depends;
-use self::finish::{Kind, Raw, RawNeed, RawNote};
 use self::leading_id::{SetOff, leading_id};
 use self::metadata::Key;
 use self::phase_label::named_phase;
 pub(crate) use self::phase_label::phase_title;
+use self::raw::{Kind, Raw, RawNeed, RawNote};
 use crate::lines::Lines;
 use crate::{Document, Mark};
 

@@ -1,5 +1,7 @@
 //! Writing back: exactly the bytes of the mark change, and reading gives what was written.
 
+#![expect(clippy::unwrap_used, reason = "tests say what is wrong by panicking")]
+
 use pleach_domain::task::TaskStatus;
 use pleach_formats::{Mark, Marker, WriteBackError, read, set_markers};
 use proptest::prelude::*;
@@ -63,7 +65,11 @@ fn what_the_text_cannot_hold_is_refused() {
 fn an_edited_file_is_marked_at_the_same_task() {
     let before = read("- [ ] a\n- [ ] b\n");
     let change = before.change(1, Marker::Completed);
-    let after = set_markers("- [ ] new\n\n- [ ] a\n* [ ] b\n", &[change.clone()]).unwrap();
+    let after = set_markers(
+        "- [ ] new\n\n- [ ] a\n* [ ] b\n",
+        std::slice::from_ref(&change),
+    )
+    .unwrap();
     assert_eq!(after.as_deref(), Some("- [ ] new\n\n- [ ] a\n* [x] b\n"));
     let gone = set_markers("- [ ] a\n- [ ] renumbered\n", &[change]);
     assert!(matches!(gone, Err(WriteBackError::Gone { .. })));

@@ -3,123 +3,17 @@
 //! Knows the whole file, but no longer its Markdown.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 
 use compact_str::CompactString;
 use pleach_domain::id::{IdRange, PhaseNumber, TaskId};
 use pleach_domain::plan::{Phase, Plan, Sequence};
 use pleach_domain::problem::{Code, Problem};
-use pleach_domain::task::{Dependency, Effort, IfUnknown, Priority, Task, TaskStatus};
+use pleach_domain::task::{Dependency, IfUnknown, Task};
 
-use super::block::Block;
-use super::depends::DependsList;
-use super::files;
-use super::metadata::{Named, named_tasks};
-use super::note::Statement;
+use super::metadata::Named;
+use super::raw::{Kind, Raw, RawNeed, RawNote};
 use super::{Gathered, leading_id};
-use crate::{Document, Identity, Mark, TaskPlace};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Checkbox,
-    Section,
-}
-
-/// Something that may be a task.
-#[derive(Debug)]
-pub(super) struct Raw {
-    pub(super) kind: Kind,
-    pub(super) id: Option<CompactString>,
-    pub(super) title: String,
-    /// The source of its details.
-    pub(super) body: Range<usize>,
-    pub(super) status: TaskStatus,
-    pub(super) phase: Option<PhaseNumber>,
-    pub(super) needs: Vec<RawNeed>,
-    pub(super) blocking: Vec<RawNeed>,
-    pub(super) files: Vec<String>,
-    pub(super) priority: Priority,
-    pub(super) effort: Option<Effort>,
-    pub(super) labels: Vec<String>,
-    pub(super) mark: Mark,
-    pub(super) line: u32,
-    /// The section around it.
-    pub(super) parent: Option<usize>,
-    pub(super) has_metadata: bool,
-    /// A heading such as `## 2.1 Scope`, which is a task only if it says so.
-    pub(super) needs_metadata: bool,
-}
-
-impl Raw {
-    pub(super) fn new(kind: Kind, line: u32, body: Range<usize>) -> Self {
-        Self {
-            kind,
-            id: None,
-            title: String::new(),
-            body,
-            status: TaskStatus::Pending,
-            phase: None,
-            needs: Vec::new(),
-            blocking: Vec::new(),
-            files: Vec::new(),
-            priority: Priority::Medium,
-            effort: None,
-            labels: Vec::new(),
-            mark: Mark::None,
-            line,
-            parent: None,
-            has_metadata: false,
-            needs_metadata: false,
-        }
-    }
-
-    pub(super) fn add_needs(&mut self, lists: &[DependsList], first_line: u32) {
-        for found in lists {
-            let line = first_line + found.lines_down;
-            self.needs.extend(RawNeed::all(&found.list, line));
-        }
-    }
-
-    pub(super) fn add_files(&mut self, block: &Block) {
-        for span in block.code_spans() {
-            self.add_file(files::declared(span));
-        }
-    }
-
-    pub(super) fn add_file(&mut self, file: Option<&str>) {
-        if let Some(file) = file.filter(|file| !self.files.iter().any(|known| known == file)) {
-            self.files.push(file.to_owned());
-        }
-    }
-}
-
-/// A dependency as written.
-#[derive(Debug)]
-pub(super) struct RawNeed {
-    named: Named,
-    line: u32,
-}
-
-impl RawNeed {
-    /// The dependencies of a list such as `61, Task 62`.
-    pub(super) fn all(list: &str, line: u32) -> impl Iterator<Item = Self> {
-        named_tasks(list).map(move |named| Self { named, line })
-    }
-}
-
-/// A note that puts tasks in order.
-#[derive(Debug)]
-pub(super) enum RawNote {
-    OfTasks {
-        statement: Statement,
-        line: u32,
-    },
-    OfPhase {
-        number: PhaseNumber,
-        reason: String,
-        line: u32,
-    },
-}
+use crate::{Document, Identity, TaskPlace};
 
 impl Gathered {
     /// The phase of that number, made if it is new.

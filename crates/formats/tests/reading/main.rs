@@ -13,18 +13,16 @@ use pleach_domain::task::TaskStatus;
 /// One line a task: `id status title [phase] [< needs] [@ files]`.
 fn table(plan: &Plan) -> String {
     let rows = plan.tasks.iter().map(|task| {
-        let mut row = format!("{} {} {}", task.id, mark(task.status), task.title);
-        if let Some(phase) = task.phase {
-            row += &format!(" p{phase}");
-        }
+        let mut row = vec![format!("{} {} {}", task.id, mark(task.status), task.title)];
+        row.extend(task.phase.map(|phase| format!("p{phase}")));
         if !task.needs.is_empty() {
             let needs: Vec<&str> = task.needs.iter().map(|need| need.on.as_str()).collect();
-            row += &format!(" < {}", needs.join(" "));
+            row.push(format!("< {}", needs.join(" ")));
         }
         if !task.files.is_empty() {
-            row += &format!(" @ {}", task.files.join(" "));
+            row.push(format!("@ {}", task.files.join(" ")));
         }
-        row
+        row.join(" ")
     });
     rows.collect::<Vec<_>>().join("\n")
 }

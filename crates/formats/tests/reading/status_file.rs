@@ -53,7 +53,7 @@ fn a_malformed_file_is_refused_with_its_line() {
     ] {
         match StatusFile::read(text) {
             Err(StatusFileError::Malformed { line: found, .. }) => {
-                assert_eq!(found, line, "{text}")
+                assert_eq!(found, line, "{text}");
             }
             other => panic!("{text}: {other:?}"),
         }

@@ -1,0 +1,211 @@
+//! The command line.
+//!
+//! Words and help only; what they do is in `commands`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use pleach_domain::phase::Threshold;
+
+/// Runs coding agents on a list of tasks, each in its own worktree, and weaves the branches into one.
+#[derive(Debug, Parser)]
+#[command(name = "pleach", version, max_term_width = 100)]
+#[command(
+    after_help = "Exit codes: 0 all done · 1 some task did not make it · 2 wrong usage or plan · \
+                        3 the environment is not fit · 70 a bug · 130 interrupted"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show a plan: waves, who waits for whom and why, the longest chain
+    Plan(PlanArgs),
+    /// Say what to do now
+    Next(NextArgs),
+    /// Set the status of tasks by hand
+    Mark(MarkArgs),
+    /// Run an agent on tasks of the plan and weave what it did into one branch
+    Run(RunArgs),
+    /// Show a whole run on a small repository in a temporary folder; needs no account
+    Demo,
+    /// Print the completions for a shell
+    #[command(
+        after_help = "Example: pleach completions bash > ~/.local/share/bash-completion/completions/pleach"
+    )]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// The scripted agent of the demo: does what the script in its prompt says
+    #[command(hide = true)]
+    DemoAgent,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A tree of waves
+    Text,
+    /// For programs
+    Json,
+    /// For Markdown pages
+    Mermaid,
+    /// For Graphviz
+    Dot,
+    /// A picture
+    Svg,
+}
+
+const SELECTIONS: &str = "Tasks are chosen by: 63 · 63,64 · 65-67 · 3.1-3.4 · phase:1 · label:backend · \
+                          failed · next:5 · all";
+
+#[derive(Debug, Args)]
+#[command(after_help = SELECTIONS)]
+pub(crate) struct PlanArgs {
+    /// The plan's file, then the tasks to look at
+    #[arg(value_name = "FILE] [SELECT")]
+    pub(crate) words: Vec<String>,
+    /// The plan's file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
+    /// How to show it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+    /// Show every task of a large plan
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) order: OrderArgs,
+}
+
+/// What decides the order of tasks.
+#[derive(Debug, Args)]
+pub(crate) struct OrderArgs {
+    /// Take along what the chosen tasks need
+    #[arg(long)]
+    pub(crate) with_deps: bool,
+    /// Let tasks that declare the same file run at the same time
+    #[arg(long)]
+    pub(crate) allow_overlap: bool,
+    /// The share of earlier phases that must be done before a phase opens, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = threshold)]
+    pub(crate) phase_threshold: Threshold,
+    /// Take a dependency that is not in the plan as an error in every dialect
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
+pub(crate) struct NextArgs {
+    /// How many tasks at most
+    #[arg(default_value_t = 3, value_name = "N")]
+    pub(crate) count: usize,
+    /// The plan's file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
+    /// A status.json to read the states of tasks from
+    #[arg(long, value_name = "FILE")]
+    pub(crate) status: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Offer tasks whose dependencies are open too
+    #[arg(long)]
+    pub(crate) ignore_deps: bool,
+    /// Offer tasks that collide with each other too
+    #[arg(long)]
+    pub(crate) ignore_conflicts: bool,
+    /// The share of earlier phases that must be done before a phase opens, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = threshold)]
+    pub(crate) phase_threshold: Threshold,
+    /// Take a dependency that is not in the plan as an error in every dialect
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum State {
+    /// Somebody is at it
+    Started,
+    /// It is done
+    Complete,
+    /// It was tried in vain (only with --status)
+    Failed,
+    /// It is left out (only with --status)
+    Skipped,
+    /// It is still to do
+    Pending,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example: pleach mark 1.1 1.2 complete")]
+pub(crate) struct MarkArgs {
+    /// The tasks, then the state: started, complete, failed, skipped or pending
+    #[arg(required = true, num_args = 2.., value_name = "TASK… STATE")]
+    pub(crate) words: Vec<String>,
+    /// The plan's file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
+    /// A status.json to write to instead of the plan
+    #[arg(long, value_name = "FILE")]
+    pub(crate) status: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = SELECTIONS)]
+pub(crate) struct RunArgs {
+    /// The tasks to run; all open ones if none is named
+    #[arg(value_name = "SELECT")]
+    pub(crate) select: Vec<String>,
+    /// The plan's file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
+    /// How many tasks run at once, from 1 to 64
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub(crate) jobs: Option<u64>,
+    /// The agent, by its name in pleach.toml
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// The ref to start from instead of the current branch
+    #[arg(long, value_name = "REF")]
+    pub(crate) base: Option<String>,
+    /// Show what would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Ask no questions: consent to the agent and to the files that steer it
+    #[arg(long, visible_alias = "autonomous")]
+    pub(crate) yes: bool,
+    /// Print one event a line as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) order: OrderArgs,
+}
+
+fn threshold(text: &str) -> Result<Threshold, String> {
+    let share = text.parse().ok().and_then(Threshold::new);
+    share.ok_or_else(|| "a share is a number from 0 to 1".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        super::Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,9 @@
+//! One file a command, named as the user names it.
+
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod demo_agent;
+pub(crate) mod mark;
+pub(crate) mod next;
+pub(crate) mod plan;
+pub(crate) mod run;

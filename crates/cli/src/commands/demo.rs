@@ -1,0 +1,103 @@
+//! `pleach demo`: a whole run on a small repository in a temporary folder.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Duration;
+
+use pleach_domain::graph::Rules;
+use pleach_domain::task_state::Ending;
+use pleach_engine::agent::Agent;
+use pleach_engine::config::Config;
+use pleach_engine::demo::{PLAN, make_repository};
+use pleach_engine::run::{RunRequest, Summary, prepare};
+use pleach_engine::state_folder::StateFolder;
+
+use crate::commands::run::carry_out;
+use crate::failure::{Exit, Failure, Failures};
+use crate::output::{Reader, tell};
+use crate::preview::Preview;
+
+/// What becomes of the demo's tasks, by their order in the plan.
+const EXPECTED: [&str; 9] = [
+    "merged",
+    "merged",
+    "merged",
+    "merged",
+    "merged",
+    "conflicted",
+    "no_changes",
+    "failed",
+    "blocked",
+];
+
+/// Makes the repository, runs its plan and says where to look.
+pub(crate) fn run() -> Result<Exit, Failures> {
+    let trouble = |what: &str, error: &dyn std::error::Error| {
+        let message = format!("could not {what}: {error}");
+        Failures::from(
+            Failure::new(Exit::Environment, "demo", message)
+                .hint("set TMPDIR to a folder with room"),
+        )
+    };
+    let folder = tempfile::Builder::new().prefix("pleach-demo-").tempdir();
+    let folder = folder
+        .map_err(|error| trouble("make a temporary folder", &error))?
+        .keep();
+    let repository = folder.join("greenhouse");
+    std::fs::create_dir(&repository).map_err(|error| trouble("make a folder", &error))?;
+    let own = std::env::current_exe().map_err(|error| trouble("find this program", &error))?;
+    make_repository(&repository, &[own.as_os_str(), OsStr::new("demo-agent")])
+        .map_err(|error| trouble("make the demo's repository", &error))?;
+    let request = request(&folder, &repository)?;
+    Preview {
+        plan: &request.plan_path,
+        tasks: request.chosen.len(),
+        waves: 2,
+        slots: request.slots,
+        agent: &request.agent,
+    }
+    .print();
+    let tasks = &request.document.plan.tasks;
+    let titles = tasks
+        .iter()
+        .map(|task| (task.id.clone(), task.title.clone()))
+        .collect();
+    let summary = carry_out(prepare(request)?, Reader::Person, titles)?;
+    tell(format_args!(
+        "\nThe conflict, the failure and what it blocks are part of the show.\n\
+         The repository is {}; remove {} when you have seen enough.\n",
+        repository.display(),
+        folder.display(),
+    ));
+    Ok(if went_as_expected(&summary) {
+        Exit::Success
+    } else {
+        Exit::Bug
+    })
+}
+
+fn request(folder: &Path, repository: &Path) -> Result<RunRequest, Failures> {
+    let document = pleach_formats::read(PLAN);
+    Ok(RunRequest {
+        folder: repository.to_owned(),
+        plan_path: repository.join("TODO.md"),
+        plan_text: PLAN.to_owned(),
+        chosen: (0..document.plan.tasks.len()).collect(),
+        document,
+        rules: Rules::default(),
+        slots: 3,
+        agent: Agent::choose(&Config::load(repository)?, None)?,
+        base: None,
+        timeout: Duration::from_mins(1),
+        grace: Duration::from_secs(2),
+        state: StateFolder::at(&folder.join("state"))?,
+    })
+}
+
+fn went_as_expected(summary: &Summary) -> bool {
+    let outcomes = summary
+        .tasks
+        .iter()
+        .map(|task| task.ending.as_ref().map_or("", Ending::outcome));
+    outcomes.eq(EXPECTED)
+}

@@ -1,0 +1,185 @@
+//! `pleach next`: what to do now.
+
+use anstyle::{AnsiColor, Style};
+use pleach_domain::graph::Graph;
+use pleach_domain::next::{NextRules, Offer, Rule, next};
+use pleach_domain::plan::Plan;
+use pleach_engine::plan_file::PlanFile;
+use pleach_formats::StatusFile;
+use serde::Serialize;
+
+use crate::args::NextArgs;
+use crate::failure::{Exit, Failure, Failures, warn};
+use crate::output::{self, Reader};
+use crate::plan_source::{PlanSource, strictness};
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const RED: Style = AnsiColor::Red.on_default();
+
+/// Prints what to do now.
+pub(crate) fn run(arguments: &NextArgs) -> Result<Exit, Failures> {
+    answer(arguments).map_err(|failures| failures.told_to(Reader::of(arguments.json)))
+}
+
+fn answer(arguments: &NextArgs) -> Result<Exit, Failures> {
+    if arguments.count == 0 {
+        let failure = Failure::new(Exit::Usage, "bad_selection", "0 tasks were asked for");
+        return Err(failure.hint("ask for one at least: pleach next 3").into());
+    }
+    let (plan, name) = load(arguments)?;
+    let graph = Graph::of(&plan, strictness(arguments.strict));
+    let rules = NextRules {
+        dependencies: rule(arguments.ignore_deps),
+        conflicts: rule(arguments.ignore_conflicts),
+        threshold: arguments.phase_threshold,
+    };
+    let offers = next(&graph, arguments.count, rules);
+    if offers.is_empty() {
+        let errors = graph
+            .errors()
+            .iter()
+            .map(|problem| Failure::of_plan(problem, &name));
+        Failures::check(errors.collect())?;
+    }
+    for problem in graph.errors().iter().chain(graph.warnings()) {
+        warn(problem, &name);
+    }
+    if arguments.json {
+        let report = Report::of(&graph, &offers);
+        let text = serde_json::to_string_pretty(&report).expect("the report is plain data");
+        output::print(format_args!("{text}\n"));
+    } else {
+        print(&graph, &offers);
+    }
+    Ok(Exit::Success)
+}
+
+fn rule(ignored: bool) -> Rule {
+    if ignored {
+        Rule::Ignored
+    } else {
+        Rule::Respected
+    }
+}
+
+/// The plan with the states that count, and the file to name in messages.
+fn load(arguments: &NextArgs) -> Result<(Plan, String), Failures> {
+    let Some(status) = &arguments.status else {
+        let source = PlanSource::load(arguments.plan.as_deref())?;
+        let name = source.name();
+        return Ok((source.document.plan, name));
+    };
+    let file = PlanFile::load(status)?;
+    let recorded = StatusFile::read(file.text()).map_err(|error| bad_status(&error, status))?;
+    // A status file is enough by itself; a plan that was named must be there.
+    let written = match PlanSource::load(arguments.plan.as_deref()) {
+        Ok(source) => source.document.plan,
+        Err(failures) if arguments.plan.is_some() => return Err(failures),
+        Err(_) => Plan::default(),
+    };
+    Ok((recorded.plan(&written), status.display().to_string()))
+}
+
+/// The failure of a status file that cannot be used.
+pub(crate) fn bad_status(
+    error: &pleach_formats::StatusFileError,
+    path: &std::path::Path,
+) -> Failure {
+    use pleach_formats::StatusFileError;
+    let failure = match error {
+        StatusFileError::Malformed { line, .. } => Failure {
+            place: Some(format!("{}:{line}", path.display())),
+            ..Failure::new(Exit::Usage, "bad_file", error.to_string())
+        },
+        StatusFileError::NoSuchTask(_) => {
+            Failure::new(Exit::Usage, "task_not_found", error.to_string())
+        }
+    };
+    failure.hint(r#"it has the form {"tasks":[{"id":"1.1","status":"pending"}]}"#)
+}
+
+fn print(graph: &Graph<'_>, offers: &[Offer]) {
+    if offers.is_empty() {
+        let open = graph.open_members().iter().filter(|open| **open).count();
+        match open {
+            0 => output::print(format_args!("Every task is done.\n")),
+            _ => output::print(format_args!(
+                "Nothing can start now; {open} tasks wait. `pleach plan` shows for what.\n"
+            )),
+        }
+        return;
+    }
+    for offer in offers {
+        let task = graph.task(offer.position);
+        output::print(format_args!("{BOLD}{}{BOLD:#}  {}\n", task.id, task.title));
+        let mut facts = vec![offer.reason.as_str().to_owned()];
+        facts.extend(task.phase.map(|phase| format!("phase {phase}")));
+        if let Some(sequence) = graph.plan().sequence_of(&task.id) {
+            facts.push(format!("one of {}, in order", sequence.group));
+        }
+        output::print(format_args!("    {DIM}{}{DIM:#}\n", facts.join(" · ")));
+        let open: Vec<&str> = graph
+            .open_needs(offer.position)
+            .map(|need| graph.task(need).id.as_str())
+            .collect();
+        if !open.is_empty() {
+            output::print(format_args!(
+                "    {RED}still needs {}{RED:#}\n",
+                open.join(", ")
+            ));
+        }
+    }
+}
+
+/// What programs get.
+#[derive(Serialize)]
+struct Report<'a> {
+    count: usize,
+    tasks: Vec<Entry<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry<'a> {
+    id: &'a str,
+    description: &'a str,
+    phase: u32,
+    status: &'static str,
+    reason: &'static str,
+    sequential: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequential_group: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequential_reason: Option<&'a str>,
+    dependencies: Vec<&'a str>,
+    blocked_by: Vec<&'a str>,
+}
+
+impl<'a> Report<'a> {
+    fn of(graph: &Graph<'a>, offers: &[Offer]) -> Self {
+        let entry = |offer: &Offer| {
+            let task = graph.task(offer.position);
+            let sequence = graph.plan().sequence_of(&task.id);
+            Entry {
+                id: task.id.as_str(),
+                description: &task.title,
+                phase: task.phase.map_or(0, |phase| phase.0),
+                status: task.status.as_str(),
+                reason: offer.reason.as_str(),
+                sequential: sequence.is_some(),
+                sequential_group: sequence.map(|sequence| sequence.group.as_str()),
+                sequential_reason: sequence.map(|sequence| sequence.reason.as_str()),
+                dependencies: task.needs.iter().map(|need| need.on.as_str()).collect(),
+                blocked_by: graph
+                    .open_needs(offer.position)
+                    .map(|need| graph.task(need).id.as_str())
+                    .collect(),
+            }
+        };
+        Self {
+            count: offers.len(),
+            tasks: offers.iter().map(entry).collect(),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The words that all drawings share, and text made safe to stand on one line.
+//!
+//! Knows columns of a terminal, not tasks or formats.
+
+use std::fmt::Write as _;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// The text on one line, without control characters, direction overrides and non-characters.
+pub(super) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_whitespace() || c.is_control() {
+            if !line.is_empty() && !line.ends_with(' ') {
+                line.push(' ');
+            }
+        } else if is_shown(c) {
+            line.push(c);
+        }
+    }
+    line.truncate(line.trim_end().len());
+    line
+}
+
+fn is_shown(c: char) -> bool {
+    let is_override = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_noncharacter =
+        matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe || c == '\u{feff}';
+    !is_override && !is_noncharacter
+}
+
+/// The text, cut with an ellipsis where it is wider than `width` columns.
+pub(super) fn cut(text: &str, width: usize) -> String {
+    // A terminal column holds one character and a few marks on it at most.
+    let shown: String = text.chars().take(width.saturating_mul(8)).collect();
+    if shown.len() == text.len() && text.width() <= width {
+        return shown;
+    }
+    let Some(limit) = width.checked_sub(1) else {
+        return String::new();
+    };
+    let mut taken = 0;
+    let mut start = String::new();
+    for c in shown.chars() {
+        taken += c.width().unwrap_or(0);
+        if taken > limit {
+            break;
+        }
+        start.push(c);
+    }
+    // Some sequences are wider than their characters one by one.
+    while start.width() > limit {
+        start.pop();
+    }
+    start.truncate(start.trim_end().len());
+    start.push('…');
+    start
+}
+
+/// `1 task`, `12 tasks`.
+pub(super) fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// The first few of many, and how many there are besides.
+pub(super) fn few<'a>(names: impl IntoIterator<Item = &'a str>, most: usize) -> String {
+    let mut names = names.into_iter();
+    let shown: Vec<String> = names.by_ref().take(most).map(one_line).collect();
+    let mut list = shown.join(", ");
+    let more = names.count();
+    if more > 0 {
+        let _ = write!(list, " … and {more} more");
+    }
+    list
+}
+
+/// Minutes of work as people say them.
+pub(super) fn duration(minutes: u64) -> String {
+    match (minutes / 60, minutes % 60) {
+        (0, minutes) => format!("{minutes} min"),
+        (hours, 0) => format!("{hours} h"),
+        (hours, minutes) => format!("{hours} h {minutes} min"),
+    }
+}
+
+/// A count as a length.
+#[expect(clippy::cast_precision_loss, reason = "no plan has 2^52 tasks")]
+pub(super) fn real(number: usize) -> f64 {
+    number as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_no_control_characters_left() {
+        assert_eq!(one_line(" a\tb\r\n\u{1b}[31mc\u{0} "), "a b [31mc");
+        assert_eq!(one_line("a\u{202e}b\u{ffff}c\u{2028}d"), "abc d");
+    }
+
+    #[test]
+    fn a_cut_text_is_never_wider_than_asked() {
+        assert_eq!(cut("short", 5), "short");
+        assert_eq!(cut("longer", 5), "long…");
+        assert_eq!(cut("表示幅の検査", 6), "表示…");
+        assert_eq!(cut("anything", 0), "");
+        for width in 0..12 {
+            for text in ["❤️❤️❤️❤️", "👩‍👩‍👧 family", "e\u{301}e\u{301}e\u{301}e\u{301}"]
+            {
+                assert!(cut(text, width).width() <= width, "{text} at {width}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_lists_say_how_much_is_left() {
+        assert_eq!(few(["a", "b"], 3), "a, b");
+        assert_eq!(few(["a", "b", "c", "d"], 2), "a, b … and 2 more");
+    }
+
+    #[test]
+    fn durations_read_like_speech() {
+        assert_eq!(duration(45), "45 min");
+        assert_eq!(duration(120), "2 h");
+        assert_eq!(duration(150), "2 h 30 min");
+    }
+}

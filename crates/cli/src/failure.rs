@@ -1,0 +1,268 @@
+//! What went wrong, as people and shells are told it.
+//!
+//! Every error of the crates below becomes one of these at the edge, with a hint and an exit code.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+use pleach_domain::problem::Problem;
+use pleach_domain::select::SelectionError;
+use pleach_engine::agent::NoAgent;
+use pleach_engine::config::ConfigError;
+use pleach_engine::git::{GitError, StoreError};
+use pleach_engine::plan_file::PlanFileError;
+use pleach_engine::plan_in_use::NoPlan;
+use pleach_engine::run::RunError;
+use pleach_engine::state_folder::StateFolderError;
+use serde_json::json;
+
+use crate::output::{Reader, tell, tell_error};
+
+const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+const CYAN: Style = AnsiColor::Cyan.on_default();
+const DIM: Style = Style::new().dimmed();
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Success,
+    SomeTaskFailed,
+    Usage,
+    Environment,
+    Bug,
+    Interrupted,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(match exit {
+            Exit::Success => 0,
+            Exit::SomeTaskFailed => 1,
+            Exit::Usage => 2,
+            Exit::Environment => 3,
+            Exit::Bug => 70,
+            Exit::Interrupted => 130,
+        })
+    }
+}
+
+/// One thing that went wrong.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    /// A place such as `TODO.md:41`.
+    pub(crate) place: Option<String>,
+    /// Two lines that point at a word.
+    pub(crate) pointer: Option<String>,
+    pub(crate) hint: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            exit,
+            code,
+            message: message.into(),
+            place: None,
+            pointer: None,
+            hint: None,
+        }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// A problem of a plan's file.
+    pub(crate) fn of_plan(problem: &Problem, file: &str) -> Self {
+        Self {
+            place: problem.line.map(|line| format!("{file}:{line}")),
+            hint: problem.hint.clone(),
+            ..Self::new(Exit::Usage, problem.code.as_str(), &problem.message)
+        }
+    }
+
+    fn text(&self, label: &str, style: Style) -> String {
+        let mut text = format!("{style}{label}{style:#}: {}\n", self.message);
+        let mut add = |line: std::fmt::Arguments<'_>| {
+            text.write_fmt(line).expect("writing to a string works");
+        };
+        if let Some(place) = &self.place {
+            add(format_args!("  {DIM}┌{DIM:#} {place}\n"));
+        }
+        for line in self.pointer.iter().flat_map(|pointer| pointer.lines()) {
+            add(format_args!("  {DIM}│{DIM:#} {line}\n"));
+        }
+        if let Some(hint) = &self.hint {
+            add(format_args!("{CYAN}hint{CYAN:#}: {hint}\n"));
+        }
+        text
+    }
+}
+
+/// Everything that went wrong; never empty.
+#[derive(Debug)]
+pub(crate) struct Failures {
+    all: Vec<Failure>,
+    reader: Reader,
+}
+
+impl Failures {
+    /// Several at once; nothing, if there is none.
+    pub(crate) fn check(all: Vec<Failure>) -> Result<(), Self> {
+        if all.is_empty() {
+            Ok(())
+        } else {
+            Err(Self {
+                all,
+                reader: Reader::Person,
+            })
+        }
+    }
+
+    /// The same, told to whoever reads.
+    pub(crate) fn told_to(mut self, reader: Reader) -> Self {
+        self.reader = reader;
+        self
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        self.all[0].exit
+    }
+
+    /// Prints to standard error, and for programs the first one to standard output.
+    pub(crate) fn print(&self) {
+        for failure in &self.all {
+            tell_error(format_args!("{}", failure.text("error", RED)));
+        }
+        if self.reader == Reader::Program {
+            let first = &self.all[0];
+            let error = json!({"code": first.code, "message": first.message, "hint": first.hint});
+            tell(format_args!("{}\n", json!({ "error": error })));
+        }
+    }
+}
+
+impl From<Failure> for Failures {
+    fn from(failure: Failure) -> Self {
+        Self {
+            all: vec![failure],
+            reader: Reader::Person,
+        }
+    }
+}
+
+/// Prints something that is odd and stops nothing.
+pub(crate) fn warn(problem: &Problem, file: &str) {
+    let failure = Failure::of_plan(problem, file);
+    tell_error(format_args!("{}", failure.text("warning", YELLOW)));
+}
+
+/// The message of an error with all its causes.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            write!(text, ": {cause_text}").expect("writing to a string works");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+impl From<SelectionError> for Failures {
+    fn from(error: SelectionError) -> Self {
+        Failure {
+            pointer: Some(error.pointer()),
+            ..Failure::new(Exit::Usage, "bad_selection", &error.message).hint(&error.hint)
+        }
+        .into()
+    }
+}
+
+impl From<PlanFileError> for Failures {
+    fn from(error: PlanFileError) -> Self {
+        Failure::new(Exit::Usage, "bad_file", with_causes(&error))
+            .hint(error.hint())
+            .into()
+    }
+}
+
+impl From<NoPlan> for Failures {
+    fn from(error: NoPlan) -> Self {
+        Failure::new(Exit::Usage, "no_plan", with_causes(&error))
+            .hint(error.hint())
+            .into()
+    }
+}
+
+impl From<ConfigError> for Failures {
+    fn from(error: ConfigError) -> Self {
+        Failure::new(Exit::Usage, "bad_config", with_causes(&error))
+            .hint(error.hint())
+            .into()
+    }
+}
+
+impl From<NoAgent> for Failures {
+    fn from(error: NoAgent) -> Self {
+        Failure::new(Exit::Environment, "no_agent", error.to_string())
+            .hint(error.hint())
+            .into()
+    }
+}
+
+impl From<StateFolderError> for Failures {
+    fn from(error: StateFolderError) -> Self {
+        Failure::new(Exit::Environment, "state_folder", with_causes(&error))
+            .hint(error.hint())
+            .into()
+    }
+}
+
+impl From<StoreError> for Failures {
+    fn from(error: StoreError) -> Self {
+        let (exit, code) = match error {
+            StoreError::BaseNotFound { .. } => (Exit::Usage, "base_not_found"),
+            _ => (Exit::Environment, "repository"),
+        };
+        Failure {
+            hint: error.hint(),
+            ..Failure::new(exit, code, with_causes(&error))
+        }
+        .into()
+    }
+}
+
+impl From<GitError> for Failures {
+    fn from(error: GitError) -> Self {
+        let failure = Failure::new(Exit::Environment, "git", with_causes(&error));
+        match error {
+            GitError::NotInstalled => failure.hint("install git and put it on the PATH").into(),
+            GitError::TooOld { needed, .. } => failure
+                .hint(format!("install git {needed} or newer"))
+                .into(),
+            _ => failure.into(),
+        }
+    }
+}
+
+impl From<RunError> for Failures {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Store(error) => error.into(),
+            RunError::Git(error) => error.into(),
+            RunError::State(error) => error.into(),
+            RunError::Weave(_) | RunError::Io { .. } => {
+                Failure::new(Exit::Environment, "run", with_causes(&error)).into()
+            }
+        }
+    }
+}

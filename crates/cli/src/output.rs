@@ -1,0 +1,45 @@
+//! Writes to standard output, with colours where they are wanted.
+//!
+//! Knows what to do when nobody reads any more; nothing of what is written.
+
+use std::fmt::Arguments;
+use std::io::{ErrorKind, Write as _};
+
+/// Who reads what a command prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    Person,
+    Program,
+}
+
+impl Reader {
+    /// By the flag `--json`.
+    pub(crate) fn of(json: bool) -> Self {
+        if json { Self::Program } else { Self::Person }
+    }
+}
+
+/// Prints the answer of a command; a reader that has gone away has seen enough.
+pub(crate) fn print(text: Arguments<'_>) {
+    let mut output = anstream::stdout();
+    let written = output.write_fmt(text).and_then(|()| output.flush());
+    match written {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) => {
+            tell_error(format_args!("error: could not write the answer: {error}\n"));
+            std::process::exit(3);
+        }
+    }
+}
+
+/// Prints a line of something that goes on whether or not anybody reads.
+pub(crate) fn tell(text: Arguments<'_>) {
+    let mut output = anstream::stdout();
+    let _ = output.write_fmt(text).and_then(|()| output.flush());
+}
+
+/// Prints to standard error, if anybody reads it.
+pub(crate) fn tell_error(text: Arguments<'_>) {
+    let _ = anstream::stderr().write_fmt(text);
+}

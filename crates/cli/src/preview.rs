@@ -1,0 +1,95 @@
+//! Shows what a run would do, and asks whether it may.
+//!
+//! The only place that reads the keyboard.
+
+use std::io::{BufRead as _, IsTerminal as _};
+use std::path::Path;
+
+use anstyle::Style;
+use pleach_engine::agent::Agent;
+
+use crate::failure::{Exit, Failure, Failures};
+use crate::output::tell_error;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// What a run would do.
+pub(crate) struct Preview<'a> {
+    pub(crate) plan: &'a Path,
+    pub(crate) tasks: usize,
+    pub(crate) waves: usize,
+    pub(crate) slots: usize,
+    pub(crate) agent: &'a Agent,
+}
+
+impl Preview<'_> {
+    /// Prints it to standard error, so that standard output stays the run's own.
+    pub(crate) fn print(&self) {
+        let command = self.agent.command.join(" ");
+        let row =
+            |name: &str, value: &str| tell_error(format_args!("  {DIM}{name:<8}{DIM:#} {value}\n"));
+        tell_error(format_args!(
+            "{BOLD}{} of {}{BOLD:#}\n",
+            count(self.tasks, "task"),
+            self.plan.display()
+        ));
+        row(
+            "order",
+            &format!(
+                "{}, at most {} at once",
+                count(self.waves, "wave"),
+                self.slots
+            ),
+        );
+        row("agent", &format!("{} ({command})", self.agent.name));
+        row(
+            "tests",
+            "none: this version weaves and does not validate yet",
+        );
+        row("sandbox", "none: the agent can do whatever you can");
+    }
+}
+
+/// A number with its noun.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{number} {noun}s")
+    }
+}
+
+/// Gets the user's consent to the agent and to what steers it, or fails.
+pub(crate) fn ask(steering: &[&str]) -> Result<(), Failures> {
+    if !std::io::stdin().is_terminal() {
+        let failure = Failure::new(
+            Exit::Environment,
+            "no_consent",
+            "nobody is there to consent to this run",
+        );
+        return Err(failure
+            .hint("add --yes to consent to the agent and to the files that steer it")
+            .into());
+    }
+    if !steering.is_empty() {
+        tell_error(format_args!(
+            "  files that steer agents or Pleach, as committed:\n"
+        ));
+        for path in steering {
+            tell_error(format_args!("    {path}\n"));
+        }
+    }
+    tell_error(format_args!("Run it? [y/N] "));
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    let says_yes = matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes");
+    if read.is_ok() && says_yes {
+        return Ok(());
+    }
+    Err(
+        Failure::new(Exit::Environment, "no_consent", "nothing was run")
+            .hint("answer y to run it")
+            .into(),
+    )
+}

@@ -1,0 +1,167 @@
+//! Prints what became of a batch.
+
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use pleach_domain::task_state::Ending;
+use pleach_engine::run::{Summary, TaskReport};
+use serde_json::json;
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::output::tell;
+use crate::preview::count;
+use crate::report::with_whom;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GREEN: Style = AnsiColor::Green.on_default();
+const RED: Style = AnsiColor::Red.on_default();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+
+/// For people.
+pub(crate) fn print(summary: &Summary) {
+    let work: Duration = summary.tasks.iter().filter_map(|task| task.time).sum();
+    tell(format_args!(
+        "\n{BOLD}Batch {} {}{BOLD:#} in {} {DIM}({} of work){DIM:#}\n\n",
+        summary.number,
+        summary.status.as_str(),
+        seconds(summary.time),
+        seconds(work),
+    ));
+    let id_width = summary
+        .tasks
+        .iter()
+        .map(|task| task.id.as_str().width())
+        .max()
+        .unwrap_or(0);
+    let title_width = summary
+        .tasks
+        .iter()
+        .map(|task| task.title.width())
+        .max()
+        .unwrap_or(0)
+        .min(48);
+    for task in &summary.tasks {
+        print_task(task, id_width, title_width);
+    }
+    let merged = summary
+        .tasks
+        .iter()
+        .filter(|task| matches!(task.ending, Some(Ending::Merged { .. })))
+        .count();
+    let base: String = summary.base.as_str().chars().take(10).collect();
+    match &summary.branch {
+        Some(branch) => tell(format_args!(
+            "\n{} merged into {BOLD}{branch}{BOLD:#}, on top of {base}; no tests were run\n  \
+             {DIM}look at it{DIM:#}  git log --graph --stat {base}..{branch}\n  \
+             {DIM}take it{DIM:#}     git merge --ff-only {branch}\n",
+            count(merged, "task"),
+        )),
+        None => tell(format_args!(
+            "\nNothing was merged, so there is no branch.\n"
+        )),
+    }
+    tell(format_args!(
+        "  {DIM}output of the agents{DIM:#}  {}\n",
+        summary.logs.display()
+    ));
+}
+
+fn print_task(task: &TaskReport, id_width: usize, title_width: usize) {
+    let Some(ending) = &task.ending else { return };
+    let (style, sign) = match ending {
+        Ending::Merged { .. } => (GREEN, "✓"),
+        Ending::NoChanges => (GREEN, "·"),
+        Ending::Conflicted { .. } | Ending::Failed { .. } | Ending::TimedOut => (RED, "✗"),
+        Ending::Blocked { .. } | Ending::Cancelled => (YELLOW, "○"),
+    };
+    let outcome = ending.outcome().replace('_', " ");
+    let title = padded(&cut(&task.title, title_width), title_width);
+    let time = task.time.map(seconds).unwrap_or_default();
+    let branch = task
+        .branch
+        .as_ref()
+        .map(|branch| format!(" → {branch}"))
+        .unwrap_or_default();
+    let id = padded(task.id.as_str(), id_width);
+    tell(format_args!(
+        "  {style}{sign}{style:#} {BOLD}{id}{BOLD:#}  {title}  {style}{outcome:<10}{style:#} {time:>6}  {DIM}{}{branch}{DIM:#}\n",
+        what_happened(ending, &task.files),
+    ));
+}
+
+fn what_happened(ending: &Ending, files: &[String]) -> String {
+    match ending {
+        Ending::Merged { .. } => match files {
+            [first, second, third, rest @ ..] if !rest.is_empty() => {
+                format!("{first}, {second}, {third} and {} more", rest.len())
+            }
+            _ => files.join(", "),
+        },
+        Ending::Conflicted { files, with, .. } => {
+            format!("{}{}", files.join(", "), with_whom(with))
+        }
+        Ending::Failed { error } => error.clone(),
+        Ending::Blocked { because } => because.clone(),
+        Ending::NoChanges | Ending::TimedOut | Ending::Cancelled => String::new(),
+    }
+}
+
+fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for c in text.chars() {
+        if kept.width() + 2 > width {
+            break;
+        }
+        kept.push(c);
+    }
+    format!("{kept}…")
+}
+
+fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
+}
+
+fn seconds(time: Duration) -> String {
+    let whole = time.as_secs();
+    match whole {
+        0..60 => format!("{:.1}s", time.as_secs_f64()),
+        60..3600 => format!("{}m {:02}s", whole / 60, whole % 60),
+        _ => format!("{}h {:02}m", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+/// For programs: the last line of the stream.
+pub(crate) fn print_json(summary: &Summary) {
+    let tasks: Vec<_> = summary
+        .tasks
+        .iter()
+        .map(|task| {
+            json!({
+                "taskId": task.id.as_str(),
+                "title": task.title,
+                "outcome": task.ending.as_ref().map(Ending::outcome),
+                "seconds": task.time.map(|time| time.as_secs_f64()),
+                "files": task.files,
+                "branch": task.branch,
+            })
+        })
+        .collect();
+    let data = json!({
+        "batchId": summary.number,
+        "status": summary.status.as_str(),
+        "batchBranch": summary.branch,
+        "base": summary.base.as_str(),
+        "tip": summary.tip.as_str(),
+        "seconds": summary.time.as_secs_f64(),
+        "tasks": tasks,
+        "validation": null,
+    });
+    tell(format_args!(
+        "{}\n",
+        json!({"event": "batch:summary", "data": data})
+    ));
+}

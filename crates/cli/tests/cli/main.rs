@@ -1,0 +1,102 @@
+//! The program as people use it: real files, real git, real processes.
+
+#![expect(clippy::unwrap_used, reason = "tests say what is wrong by panicking")]
+
+mod bad_input;
+mod demo;
+mod mark;
+mod next;
+mod plan;
+mod run;
+mod stopping;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder to stand in, with a home and a state folder beside it.
+struct Place {
+    folder: TempDir,
+}
+
+/// What a call of the program gave.
+struct Answer {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("here")).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("here")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path().join(name), text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path().join(name)).unwrap()
+    }
+
+    fn pleach(&self, words: &[&str]) -> Answer {
+        pleach(&self.path(), &self.folder.path().join("home"), words)
+    }
+}
+
+/// The program in a folder, with an environment of its own.
+fn command(folder: &Path, home: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pleach"));
+    command
+        .args(words)
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("HOME", home)
+        .env("GIT_CONFIG_NOSYSTEM", "1");
+    command
+}
+
+fn pleach(folder: &Path, home: &Path, words: &[&str]) -> Answer {
+    command(folder, home, words).output().unwrap().into()
+}
+
+impl From<Output> for Answer {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Answer {
+    /// The answer of a call that went well.
+    #[track_caller]
+    fn good(self) -> String {
+        assert_eq!(self.code, 0, "{}{}", self.out, self.err);
+        self.out
+    }
+
+    /// The words of a call that failed with a code.
+    #[track_caller]
+    fn bad(self, code: i32) -> String {
+        assert_eq!(self.code, code, "{}{}", self.out, self.err);
+        self.err
+    }
+
+    #[track_caller]
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap()
+    }
+}

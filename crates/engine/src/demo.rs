@@ -1,0 +1,72 @@
+//! Makes the small repository that `pleach demo` runs on.
+//!
+//! Real git, real files; the agent is a script that stands in the tasks themselves.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+
+use crate::git::{Git, GitError, Place};
+
+const README: &str = "# Greenhouse\n\nA place where things grow.\n\nOpen from dawn to dusk.\n";
+const BEDS: &str = "bed,plant\n1,tomato\n2,basil\n";
+
+/// The plan of the demo: parallel work, dependencies, a conflict, a task with nothing to do, a
+/// failure and what it blocks.
+pub const PLAN: &str = include_str!("demo/TODO.md");
+
+/// Why the repository could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum DemoError {
+    /// A file could not be written.
+    #[error("could not write the demo to {folder}")]
+    Io {
+        /// The folder.
+        folder: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Git failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// Fills an empty folder with the demo's repository, whose agent is the program `agent` with one word.
+pub fn make_repository(folder: &Path, agent: &[&OsStr]) -> Result<(), DemoError> {
+    let command: Vec<String> = agent
+        .iter()
+        .map(|word| format!("{:?}", word.to_string_lossy()))
+        .collect();
+    let config = format!(
+        "agent = \"scripted\"\n\n[agents.scripted]\ncommand = [{}]\n",
+        command.join(", ")
+    );
+    let files = [
+        ("README.md", README),
+        ("beds.csv", BEDS),
+        ("TODO.md", PLAN),
+        (crate::config::FILE_NAME, &config),
+    ];
+    for (name, text) in files {
+        fs::write(folder.join(name), text).map_err(|source| DemoError::Io {
+            folder: folder.display().to_string(),
+            source,
+        })?;
+    }
+    let git = Git::find()?;
+    let identity = [("NAME", "Pleach demo"), ("EMAIL", "demo@localhost")];
+    for words in [
+        vec!["init", "--quiet", "--initial-branch=main"],
+        vec!["add", "--all"],
+        vec!["commit", "--quiet", "--message=A greenhouse with a plan"],
+    ] {
+        let mut call = git.call(Place::Users(folder)).args(words);
+        for (name, value) in identity {
+            call = call
+                .env(&format!("GIT_AUTHOR_{name}"), value)
+                .env(&format!("GIT_COMMITTER_{name}"), value);
+        }
+        call.output()?;
+    }
+    Ok(())
+}

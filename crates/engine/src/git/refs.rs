@@ -1,0 +1,123 @@
+//! Reads and creates refs, always by compare-and-swap and never by force.
+//!
+//! Knows nothing of why a ref is wanted.
+
+use super::{CommitId, GitError, Place, Store, StoreError, nul_separated, parse_id};
+
+/// More names than anybody needs; a limit against going on for ever.
+const MOST_NAMES: usize = 10_000;
+
+impl Store {
+    /// Keeps a commit for good under `refs/pleach/keep/`, beside what is kept there already.
+    pub fn keep(&self, commit: &CommitId, name: &str) -> Result<String, StoreError> {
+        let vault = self.vault();
+        let wanted = format!("refs/pleach/keep/{name}");
+        self.claim(Place::Ours(&vault), &wanted, commit, &[])
+    }
+
+    /// The commit that a ref of the store points at.
+    pub fn ref_commit(&self, name: &str) -> Result<Option<CommitId>, GitError> {
+        let object = format!("{name}^{{commit}}");
+        let verify = [
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            &object,
+        ];
+        let found = self.call().args(verify).run()?;
+        match found.code {
+            0 => parse_id("rev-parse", &found.stdout).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Points a ref of the store at a commit if it still is where it was seen.
+    pub(crate) fn swap_ref(
+        &self,
+        name: &str,
+        new: &CommitId,
+        seen: Option<&CommitId>,
+    ) -> Result<(), GitError> {
+        let old = seen.map_or_else(|| new.zero(), CommitId::to_string);
+        let update = ["update-ref", "--no-deref", name, new.as_str(), &old];
+        self.call().args(update).output().map(drop)
+    }
+
+    /// Creates a ref at a commit, under the first free one of `name`, `name-2`, `name-3` …
+    pub(super) fn claim(
+        &self,
+        place: Place<'_>,
+        wanted: &str,
+        commit: &CommitId,
+        blocked: &[String],
+    ) -> Result<String, StoreError> {
+        let mut failure = None;
+        for number in 1..MOST_NAMES {
+            let name = match number {
+                1 => wanted.to_owned(),
+                _ => format!("{wanted}-{number}"),
+            };
+            match self.occupant(place, &name)? {
+                Occupant::Commit(there) if there == commit.as_str() => return Ok(name),
+                Occupant::Nobody if blocked.contains(&name) => continue,
+                Occupant::Nobody => {}
+                Occupant::Commit(_) | Occupant::Folder => continue,
+            }
+            let update = [
+                "update-ref",
+                "--no-deref",
+                &name,
+                commit.as_str(),
+                &commit.zero(),
+            ];
+            let made = self.in_place(place).args(update).run()?;
+            if made.code == 0 {
+                return Ok(name);
+            }
+            // Somebody else may have been quicker; otherwise another name would not help either.
+            failure = Some(made.failure());
+            if matches!(self.occupant(place, &name)?, Occupant::Nobody) {
+                break;
+            }
+        }
+        let none = || GitError::Garbled {
+            what: "update-ref".into(),
+            printed: format!("no free name for {wanted}"),
+        };
+        Err(failure.unwrap_or_else(none).into())
+    }
+
+    fn in_place(&self, place: Place<'_>) -> super::Call {
+        match place {
+            Place::Ours(_) => self.call(),
+            Place::Users(_) => self.users_call(),
+        }
+    }
+
+    fn occupant(&self, place: Place<'_>, name: &str) -> Result<Occupant, GitError> {
+        let list = [
+            "for-each-ref",
+            "--format=%(objectname)%00%(refname)%00",
+            name,
+        ];
+        let printed = self.in_place(place).args(list).output()?;
+        let mut fields = nul_separated(&printed);
+        let (Some(id), Some(found)) = (fields.next(), fields.next()) else {
+            return Ok(Occupant::Nobody);
+        };
+        Ok(if found == name.as_bytes() {
+            Occupant::Commit(String::from_utf8_lossy(id).into_owned())
+        } else {
+            Occupant::Folder
+        })
+    }
+}
+
+/// What stands at the name of a ref.
+enum Occupant {
+    Nobody,
+    Commit(String),
+    /// Other refs whose names begin with it.
+    Folder,
+}

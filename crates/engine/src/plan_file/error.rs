@@ -1,0 +1,171 @@
+//! The ways in which reading or rewriting a plan file fails.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::source::SIZE_LIMIT;
+
+/// Why a plan file could not be read or replaced.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanFileError {
+    /// Nothing is at the path.
+    #[error("cannot read the plan {}: there is no such file", path.display())]
+    Missing {
+        /// The plan.
+        path: PathBuf,
+    },
+    /// The path is a folder.
+    #[error("cannot read the plan {}: it is a folder", path.display())]
+    Folder {
+        /// The plan.
+        path: PathBuf,
+    },
+    /// The path is a pipe, a socket or a device.
+    #[error("cannot read the plan {}: it is not a regular file", path.display())]
+    NotRegular {
+        /// The plan.
+        path: PathBuf,
+    },
+    /// The file is larger than any plan.
+    #[error(
+        "cannot read the plan {}: it has {size} bytes and the limit is {SIZE_LIMIT}",
+        path.display()
+    )]
+    TooLarge {
+        /// The plan.
+        path: PathBuf,
+        /// Its size in bytes.
+        size: u64,
+    },
+    /// The file has a NUL byte.
+    #[error("cannot read the plan {}: it is binary (NUL byte at offset {offset})", path.display())]
+    Binary {
+        /// The plan.
+        path: PathBuf,
+        /// Where the first NUL byte is.
+        offset: usize,
+    },
+    /// The file is not UTF-8.
+    #[error("cannot read the plan {}: not UTF-8 from byte offset {offset}", path.display())]
+    NotUtf8 {
+        /// The plan.
+        path: PathBuf,
+        /// Where the first byte is that is no UTF-8.
+        offset: usize,
+    },
+    /// The permissions forbid reading it.
+    #[error("cannot read the plan {}: permission denied", path.display())]
+    Denied {
+        /// The plan.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Reading failed in another way.
+    #[error("cannot read the plan {}", path.display())]
+    Read {
+        /// The plan.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The file is marked read-only.
+    #[error("cannot rewrite the plan {}: the file is read-only", path.display())]
+    ReadOnly {
+        /// The plan.
+        path: PathBuf,
+    },
+    /// No file can be created next to the plan.
+    #[error("cannot rewrite the plan {}: no file can be created in its folder", path.display())]
+    FolderReadOnly {
+        /// The plan.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Writing failed, also after the retries where those could help.
+    #[error("cannot rewrite the plan {}", path.display())]
+    Write {
+        /// The plan.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Somebody else saved the file in every round; their text stands.
+    #[error("cannot rewrite the plan {}: it was saved by others in each of {rounds} rounds", path.display())]
+    Busy {
+        /// The plan.
+        path: PathBuf,
+        /// How often it was tried.
+        rounds: u32,
+    },
+    /// A text saved into a displaced file could not be brought back.
+    #[error("cannot bring into the plan {} what was saved as {}", path.display(), aside.display())]
+    Kept {
+        /// The plan.
+        path: PathBuf,
+        /// The file that holds the text.
+        aside: PathBuf,
+        /// The cause.
+        source: Box<PlanFileError>,
+    },
+}
+
+/// Why a rewrite did not happen.
+#[derive(Debug, thiserror::Error)]
+pub enum RewriteError<E> {
+    /// The edit refused; the file is as it was.
+    #[error("{0}")]
+    Edit(E),
+    /// The file could not be read or replaced.
+    #[error(transparent)]
+    File(#[from] PlanFileError),
+}
+
+impl PlanFileError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Missing { .. } => "check the path, or create the file".to_owned(),
+            Self::Folder { path } => format!(
+                "name a file in it, such as {}",
+                path.join("TODO.md").display()
+            ),
+            Self::NotRegular { .. } => "name a file that is stored on disk".to_owned(),
+            Self::TooLarge { .. } => {
+                format!("split the plan; {} MiB are read at most", SIZE_LIMIT >> 20)
+            }
+            Self::Binary { .. } => "name a text file".to_owned(),
+            Self::NotUtf8 { .. } => "save the file as UTF-8".to_owned(),
+            Self::Denied { path, .. } => format!(
+                "give yourself read permission: chmod u+r {}",
+                path.display()
+            ),
+            Self::Read { .. } => "check the disk and try again".to_owned(),
+            Self::ReadOnly { path } => format!("make it writable: chmod u+w {}", path.display()),
+            Self::FolderReadOnly { path, .. } => {
+                let folder = path.parent().filter(|folder| *folder != Path::new(""));
+                let folder = folder.unwrap_or(Path::new("."));
+                format!("make the folder {} writable", folder.display())
+            }
+            Self::Write { .. } => "check that the disk has room, then try again".to_owned(),
+            Self::Busy { .. } => {
+                "stop the program that keeps saving the file, then try again".to_owned()
+            }
+            Self::Kept { aside, .. } => format!(
+                "copy what you miss out of {}, then delete it",
+                aside.display()
+            ),
+        }
+    }
+}
+
+impl<E> RewriteError<E> {
+    /// What the user can do about it, where the file and not the edit is the cause.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Edit(_) => None,
+            Self::File(error) => Some(error.hint()),
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Puts a new text in the place of a plan and takes it back if somebody saved in between.
+//!
+//! The two names are exchanged and the displaced file is compared with what was read. To this protocol a
+//! second Pleach is one more person who saves.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+use super::aside;
+use super::displaced::Aside;
+use super::draft::Draft;
+use super::error::{PlanFileError, RewriteError};
+use super::merge::knows;
+use super::retry::{PAUSES, retry};
+use super::source::{load_text, resolve};
+use super::turn::Turn;
+
+const ROUNDS: u32 = 24;
+const HALF_SAVED_ROUNDS: u32 = 5;
+const LONGEST_PAUSE: Duration = Duration::from_millis(64);
+
+/// How the new text takes the place of the old one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Swap {
+    /// Exchanges both names at once, and falls back to `Rename` where the file system cannot.
+    Exchange,
+    /// Checks, then renames over; a save between the two is lost, which only `Exchange` can prevent.
+    Rename,
+}
+
+/// Whether a rewrite changed the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The new text is in place and on the disk.
+    Written,
+    /// The edit had nothing to change.
+    Unchanged,
+}
+
+/// How one round of a rewrite ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Round {
+    Ended(Outcome),
+    /// Somebody saved meanwhile; their text is in place.
+    Again,
+    /// As `Again`, and an aside holds a text that was saved while ours was visible.
+    Owing,
+}
+
+/// A text to put in place: what it was made from, and what it is.
+struct Change<'a> {
+    target: &'a Path,
+    was: String,
+    new: String,
+}
+
+/// One rewrite with all its rounds, and the files it displaced.
+#[derive(Debug)]
+pub(super) struct Writer {
+    pub(super) path: PathBuf,
+    pub(super) asides: VecDeque<Aside>,
+    swap: Swap,
+}
+
+impl Writer {
+    pub(super) fn new(path: &Path, swap: Swap) -> Self {
+        Self {
+            path: path.to_owned(),
+            asides: VecDeque::new(),
+            swap,
+        }
+    }
+
+    /// Runs rounds until the text holds, and brings back between them what was saved over an undone one.
+    pub(super) fn rewrite<E>(
+        &mut self,
+        edit: &mut dyn FnMut(&str) -> Result<Option<String>, E>,
+    ) -> Result<Outcome, RewriteError<E>> {
+        let _turn = Turn::wait_for(&self.path);
+        for round in 0..ROUNDS {
+            match self.round(round, edit)? {
+                Round::Ended(outcome) => return Ok(outcome),
+                Round::Again => {}
+                Round::Owing => self.absorb()?,
+            }
+        }
+        Err(self.busy().into())
+    }
+
+    /// As `rewrite`, for a caller that has the turn and looks through the asides itself.
+    pub(super) fn apply(
+        &mut self,
+        edit: &mut dyn FnMut(&str) -> String,
+    ) -> Result<(), PlanFileError> {
+        let mut edit = |text: &str| Ok::<_, PlanFileError>(Some(edit(text)));
+        for round in 0..ROUNDS {
+            match self.round(round, &mut edit) {
+                Ok(Round::Ended(_)) => return Ok(()),
+                Ok(Round::Again | Round::Owing) => {}
+                Err(RewriteError::Edit(error) | RewriteError::File(error)) => return Err(error),
+            }
+        }
+        Err(self.busy())
+    }
+
+    pub(super) fn busy(&self) -> PlanFileError {
+        PlanFileError::Busy {
+            path: self.path.clone(),
+            rounds: ROUNDS,
+        }
+    }
+
+    fn round<E>(
+        &mut self,
+        round: u32,
+        edit: &mut dyn FnMut(&str) -> Result<Option<String>, E>,
+    ) -> Result<Round, RewriteError<E>> {
+        thread::sleep(pause_before(round));
+        let (target, was) = match self.load_target() {
+            Err(error) if error.is_half_saved() && round < HALF_SAVED_ROUNDS => {
+                return Ok(Round::Again);
+            }
+            result => result?,
+        };
+        let new = match edit(&was) {
+            Ok(Some(new)) if new != was => new,
+            Ok(_) => return Ok(Round::Ended(Outcome::Unchanged)),
+            Err(error) => {
+                // An editor that truncates before it writes shows a plan without its tasks for a moment.
+                thread::sleep(PAUSES[0]);
+                return match load_text(&target) {
+                    Ok(text) if text == was => Err(RewriteError::Edit(error)),
+                    _ => Ok(Round::Again),
+                };
+            }
+        };
+        let draft = Draft::write(&target, &was, &new)?;
+        // Saves during the slow part are seen here, before ours is visible to anybody.
+        if !holds(&target, &was) {
+            return Ok(Round::Again);
+        }
+        let target = &target;
+        Ok(self.publish(draft, Change { target, was, new })?)
+    }
+
+    fn load_target(&self) -> Result<(PathBuf, String), PlanFileError> {
+        let target = resolve(&self.path)?;
+        let text = load_text(&target)?;
+        Ok((target, text))
+    }
+
+    fn publish(&mut self, draft: Draft, change: Change) -> Result<Round, PlanFileError> {
+        if self.swap == Swap::Rename {
+            return self.rename_over(draft, change);
+        }
+        match retry(|| exchange(draft.path(), change.target)) {
+            Ok(()) => self.verify(draft.take(), change),
+            Err(error) => match Errno::from_io_error(&error) {
+                Some(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                    self.swap = Swap::Rename;
+                    self.rename_over(draft, change)
+                }
+                // Some editors move the old file away before they create the new one.
+                Some(Errno::NOENT) => Ok(Round::Again),
+                _ => Err(self.write_error(error)),
+            },
+        }
+    }
+
+    /// Keeps our text in place if it displaced what was read, and takes it back otherwise.
+    fn verify(&mut self, aside: PathBuf, change: Change) -> Result<Round, PlanFileError> {
+        let displaced = fs::read(&aside).unwrap_or_default();
+        if displaced != change.was.as_bytes() {
+            return self.take_back(aside, &displaced, change);
+        }
+        self.asides
+            .push_back(Aside::replaced(aside, change.was, &change.new));
+        sync_folder(change.target).map_err(|error| self.write_error(error))?;
+        Ok(Round::Ended(Outcome::Written))
+    }
+
+    fn take_back(
+        &mut self,
+        aside: PathBuf,
+        displaced: &[u8],
+        change: Change,
+    ) -> Result<Round, PlanFileError> {
+        for pause in PAUSES {
+            match exchange(&aside, change.target) {
+                Ok(()) => {
+                    sync_folder(change.target).map_err(|error| self.write_error(error))?;
+                    return Ok(self.watch_undone(aside, displaced, change));
+                }
+                // Our text was moved away in this instant: the place is free, unless it is taken again.
+                Err(_) if restore(&aside, change.target).is_ok() => return Ok(Round::Again),
+                Err(_) => thread::sleep(pause),
+            }
+        }
+        let source = Box::new(self.busy());
+        let path = self.path.clone();
+        Err(PlanFileError::Kept {
+            path,
+            aside,
+            source,
+        })
+    }
+
+    /// Watches what stood in the place while our text was to be seen there.
+    fn watch_undone(&mut self, aside: PathBuf, displaced: &[u8], change: Change) -> Round {
+        let saved = load_text(&aside).unwrap_or_default();
+        if saved == change.new {
+            self.asides.push_back(Aside::new(aside, change.new));
+            return Round::Again;
+        }
+        // Somebody saved over ours, and started from it, or knew the text that it displaced. Only against
+        // the text they started from does a comparison show their change and nothing else.
+        let displaced = String::from_utf8_lossy(displaced).into_owned();
+        let knew_displaced = knows(&saved, &displaced, &change.new);
+        let start = if knew_displaced {
+            displaced
+        } else {
+            change.new
+        };
+        self.asides.push_back(Aside::new(aside, start));
+        Round::Owing
+    }
+
+    fn rename_over(&mut self, draft: Draft, change: Change) -> Result<Round, PlanFileError> {
+        let aside = aside::fresh_path(change.target, &change.was, &change.new);
+        // Without hard links there is no way to see what is written to the old file from now on.
+        let aside = fs::hard_link(change.target, &aside)
+            .is_ok()
+            .then(|| Aside::replaced(aside, change.was.clone(), &change.new));
+        if !holds(change.target, &change.was) {
+            aside.map(Aside::remove);
+            return Ok(Round::Again);
+        }
+        if let Err(error) = retry(|| fs::rename(draft.path(), change.target)) {
+            aside.map(Aside::remove);
+            return Err(self.write_error(error));
+        }
+        draft.take();
+        self.asides.extend(aside);
+        sync_folder(change.target).map_err(|error| self.write_error(error))?;
+        Ok(Round::Ended(Outcome::Written))
+    }
+
+    fn write_error(&self, source: io::Error) -> PlanFileError {
+        PlanFileError::Write {
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
+fn pause_before(round: u32) -> Duration {
+    match round.checked_sub(1) {
+        None => Duration::ZERO,
+        Some(doublings) => Duration::from_millis(1 << doublings.min(6)).min(LONGEST_PAUSE),
+    }
+}
+
+fn holds(path: &Path, text: &str) -> bool {
+    fs::read(path).is_ok_and(|bytes| bytes == text.as_bytes())
+}
+
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+fn restore(aside: &Path, target: &Path) -> io::Result<()> {
+    Ok(renameat_with(
+        CWD,
+        aside,
+        CWD,
+        target,
+        RenameFlags::NOREPLACE,
+    )?)
+}
+
+fn sync_folder(target: &Path) -> io::Result<()> {
+    let folder = target.parent().unwrap_or(Path::new("/"));
+    match File::open(folder)?.sync_all() {
+        // Some file systems cannot sync a folder and need no asking.
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => Ok(()),
+        result => result,
+    }
+}

@@ -1,0 +1,142 @@
+//! Finds the plan that is meant when none is named.
+//!
+//! Knows where plans lie; `plan_file` opens them.
+
+use std::path::{Path, PathBuf};
+
+use pleach_domain::task::TaskStatus;
+
+use crate::config::{Config, ConfigError};
+use crate::plan_file::PlanFile;
+
+/// Why no plan was found.
+#[derive(Debug, thiserror::Error)]
+pub enum NoPlan {
+    /// There is none.
+    #[error("there is no plan in {}", folder.display())]
+    None {
+        /// Where was looked.
+        folder: PathBuf,
+    },
+    /// There are several.
+    #[error("there are several plans with open tasks: {}", names(plans))]
+    Several {
+        /// All of them.
+        plans: Vec<PathBuf>,
+    },
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+impl NoPlan {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::None { .. } => "write a TODO.md, or name a file with --plan".to_owned(),
+            Self::Several { .. } => "name one of them with --plan".to_owned(),
+            Self::Config(error) => error.hint(),
+        }
+    }
+}
+
+fn names(plans: &[PathBuf]) -> String {
+    let names: Vec<String> = plans
+        .iter()
+        .map(|plan| plan.display().to_string())
+        .collect();
+    names.join(", ")
+}
+
+/// The top of the repository that a folder is in, or the folder itself.
+pub fn project_folder(folder: &Path) -> PathBuf {
+    let top = folder.ancestors().find(|above| above.join(".git").exists());
+    top.unwrap_or(folder).to_owned()
+}
+
+/// The plan in use for somebody who stands in `folder`, as a path that works from there.
+pub fn find(folder: &Path) -> Result<PathBuf, NoPlan> {
+    let top = project_folder(folder);
+    if let Some(plan) = Config::load(&top)?.plan {
+        return Ok(seen_from(folder, &top.join(plan)));
+    }
+    let pointer = std::fs::read_to_string(top.join(".claude/current-plan.txt")).unwrap_or_default();
+    if let Some(plan) = pointer.lines().map(str::trim).find(|line| !line.is_empty()) {
+        return Ok(seen_from(folder, &top.join(plan)));
+    }
+    let todo = top.join("TODO.md");
+    if todo.is_file() {
+        return Ok(seen_from(folder, &todo));
+    }
+    let mut plans: Vec<PathBuf> = markdown_in(&top.join("docs/plans"));
+    plans.retain(|plan| has_open_tasks(plan));
+    match plans.as_slice() {
+        [] => Err(NoPlan::None { folder: top }),
+        [only] => Ok(seen_from(folder, only)),
+        _ => Err(NoPlan::Several {
+            plans: plans.iter().map(|plan| seen_from(folder, plan)).collect(),
+        }),
+    }
+}
+
+fn seen_from(folder: &Path, path: &Path) -> PathBuf {
+    path.strip_prefix(folder).unwrap_or(path).to_owned()
+}
+
+fn markdown_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+        .collect();
+    found.sort();
+    found
+}
+
+fn has_open_tasks(plan: &Path) -> bool {
+    PlanFile::load(plan).is_ok_and(|file| {
+        let tasks = pleach_formats::read(file.text()).plan.tasks;
+        tasks
+            .iter()
+            .any(|task| matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_first_place_that_has_a_plan_wins() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path();
+        fs::create_dir_all(top.join("docs/plans")).unwrap();
+        fs::create_dir_all(top.join(".claude")).unwrap();
+        assert!(matches!(find(top), Err(NoPlan::None { .. })));
+        fs::write(top.join("docs/plans/a.md"), "- [ ] a").unwrap();
+        fs::write(top.join("docs/plans/done.md"), "- [x] a").unwrap();
+        assert_eq!(find(top).unwrap(), Path::new("docs/plans/a.md"));
+        fs::write(top.join("docs/plans/b.md"), "- [ ] b").unwrap();
+        assert!(matches!(find(top), Err(NoPlan::Several { plans }) if plans.len() == 2));
+        fs::write(top.join("TODO.md"), "").unwrap();
+        assert_eq!(find(top).unwrap(), Path::new("TODO.md"));
+        fs::write(top.join(".claude/current-plan.txt"), "docs/plans/b.md\n").unwrap();
+        assert_eq!(find(top).unwrap(), Path::new("docs/plans/b.md"));
+        fs::write(top.join("pleach.toml"), "plan = \"other.md\"").unwrap();
+        assert_eq!(find(top).unwrap(), Path::new("other.md"));
+    }
+
+    #[test]
+    fn a_subfolder_finds_the_plan_of_its_repository() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join(".git")).unwrap();
+        fs::create_dir_all(folder.path().join("src/deep")).unwrap();
+        fs::write(folder.path().join("TODO.md"), "").unwrap();
+        assert_eq!(
+            find(&folder.path().join("src/deep")).unwrap(),
+            folder.path().join("TODO.md")
+        );
+    }
+}

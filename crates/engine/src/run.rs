@@ -1,0 +1,235 @@
+//! Runs a batch: one loop owns it, agents work in their own worktrees, branches are woven as they finish.
+//!
+//! The loop hears messages, asks the core which events follow, applies them, tells them, then acts.
+//! It keeps its state in memory; nothing here survives the process but what is in git.
+
+mod attempt;
+mod marks;
+mod run_loop;
+mod summary;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use pleach_domain::batch::Batch;
+use pleach_domain::event::Event;
+use pleach_domain::graph::{Graph, Rules, Strictness};
+use pleach_formats::Document;
+
+pub use summary::{Summary, TaskReport};
+
+use self::attempt::{Finished, Workshop};
+use self::marks::Marks;
+use self::run_loop::Loop;
+use crate::agent::Agent;
+use crate::consent::SteeringFiles;
+use crate::git::{CommitId, Git, GitError, Store, StoreError};
+use crate::process::Cancel;
+use crate::state_folder::{ProjectLock, StateFolder, StateFolderError};
+use crate::weave::WeaveError;
+
+/// What to run.
+#[derive(Debug)]
+pub struct RunRequest {
+    /// The folder that the user stands in.
+    pub folder: PathBuf,
+    /// The plan's file.
+    pub plan_path: PathBuf,
+    /// Its text.
+    pub plan_text: String,
+    /// The plan that was read from it.
+    pub document: Document,
+    /// The positions of the chosen tasks.
+    pub chosen: Vec<usize>,
+    /// How the tasks are put in order.
+    pub rules: Rules,
+    /// How many agents run at once.
+    pub slots: usize,
+    /// The agent.
+    pub agent: Agent,
+    /// The ref to start from, if not the current branch.
+    pub base: Option<String>,
+    /// How long a task may take.
+    pub timeout: Duration,
+    /// How long an agent may take to stop.
+    pub grace: Duration,
+    /// Where Pleach keeps its own.
+    pub state: StateFolder,
+}
+
+/// Why a batch cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The repository cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Git failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// Weaving failed.
+    #[error(transparent)]
+    Weave(#[from] WeaveError),
+    /// Pleach's own folder cannot be used.
+    #[error(transparent)]
+    State(#[from] StateFolderError),
+    /// The system refused.
+    #[error("could not {doing}")]
+    Io {
+        /// What was attempted.
+        doing: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// What the loop tells while it runs.
+#[derive(Debug)]
+pub enum Told<'a> {
+    /// Something happened.
+    Event(&'a Event),
+    /// Something that is no event and worth a line.
+    Note(String),
+}
+
+/// A batch that is ready to run: everything was looked at, nothing was changed.
+#[derive(Debug)]
+pub struct Prepared {
+    request: RunRequest,
+    store: Store,
+    base: CommitId,
+    steering: SteeringFiles,
+    lock: ProjectLock,
+    controls: Controls,
+    inbox: Receiver<Heard>,
+}
+
+/// What the loop can hear.
+#[derive(Debug)]
+enum Heard {
+    Finished(Box<Finished>),
+    Cancel,
+}
+
+/// Lets another thread stop a batch.
+#[derive(Debug, Clone)]
+pub struct Controls {
+    inbox: Sender<Heard>,
+    cancel: Cancel,
+}
+
+impl Controls {
+    /// Asks what runs to stop; all work is kept.
+    pub fn cancel(&self) {
+        // A loop that is over hears nothing and needs nothing.
+        let _ = self.inbox.send(Heard::Cancel);
+    }
+
+    /// Stops what runs without waiting; all work is kept.
+    pub fn cancel_at_once(&self) {
+        self.cancel();
+        self.cancel.cancel_at_once();
+    }
+}
+
+/// Looks at the repository and the state folder.
+pub fn prepare(request: RunRequest) -> Result<Prepared, RunError> {
+    let store = Store::open(Git::find()?, &request.state.stores(), &request.folder)?;
+    let base = store.resolve_base(request.base.as_deref())?;
+    let steering = SteeringFiles::at(&store, &base)?;
+    let lock = ProjectLock::take(store.home())?;
+    let (sender, inbox) = channel();
+    let cancel = Cancel::new().map_err(|source| RunError::Io {
+        doing: "prepare to stop agents",
+        source,
+    })?;
+    Ok(Prepared {
+        request,
+        store,
+        base,
+        steering,
+        lock,
+        controls: Controls {
+            inbox: sender,
+            cancel,
+        },
+        inbox,
+    })
+}
+
+impl Prepared {
+    /// The commit that the batch starts from.
+    pub fn base(&self) -> &CommitId {
+        &self.base
+    }
+
+    /// The files in that commit that steer agents or Pleach.
+    pub fn steering(&self) -> &SteeringFiles {
+        &self.steering
+    }
+
+    /// A handle to stop the batch with.
+    pub fn controls(&self) -> Controls {
+        self.controls.clone()
+    }
+
+    /// Runs the batch to its end.
+    pub fn run(self, told: &mut dyn FnMut(Told<'_>)) -> Result<Summary, RunError> {
+        let graph = Graph::of(&self.request.document.plan, Strictness::AsWritten);
+        let batch = Batch::of(&graph, &self.request.chosen, self.request.rules);
+        drop(graph);
+        let (number, folder) = self.request.state.new_batch()?;
+        let workshop = Workshop {
+            store: self.store,
+            agent: self.request.agent,
+            folder,
+            number,
+            timeout: self.request.timeout,
+            grace: self.request.grace,
+            leave_out: path_in_repository(&self.request.plan_path),
+            cancel: self.controls.cancel.clone(),
+        };
+        let reports = self
+            .request
+            .chosen
+            .iter()
+            .map(|position| TaskReport::new(&self.request.document.plan.tasks[*position]));
+        let run = Loop {
+            reports: reports.collect(),
+            marks: Marks::new(
+                &self.request.plan_path,
+                &self.request.plan_text,
+                &self.request.document,
+            ),
+            document: &self.request.document,
+            chosen: &self.request.chosen,
+            state: &self.request.state,
+            plan_name: self.request.plan_path.display().to_string(),
+            batch,
+            tip: self.base.clone(),
+            base: self.base,
+            steering: self.steering,
+            slots: self.request.slots,
+            workshop: Arc::new(workshop),
+            began: Instant::now(),
+            started: HashMap::new(),
+            sender: self.controls.inbox.clone(),
+            told,
+        };
+        let summary = run.run_to_the_end(&self.inbox);
+        drop(self.lock);
+        summary
+    }
+}
+
+/// The plan's path within its repository, whose changes by agents are no part of their work.
+fn path_in_repository(plan: &Path) -> Option<PathBuf> {
+    let plan = plan.canonicalize().ok()?;
+    let folder = plan.parent()?;
+    let top = folder
+        .ancestors()
+        .find(|above| above.join(".git").exists())?;
+    plan.strip_prefix(top).ok().map(Path::to_owned)
+}

@@ -1,0 +1,67 @@
+//! What became of a batch.
+//!
+//! Facts only; how they are printed is the terminal's business.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pleach_domain::batch::BatchStatus;
+use pleach_domain::id::TaskId;
+use pleach_domain::task::Task;
+use pleach_domain::task_state::Ending;
+
+use crate::git::CommitId;
+
+/// What became of a batch.
+#[derive(Debug)]
+pub struct Summary {
+    /// Its number.
+    pub number: u32,
+    /// How it ended.
+    pub status: BatchStatus,
+    /// The commit it started from.
+    pub base: CommitId,
+    /// The commit that everything woven ends in.
+    pub tip: CommitId,
+    /// The branch in the user's repository, if anything was woven.
+    pub branch: Option<String>,
+    /// Its tasks, in plan order.
+    pub tasks: Vec<TaskReport>,
+    /// How long it took.
+    pub time: Duration,
+    /// The folder with the agents' output.
+    pub logs: PathBuf,
+}
+
+/// What became of a task.
+#[derive(Debug)]
+pub struct TaskReport {
+    /// Its id.
+    pub id: TaskId,
+    /// Its title.
+    pub title: String,
+    /// How it ended; every task of an ended batch has.
+    pub ending: Option<Ending>,
+    /// How long it took, if it started.
+    pub time: Option<Duration>,
+    /// The files it changed.
+    pub files: Vec<String>,
+    /// The branch in the user's repository that holds its work, if it was left out.
+    pub branch: Option<String>,
+    /// The last state of a worktree whose work was not taken.
+    pub(super) kept: Option<CommitId>,
+}
+
+impl TaskReport {
+    pub(super) fn new(task: &Task) -> Self {
+        Self {
+            id: task.id.clone(),
+            title: task.title.clone(),
+            ending: None,
+            time: None,
+            files: Vec::new(),
+            branch: None,
+            kept: None,
+        }
+    }
+}

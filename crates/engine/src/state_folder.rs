@@ -1,0 +1,170 @@
+//! Where Pleach keeps what is its own: stores, worktrees, and one folder a batch.
+//!
+//! Knows places and numbers, not what is in the files.
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// The folder, made private when it is new.
+#[derive(Debug, Clone)]
+pub struct StateFolder {
+    path: PathBuf,
+}
+
+/// Why the folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StateFolderError {
+    /// Neither `PLEACH_HOME` nor a home folder is known.
+    #[error("there is no place for Pleach's own files: neither PLEACH_HOME nor HOME is set")]
+    Homeless,
+    /// It cannot be written to.
+    #[error("could not {doing} {}", path.display())]
+    Io {
+        /// What was attempted.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Somebody else runs a batch of the same project.
+    #[error("another run of this project is under way")]
+    Busy,
+}
+
+impl StateFolderError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Homeless => "set PLEACH_HOME to a folder of your own",
+            Self::Io { .. } => {
+                "check that the folder can be written to, or set PLEACH_HOME to another one"
+            }
+            Self::Busy => {
+                "wait until it has ended; this version runs one batch of a project at a time"
+            }
+        }
+    }
+}
+
+fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StateFolderError {
+    let path = path.to_owned();
+    move |source| StateFolderError::Io {
+        doing,
+        path,
+        source,
+    }
+}
+
+impl StateFolder {
+    /// The user's folder: `PLEACH_HOME`, else `pleach` in the XDG state folder.
+    pub fn of_user() -> Result<Self, StateFolderError> {
+        let set = |name: &str| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        let path = set("PLEACH_HOME")
+            .or_else(|| set("XDG_STATE_HOME").map(|folder| folder.join("pleach")))
+            .or_else(|| set("HOME").map(|home| home.join(".local/state/pleach")))
+            .ok_or(StateFolderError::Homeless)?;
+        Self::at(&path)
+    }
+
+    /// A folder of one's own choice.
+    pub fn at(path: &Path) -> Result<Self, StateFolderError> {
+        private_folder(path)?;
+        let path = path.canonicalize().map_err(failed("find", path))?;
+        Ok(Self { path })
+    }
+
+    /// Where the private stores are.
+    pub fn stores(&self) -> PathBuf {
+        self.path.join("stores")
+    }
+
+    /// Where the worktrees of a batch are.
+    pub fn worktrees(&self, project: &str, batch: u32) -> PathBuf {
+        let project = self.path.join("worktrees").join(project);
+        project.join(format!("batch-{batch}"))
+    }
+
+    /// Takes the next number for a batch, and the folder that goes with it.
+    pub fn new_batch(&self) -> Result<(u32, PathBuf), StateFolderError> {
+        let batches = self.path.join("batches");
+        private_folder(&batches)?;
+        let used = fs::read_dir(&batches).map_err(failed("list", &batches))?;
+        let numbers =
+            used.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+        let mut number = numbers.max().unwrap_or(0) + 1;
+        loop {
+            let folder = batches.join(number.to_string());
+            match DirBuilder::new().mode(0o700).create(&folder) {
+                Ok(()) => return Ok((number, folder)),
+                // Another process took it a moment ago.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(source) => return Err(failed("create", &folder)(source)),
+            }
+        }
+    }
+}
+
+/// Holds the right to run batches of a project; let go when dropped, or when the process ends.
+#[derive(Debug)]
+pub struct ProjectLock(#[expect(dead_code, reason = "holding it is its use")] File);
+
+impl ProjectLock {
+    /// Takes the lock of the project whose store is at `home`, or tells that somebody has it.
+    pub fn take(home: &Path) -> Result<Self, StateFolderError> {
+        let path = home.join("run.lock");
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path);
+        let file = file.map_err(failed("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self(file)),
+            Err(fs::TryLockError::WouldBlock) => Err(StateFolderError::Busy),
+            Err(fs::TryLockError::Error(source)) => Err(failed("lock", &path)(source)),
+        }
+    }
+}
+
+fn private_folder(path: &Path) -> Result<(), StateFolderError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(failed("create", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_are_numbered_from_one_and_never_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = StateFolder::at(&folder.path().join("state")).unwrap();
+        let mut numbers: Vec<u32> = std::thread::scope(|scope| {
+            let runs: Vec<_> = (0..8)
+                .map(|_| scope.spawn(|| state.new_batch().unwrap().0))
+                .collect();
+            runs.into_iter().map(|run| run.join().unwrap()).collect()
+        });
+        numbers.sort_unstable();
+        assert_eq!(numbers, (1..=8).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn a_project_is_locked_until_the_lock_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = ProjectLock::take(folder.path()).unwrap();
+        assert!(matches!(
+            ProjectLock::take(folder.path()),
+            Err(StateFolderError::Busy)
+        ));
+        drop(lock);
+        ProjectLock::take(folder.path()).unwrap();
+    }
+}

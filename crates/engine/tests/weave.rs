@@ -1,0 +1,162 @@
+//! Weaving: the tree that `git merge` would give, or the files that stand in the way.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use pleach_engine::git::{CommitId, Git, Store};
+use pleach_engine::weave::{Folded, Woven, fold, weave};
+use pleach_testkit::TestRepo;
+
+fn open(repo: &TestRepo) -> Store {
+    Store::open(Git::find().unwrap(), &repo.beside("stores"), repo.path()).unwrap()
+}
+
+/// A branch from `main` that writes some files.
+fn branch(repo: &TestRepo, name: &str, files: &[(&str, &str)]) -> CommitId {
+    repo.git(&["switch", "--quiet", "--create", name, "main"]);
+    for (file, content) in files {
+        repo.write(file, content);
+    }
+    let commit = repo.commit(name);
+    repo.git(&["switch", "--quiet", "main"]);
+    commit.parse().unwrap()
+}
+
+#[track_caller]
+fn merged(woven: Woven) -> CommitId {
+    match woven {
+        Woven::Merged(commit) => commit,
+        other => panic!("not merged: {other:?}"),
+    }
+}
+
+#[test]
+fn a_clean_merge_has_two_parents_and_the_tree_of_git_merge() {
+    let repo = TestRepo::new();
+    let one = branch(&repo, "one", &[("one.txt", "1\n")]);
+    let two = branch(&repo, "two", &[("two.txt", "2\n")]);
+    let store = open(&repo);
+    let before = repo.fingerprint();
+    let commit = merged(weave(&store, &one, &two, "Merge task 2: two\n").unwrap());
+    assert_eq!(repo.fingerprint(), before);
+    let look = |args: &[&str]| repo.git_in(&store.git_dir(), args);
+    let shown = look(&["show", "--no-patch", "--format=%P|%s|%an", commit.as_str()]);
+    assert_eq!(shown, format!("{one} {two}|Merge task 2: two|Tess Tester"));
+    repo.git(&["switch", "--quiet", "one"]);
+    repo.git(&["merge", "--quiet", "--no-ff", "-m", "m", "two"]);
+    let tree = repo.git(&["rev-parse", "HEAD^{tree}"]);
+    assert_eq!(store.tree_of(&commit).unwrap().as_str(), tree);
+}
+
+#[test]
+fn a_fast_forward_is_a_merge_commit_all_the_same() {
+    let repo = TestRepo::new();
+    let base: CommitId = repo.head().parse().unwrap();
+    let one = branch(&repo, "one", &[("one.txt", "1\n")]);
+    let store = open(&repo);
+    let commit = merged(weave(&store, &base, &one, "m").unwrap());
+    assert_ne!(commit, one);
+    assert_eq!(
+        store.tree_of(&commit).unwrap(),
+        store.tree_of(&one).unwrap()
+    );
+}
+
+#[test]
+fn weaving_again_gives_the_same_commit_and_weaving_in_what_is_in_gives_none() {
+    let repo = TestRepo::new();
+    let one = branch(&repo, "one", &[("one.txt", "1\n")]);
+    let two = branch(&repo, "two", &[("two.txt", "2\n")]);
+    let store = open(&repo);
+    let commit = merged(weave(&store, &one, &two, "m").unwrap());
+    assert_eq!(merged(weave(&store, &one, &two, "m").unwrap()), commit);
+    assert_eq!(weave(&store, &commit, &two, "m").unwrap(), Woven::AlreadyIn);
+}
+
+#[test]
+fn a_conflict_names_its_files_whatever_they_are_called() {
+    let repo = TestRepo::new();
+    let names = ["-rf", "line\nbreak", "two words", "ünïcödé"];
+    let mine: Vec<_> = names.iter().map(|name| (*name, "mine\n")).collect();
+    let theirs: Vec<_> = names.iter().map(|name| (*name, "theirs\n")).collect();
+    let one = branch(&repo, "one", &mine);
+    let two = branch(&repo, "two", &theirs);
+    let store = open(&repo);
+    let woven = weave(&store, &one, &two, "m").unwrap();
+    let files = names.iter().map(ToString::to_string).collect();
+    assert_eq!(woven, Woven::Conflict { files });
+}
+
+#[test]
+fn a_file_that_one_side_deleted_and_one_changed_is_a_conflict() {
+    let repo = TestRepo::new();
+    let one = branch(&repo, "one", &[("README.md", "changed\n")]);
+    repo.branch("two");
+    repo.git(&["rm", "--quiet", "README.md"]);
+    let two: CommitId = repo.commit("gone").parse().unwrap();
+    let store = open(&repo);
+    let files = vec!["README.md".to_owned()];
+    assert_eq!(
+        weave(&store, &one, &two, "m").unwrap(),
+        Woven::Conflict { files }
+    );
+}
+
+#[test]
+fn an_unknown_commit_is_an_error_and_no_conflict() {
+    let repo = TestRepo::new();
+    let store = open(&repo);
+    let base = store.resolve_base(None).unwrap();
+    let unknown: CommitId = "1".repeat(40).parse().unwrap();
+    assert!(weave(&store, &base, &unknown, "m").is_err());
+    assert!(weave(&store, &unknown, &base, "m").is_err());
+}
+
+#[test]
+fn attributes_of_the_repository_count_as_they_do_for_git_merge() {
+    let repo = TestRepo::new();
+    repo.write(".gitattributes", "CHANGES merge=union\n");
+    repo.write("CHANGES", "start\n");
+    repo.commit("union");
+    let one = branch(&repo, "one", &[("CHANGES", "start\none\n")]);
+    let two = branch(&repo, "two", &[("CHANGES", "start\ntwo\n")]);
+    let store = open(&repo);
+    let commit = merged(weave(&store, &one, &two, "m").unwrap());
+    let changes = store.read_file_at(&commit, "CHANGES").unwrap().unwrap();
+    assert_eq!(changes, b"start\none\ntwo\n");
+}
+
+#[test]
+fn folding_merges_every_commit_in_order() {
+    let repo = TestRepo::new();
+    let base: CommitId = repo.head().parse().unwrap();
+    let one = branch(&repo, "one", &[("one.txt", "1\n")]);
+    let two = branch(&repo, "two", &[("two.txt", "2\n")]);
+    let store = open(&repo);
+    let Folded::Basis(basis) = fold(&store, &base, &[one.clone(), two.clone()]).unwrap() else {
+        panic!("they do not conflict");
+    };
+    for commit in [&base, &one, &two] {
+        assert!(store.is_ancestor(commit, &basis).unwrap());
+    }
+    let none = fold(&store, &base, &[]).unwrap();
+    assert_eq!(none, Folded::Basis(base.clone()));
+    let again = fold(&store, &base, &[one.clone(), two, one]).unwrap();
+    assert_eq!(again, Folded::Basis(basis));
+}
+
+#[test]
+fn folding_names_the_pair_that_does_not_go_together() {
+    let repo = TestRepo::new();
+    let base: CommitId = repo.head().parse().unwrap();
+    let bystander = branch(&repo, "bystander", &[("other.txt", "x\n")]);
+    let first = branch(&repo, "first", &[("same.txt", "1\n")]);
+    let second = branch(&repo, "second", &[("same.txt", "2\n")]);
+    let store = open(&repo);
+    let commits = [first.clone(), bystander, second.clone()];
+    let expected = Folded::Conflict {
+        first,
+        second,
+        files: vec!["same.txt".into()],
+    };
+    assert_eq!(fold(&store, &base, &commits).unwrap(), expected);
+}

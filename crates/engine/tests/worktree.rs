@@ -1,0 +1,168 @@
+//! Worktrees: made whole or not at all, many at once, removed without a trace.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::thread;
+
+use pleach_engine::git::{CommitId, Git, Store};
+use pleach_engine::worktree::{Worktree, WorktreeError, WorktreeSpec};
+use pleach_testkit::TestRepo;
+
+fn open(repo: &TestRepo) -> (Store, CommitId) {
+    let stores = repo.beside("stores");
+    let store = Store::open(Git::find().unwrap(), &stores, repo.path()).unwrap();
+    let basis = store.resolve_base(None).unwrap();
+    (store, basis)
+}
+
+fn spec(repo: &TestRepo, task: &str, basis: &CommitId) -> WorktreeSpec {
+    WorktreeSpec {
+        path: repo.beside("worktrees").join(format!("task-{task}")),
+        branch: format!("pleach/task-1/{task}"),
+        basis: basis.clone(),
+    }
+}
+
+fn leftovers(repo: &TestRepo) -> Vec<PathBuf> {
+    let entries = fs::read_dir(repo.beside("worktrees")).unwrap();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn a_worktree_is_clean_on_its_branch_and_stock_git_understands_it() {
+    let repo = TestRepo::new();
+    repo.write("run.sh", "#!/bin/sh\n");
+    let executable = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(repo.path().join("run.sh"), executable).unwrap();
+    repo.commit("script");
+    let (store, basis) = open(&repo);
+    let before = repo.fingerprint();
+    let worktree = Worktree::create(&store, &spec(&repo, "63", &basis)).unwrap();
+    let git = |args: &[&str]| repo.git_in(worktree.path(), args);
+    assert_eq!(git(&["status", "--porcelain"]), "");
+    assert_eq!(git(&["branch", "--show-current"]), "pleach/task-1/63");
+    assert_eq!(git(&["rev-parse", "HEAD"]), basis.as_str());
+    git(&["commit", "--quiet", "--allow-empty", "-m", "works"]);
+    git(&["fsck", "--no-dangling"]);
+    let listed = repo.git_in(&store.git_dir(), &["worktree", "list", "--porcelain"]);
+    assert!(
+        listed.contains(worktree.path().to_str().unwrap()),
+        "{listed}"
+    );
+    assert!(listed.contains("locked"), "{listed}");
+    assert_eq!(repo.fingerprint(), before);
+}
+
+#[test]
+fn twenty_four_worktrees_can_be_made_at_once() {
+    let repo = TestRepo::new();
+    for n in 0..40 {
+        repo.write(format!("src/{n}.txt"), format!("{n}\n"));
+    }
+    repo.commit("files");
+    let (store, basis) = open(&repo);
+    let before = repo.fingerprint();
+    thread::scope(|scope| {
+        for n in 0..24 {
+            let (store, repo, basis) = (&store, &repo, &basis);
+            scope.spawn(move || {
+                let spec = spec(repo, &n.to_string(), basis);
+                let worktree = Worktree::create(store, &spec).unwrap();
+                let status = repo.git_in(worktree.path(), &["status", "--porcelain"]);
+                assert_eq!(status, "");
+            });
+        }
+    });
+    assert_eq!(leftovers(&repo).len(), 24);
+    assert_eq!(repo.fingerprint(), before);
+}
+
+#[test]
+fn removing_leaves_neither_files_nor_registration() {
+    let repo = TestRepo::new();
+    let (store, basis) = open(&repo);
+    let spec = spec(&repo, "1", &basis);
+    let worktree = Worktree::create(&store, &spec).unwrap();
+    let sealed = worktree.path().join("sealed/inner");
+    fs::create_dir_all(&sealed).unwrap();
+    fs::write(sealed.join("file"), "x").unwrap();
+    fs::set_permissions(&sealed, fs::Permissions::from_mode(0o500)).unwrap();
+    assert!(Worktree::existing(&store, &spec).unwrap().is_some());
+    worktree.remove(&store).unwrap();
+    assert!(Worktree::existing(&store, &spec).unwrap().is_none());
+    assert!(leftovers(&repo).is_empty());
+    let listed = repo.git_in(&store.git_dir(), &["worktree", "list"]);
+    assert_eq!(listed.lines().count(), 1, "{listed}");
+}
+
+#[test]
+fn removing_what_an_agent_destroyed_already_is_no_error() {
+    let repo = TestRepo::new();
+    let (store, basis) = open(&repo);
+    let worktree = Worktree::create(&store, &spec(&repo, "1", &basis)).unwrap();
+    fs::remove_dir_all(worktree.path()).unwrap();
+    worktree.remove(&store).unwrap();
+    assert!(leftovers(&repo).is_empty());
+}
+
+#[test]
+fn a_folder_that_is_there_already_is_not_touched() {
+    let repo = TestRepo::new();
+    let (store, basis) = open(&repo);
+    let spec = spec(&repo, "1", &basis);
+    fs::create_dir_all(&spec.path).unwrap();
+    fs::write(spec.path.join("precious"), "x").unwrap();
+    let error = Worktree::create(&store, &spec).unwrap_err();
+    assert!(matches!(error, WorktreeError::Exists { .. }), "{error}");
+    assert!(spec.path.join("precious").exists());
+    assert_eq!(
+        store.ref_commit("refs/heads/pleach/task-1/1").unwrap(),
+        None
+    );
+}
+
+#[test]
+fn a_second_attempt_starts_clean_and_the_first_ones_branch_is_kept() {
+    let repo = TestRepo::new();
+    let (store, basis) = open(&repo);
+    let spec = spec(&repo, "1", &basis);
+    let first = Worktree::create(&store, &spec).unwrap();
+    let git = |args: &[&str]| repo.git_in(first.path(), args);
+    git(&["commit", "--quiet", "--allow-empty", "-m", "attempt"]);
+    let attempt = git(&["rev-parse", "HEAD"]);
+    first.remove(&store).unwrap();
+    let second = Worktree::create(&store, &spec).unwrap();
+    let head = repo.git_in(second.path(), &["rev-parse", "HEAD"]);
+    assert_eq!(head, basis.as_str());
+    let kept = repo.git_in(&store.git_dir(), &["for-each-ref", "refs/pleach/keep"]);
+    assert!(kept.contains(&attempt), "{kept}");
+}
+
+#[test]
+fn a_filter_that_an_agent_configured_does_not_run_at_the_next_checkout() {
+    let repo = TestRepo::new();
+    repo.write(".gitattributes", "* filter=evil\n");
+    repo.commit("attributes");
+    let (store, basis) = open(&repo);
+    let canary = repo.beside("canary");
+    let smudge = format!("touch {}; cat", canary.display());
+    repo.git_in(&store.git_dir(), &["config", "filter.evil.smudge", &smudge]);
+    let worktree = Worktree::create(&store, &spec(&repo, "1", &basis)).unwrap();
+    assert!(worktree.path().join("README.md").exists());
+    assert!(!canary.exists());
+}
+
+#[test]
+fn a_submodule_is_an_empty_folder() {
+    let repo = TestRepo::new();
+    let entry = format!("160000,{},lib/sub", "1".repeat(40));
+    repo.git(&["update-index", "--add", "--cacheinfo", &entry]);
+    repo.git(&["commit", "--quiet", "-m", "submodule"]);
+    let (store, basis) = open(&repo);
+    let worktree = Worktree::create(&store, &spec(&repo, "1", &basis)).unwrap();
+    let folder = worktree.path().join("lib/sub");
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
+}

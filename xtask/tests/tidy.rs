@@ -1,0 +1,186 @@
+//! The rules of the architecture, as tests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What a crate may depend on, besides what only its tests use.
+const MAY_USE: [(&str, &[&str]); 5] = [
+    ("domain", &["compact_str", "serde", "strsim", "thiserror"]),
+    (
+        "formats",
+        &[
+            "compact_str",
+            "pleach-domain",
+            "pulldown-cmark",
+            "serde",
+            "serde_json",
+            "thiserror",
+        ],
+    ),
+    (
+        "engine",
+        &[
+            "pleach-domain",
+            "pleach-formats",
+            "rustix",
+            "serde",
+            "tempfile",
+            "thiserror",
+            "toml",
+        ],
+    ),
+    (
+        "cli",
+        &[
+            "anstream",
+            "anstyle",
+            "clap",
+            "clap_complete",
+            "pleach-domain",
+            "pleach-engine",
+            "pleach-formats",
+            "serde",
+            "serde_json",
+            "signal-hook",
+            "tempfile",
+            "terminal_size",
+            "unicode-width",
+        ],
+    ),
+    ("testkit", &["tempfile"]),
+];
+
+/// Files that may start programs, and why nobody else needs to.
+const MAY_SPAWN: [&str; 4] = [
+    "crates/engine/src/git.rs",
+    "crates/engine/src/process.rs",
+    "crates/cli/src/pager.rs",
+    "xtask/src/main.rs",
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            if path.file_name().is_some_and(|name| name != "target") {
+                rust_files(&path, found);
+            }
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn sources() -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    for folder in ["crates", "xtask", "benches"] {
+        rust_files(&root().join(folder), &mut files);
+    }
+    files.sort();
+    assert!(files.len() > 50, "the search for sources is broken");
+    let relative = |path: &PathBuf| path.strip_prefix(root()).unwrap().display().to_string();
+    files
+        .iter()
+        .map(|path| (relative(path), fs::read_to_string(path).unwrap()))
+        .collect()
+}
+
+/// The part of a file that is not tests.
+fn production(text: &str) -> &str {
+    text.split("#[cfg(test)]").next().unwrap_or(text)
+}
+
+#[test]
+fn crates_depend_only_on_what_the_architecture_allows() {
+    for (name, allowed) in MAY_USE {
+        let manifest =
+            fs::read_to_string(root().join(format!("crates/{name}/Cargo.toml"))).unwrap();
+        let after = manifest.split("\n[dependencies]\n").nth(1).unwrap();
+        let section = after.split("\n[").next().unwrap();
+        let used = section
+            .lines()
+            .filter_map(|line| line.split(['.', ' ', '=']).next())
+            .filter(|word| !word.is_empty());
+        for dependency in used {
+            assert!(
+                allowed.contains(&dependency),
+                "{name} must not use {dependency}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_file_opens_with_its_duty_and_stays_under_500_lines() {
+    for (path, text) in sources() {
+        assert!(
+            text.starts_with("//! "),
+            "{path} does not say what it is for"
+        );
+        let lines = text.lines().count();
+        assert!(lines <= 500, "{path} has {lines} lines");
+    }
+}
+
+#[test]
+fn the_core_touches_nothing_outside_itself() {
+    let outside = [
+        "std::fs",
+        "std::process",
+        "std::env",
+        "std::net",
+        "std::thread",
+        "SystemTime",
+        "Instant",
+        "tokio",
+    ];
+    for (path, text) in sources() {
+        let is_pure =
+            path.starts_with("crates/domain/src") || path.starts_with("crates/formats/src");
+        for word in outside.iter().filter(|_| is_pure) {
+            assert!(!production(&text).contains(word), "{path} uses {word}");
+        }
+    }
+}
+
+#[test]
+fn only_a_few_files_start_programs() {
+    for (path, text) in sources() {
+        let may = MAY_SPAWN.contains(&path.as_str())
+            || path.contains("/tests/")
+            || path.starts_with("crates/testkit/");
+        let is_bench = path.starts_with("benches/");
+        assert!(
+            may || is_bench || !production(&text).contains("Command::new("),
+            "{path} starts a program"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_switched_off_or_left_for_later() {
+    let marks = [
+        "#[allow(",
+        "#![allow(",
+        "todo!(",
+        "unimplemented!(",
+        "#[ignore",
+        "FIXME",
+    ];
+    for (path, text) in sources()
+        .into_iter()
+        .filter(|(path, _)| path != "xtask/tests/tidy.rs")
+    {
+        for mark in marks {
+            assert!(!text.contains(mark), "{path} contains {mark}");
+        }
+        assert!(
+            !path.ends_with("/mod.rs"),
+            "{path}: name the file after its module"
+        );
+    }
+}
