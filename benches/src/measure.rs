@@ -40,6 +40,13 @@ pub(crate) fn verdict(what: &str, figure: f64, most: f64) -> bool {
     kept
 }
 
+/// Prints a figure that has no limit.
+#[expect(clippy::print_stdout, reason = "printing is what a benchmark does")]
+pub(crate) fn figure(what: &str, figure: f64) -> bool {
+    println!("{what:<32} {figure:8.2}");
+    true
+}
+
 /// The most memory this process ever held, in bytes.
 pub(crate) fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux has /proc");

@@ -15,9 +15,10 @@ const NEXTEST: &str = "0.9.143";
 
 const HELP: &str = "cargo xtask COMMAND
 
-  demo    build Pleach and show a whole run with the built-in agent
-  test    the gate: format, lints, all tests, documentation
-  bench   the benchmarks, each printing a ratio
+  demo      build Pleach and show a whole run with the built-in agent
+  test      the gate: format, lints, all tests, documentation
+  bench     the benchmarks, each printing a ratio
+  pictures  draw the pictures of the guide anew
 ";
 
 fn main() -> ExitCode {
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         "demo" => demo(),
         "test" => test(),
         "bench" => cargo(&["run", "--release", "--locked", "--package", "pleach-bench"]),
+        "pictures" => pictures(),
         _ => Err(HELP.to_owned()),
     };
     match done {
@@ -40,6 +42,18 @@ fn main() -> ExitCode {
 fn demo() -> Result<(), String> {
     cargo(&["build", "--release", "--locked", "--package", "pleach"])?;
     step(&mut Command::new(target().join("release/pleach")).arg("demo"))
+}
+
+/// The test suite tells when they are stale.
+fn pictures() -> Result<(), String> {
+    cargo(&["build", "--release", "--locked", "--package", "pleach"])?;
+    let guide = root().join("docs/guide");
+    let picture = std::fs::File::create(guide.join("plan.svg"))
+        .map_err(|error| format!("plan.svg: {error}"))?;
+    let mut draw = Command::new(target().join("release/pleach"));
+    draw.args(["plan", "greenhouse.md", "--format", "svg"])
+        .stdout(picture);
+    step_in(&guide, &mut draw)
 }
 
 fn test() -> Result<(), String> {
@@ -114,7 +128,11 @@ fn cargo(arguments: &[&str]) -> Result<(), String> {
 }
 
 fn step(command: &mut Command) -> Result<(), String> {
-    command.current_dir(root());
+    step_in(root(), command)
+}
+
+fn step_in(folder: &Path, command: &mut Command) -> Result<(), String> {
+    command.current_dir(folder);
     let words: Vec<_> = std::iter::once(command.get_program())
         .chain(command.get_args())
         .collect();

@@ -150,9 +150,12 @@ pub(crate) enum State {
 #[derive(Debug, Args)]
 #[command(after_help = "Example: pleach mark 1.1 1.2 complete")]
 pub(crate) struct MarkArgs {
-    /// The tasks, then the state: started, complete, failed, skipped or pending
-    #[arg(required = true, num_args = 2.., value_name = "TASK… STATE")]
-    pub(crate) words: Vec<String>,
+    /// The tasks: ids, ranges such as 3.1-3.4, or phase:1
+    #[arg(required = true, value_name = "TASK")]
+    pub(crate) tasks: Vec<String>,
+    /// What they are
+    #[arg(value_enum)]
+    pub(crate) state: State,
     /// The plan's file
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,

@@ -5,6 +5,7 @@
 pub(crate) mod dot;
 mod layout;
 pub(crate) mod mermaid;
+mod remarks;
 #[cfg(test)]
 mod sample;
 pub(crate) mod svg;

@@ -24,6 +24,12 @@ const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 const CYAN: Style = AnsiColor::Cyan.on_default();
 const DIM: Style = Style::new().dimmed();
 
+/// Nobody reads more warnings than this.
+const MOST_WARNINGS: usize = 10;
+
+/// Nobody mends more errors than this before looking again.
+const MOST_ERRORS: usize = 50;
+
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -137,8 +143,14 @@ impl Failures {
 
     /// Prints to standard error, and for programs the first one to standard output.
     pub(crate) fn print(&self) {
-        for failure in &self.all {
+        for failure in self.all.iter().take(MOST_ERRORS) {
             tell_error(format_args!("{}", failure.text("error", RED)));
+        }
+        let more = self.all.len().saturating_sub(MOST_ERRORS);
+        if more > 0 {
+            tell_error(format_args!(
+                "{RED}error{RED:#}: and {more} more; `pleach plan --json` lists all\n"
+            ));
         }
         if self.reader == Reader::Program {
             let first = &self.all[0];
@@ -157,10 +169,19 @@ impl From<Failure> for Failures {
     }
 }
 
-/// Prints something that is odd and stops nothing.
-pub(crate) fn warn(problem: &Problem, file: &str) {
-    let failure = Failure::of_plan(problem, file);
-    tell_error(format_args!("{}", failure.text("warning", YELLOW)));
+/// Prints what is odd and stops nothing; of a great many only the first.
+pub(crate) fn warn<'p>(problems: impl IntoIterator<Item = &'p Problem>, file: &str) {
+    let mut problems = problems.into_iter();
+    for problem in problems.by_ref().take(MOST_WARNINGS) {
+        let failure = Failure::of_plan(problem, file);
+        tell_error(format_args!("{}", failure.text("warning", YELLOW)));
+    }
+    let more = problems.count();
+    if more > 0 {
+        tell_error(format_args!(
+            "{YELLOW}warning{YELLOW:#}: and {more} more; `pleach plan --json` lists all\n"
+        ));
+    }
 }
 
 /// The message of an error with all its causes.

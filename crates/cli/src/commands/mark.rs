@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use clap::ValueEnum as _;
 use pleach_domain::id::IdRange;
 use pleach_domain::plan::Plan;
 use pleach_domain::problem::nearest;
@@ -31,7 +30,7 @@ pub(crate) fn run(arguments: &MarkArgs) -> Result<Exit, Failures> {
 }
 
 fn mark(arguments: &MarkArgs) -> Result<Exit, Failures> {
-    let (tasks, state) = tasks_and_state(&arguments.words)?;
+    let (tasks, state) = (arguments.tasks.as_slice(), arguments.state);
     let (ids, file) = match &arguments.status {
         Some(path) => (in_status_file(path, tasks, state)?, path.clone()),
         None => in_plan(arguments.plan.as_deref(), tasks, state)?,
@@ -56,24 +55,6 @@ fn mark(arguments: &MarkArgs) -> Result<Exit, Failures> {
         }
     }
     Ok(Exit::Success)
-}
-
-fn tasks_and_state(words: &[String]) -> Result<(&[String], State), Failures> {
-    let (last, tasks) = words
-        .split_last()
-        .expect("the command line asks for two words at least");
-    if let Ok(state) = State::from_str(last, true) {
-        return Ok((tasks, state));
-    }
-    let known = ["started", "complete", "failed", "skipped", "pending"];
-    let hint = match nearest(last, known) {
-        Some(near) => format!("did you mean {near}?"),
-        None => format!("end with one of {}", known.join(", ")),
-    };
-    let message = format!("{last:?} is not a state to mark a task with");
-    Err(Failure::new(Exit::Usage, "bad_state", message)
-        .hint(hint)
-        .into())
 }
 
 fn status_of(state: State) -> TaskStatus {

@@ -42,9 +42,7 @@ fn answer(arguments: &NextArgs) -> Result<Exit, Failures> {
             .map(|problem| Failure::of_plan(problem, &name));
         Failures::check(errors.collect())?;
     }
-    for problem in graph.errors().iter().chain(graph.warnings()) {
-        warn(problem, &name);
-    }
+    warn(graph.errors().iter().chain(graph.warnings()), &name);
     if arguments.json {
         let report = Report::of(&graph, &offers);
         let text = serde_json::to_string_pretty(&report).expect("the report is plain data");

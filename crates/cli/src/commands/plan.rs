@@ -58,9 +58,7 @@ fn show(arguments: &PlanArgs, format: Format) -> Result<Exit, Failures> {
             Exit::Usage
         });
     }
-    for warning in &chosen.warnings {
-        warn(warning, &name);
-    }
+    warn(&chosen.warnings, &name);
     if !chosen.tasks.is_empty() {
         print(&picture, format, arguments.all);
     }

@@ -105,9 +105,7 @@ fn chosen_tasks(source: &PlanSource, arguments: &RunArgs) -> Result<Vec<usize>, 
     };
     let chosen = choose(&graph, words, &arguments.order)?;
     let name = source.name();
-    for warning in &chosen.warnings {
-        warn(warning, &name);
-    }
+    warn(&chosen.warnings, &name);
     let errors = chosen
         .errors
         .iter()

@@ -7,6 +7,7 @@ use pleach_domain::task::TaskStatus;
 use unicode_width::UnicodeWidthStr;
 
 use super::Picture;
+use super::remarks::remarks;
 use super::waiting::{Gate, Waiting};
 use super::words::{count, cut, duration, few, one_line};
 
@@ -54,6 +55,9 @@ pub(crate) fn draw(picture: &Picture<'_>, width: Option<usize>, detail: Detail) 
     page.waves();
     page.stuck(&stuck);
     page.settled(&settled);
+    for (label, text) in remarks(picture) {
+        page.line(&[(DIM, &label), (PLAIN, "  "), (PLAIN, &text)]);
+    }
     if page.is_folded {
         page.blank();
         page.line(&[(DIM, "--all shows every task")]);

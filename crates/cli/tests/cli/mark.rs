@@ -90,7 +90,7 @@ fn mistakes_are_told_with_what_to_write_instead() {
         place
             .pleach(&["mark", "1.1", "completed"])
             .bad(2)
-            .contains("hint: did you mean complete?")
+            .contains("'complete'")
     );
     assert!(
         place

@@ -169,3 +169,15 @@ fn a_reader_that_goes_away_early_is_no_error() {
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
+
+#[test]
+fn the_picture_in_the_guide_is_what_the_program_draws() {
+    let guide = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
+    let words = ["plan", "greenhouse.md", "--format", "svg"];
+    let drawn = crate::pleach(&guide, &guide, &words).good();
+    let shown = std::fs::read_to_string(guide.join("plan.svg")).unwrap();
+    assert!(
+        drawn == shown,
+        "run `cargo xtask pictures` and look at docs/guide/plan.svg"
+    );
+}

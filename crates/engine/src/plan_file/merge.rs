@@ -2,7 +2,7 @@
 //!
 //! Works on lines, and takes two for equal that differ in a missing final newline only.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// What stands where both sides changed the same lines.
@@ -69,11 +69,11 @@ pub(super) fn merge(before: &str, after: &str, current: &str, overlap: Overlap) 
     join(&merged, current)
 }
 
-/// Whether `text` has all the lines that one of its possible origins has and the other has not.
-pub(super) fn knows(text: &str, origin: &str, other: &str) -> bool {
-    let [text, other] = [text, other].map(|text| text.lines().collect::<HashSet<_>>());
-    let mut telling = origin.lines().filter(|line| !other.contains(line));
-    telling.all(|line| text.contains(line))
+/// How many lines have to be removed from and added to one text to make it the other.
+pub(super) fn distance(one: &str, other: &str) -> usize {
+    let [one, other] = [one, other].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let hunks = hunks(&one, &other);
+    hunks.iter().map(|hunk| hunk.base.len() + hunk.added).sum()
 }
 
 /// The next lines of the base that either side changed, and how many hunks of each are in them.

@@ -17,7 +17,7 @@ use super::aside;
 use super::displaced::Aside;
 use super::draft::Draft;
 use super::error::{PlanFileError, RewriteError};
-use super::merge::knows;
+use super::merge::distance;
 use super::retry::{PAUSES, retry};
 use super::source::{load_text, resolve};
 use super::turn::Turn;
@@ -55,8 +55,8 @@ enum Round {
 }
 
 /// A text to put in place: what it was made from, and what it is.
-struct Change<'a> {
-    target: &'a Path,
+struct Change {
+    target: PathBuf,
     was: String,
     new: String,
 }
@@ -146,7 +146,6 @@ impl Writer {
         if !holds(&target, &was) {
             return Ok(Round::Again);
         }
-        let target = &target;
         Ok(self.publish(draft, Change { target, was, new })?)
     }
 
@@ -158,14 +157,14 @@ impl Writer {
 
     fn publish(&mut self, draft: Draft, change: Change) -> Result<Round, PlanFileError> {
         if self.swap == Swap::Rename {
-            return self.rename_over(draft, change);
+            return self.rename_over(draft, &change);
         }
-        match retry(|| exchange(draft.path(), change.target)) {
+        match retry(|| exchange(draft.path(), &change.target)) {
             Ok(()) => self.verify(draft.take(), change),
             Err(error) => match Errno::from_io_error(&error) {
                 Some(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                     self.swap = Swap::Rename;
-                    self.rename_over(draft, change)
+                    self.rename_over(draft, &change)
                 }
                 // Some editors move the old file away before they create the new one.
                 Some(Errno::NOENT) => Ok(Round::Again),
@@ -182,7 +181,7 @@ impl Writer {
         }
         self.asides
             .push_back(Aside::replaced(aside, change.was, &change.new));
-        sync_folder(change.target).map_err(|error| self.write_error(error))?;
+        sync_folder(&change.target).map_err(|error| self.write_error(error))?;
         Ok(Round::Ended(Outcome::Written))
     }
 
@@ -193,13 +192,13 @@ impl Writer {
         change: Change,
     ) -> Result<Round, PlanFileError> {
         for pause in PAUSES {
-            match exchange(&aside, change.target) {
+            match exchange(&aside, &change.target) {
                 Ok(()) => {
-                    sync_folder(change.target).map_err(|error| self.write_error(error))?;
+                    sync_folder(&change.target).map_err(|error| self.write_error(error))?;
                     return Ok(self.watch_undone(aside, displaced, change));
                 }
                 // Our text was moved away in this instant: the place is free, unless it is taken again.
-                Err(_) if restore(&aside, change.target).is_ok() => return Ok(Round::Again),
+                Err(_) if restore(&aside, &change.target).is_ok() => return Ok(Round::Again),
                 Err(_) => thread::sleep(pause),
             }
         }
@@ -219,36 +218,33 @@ impl Writer {
             self.asides.push_back(Aside::new(aside, change.new));
             return Round::Again;
         }
-        // Somebody saved over ours, and started from it, or knew the text that it displaced. Only against
-        // the text they started from does a comparison show their change and nothing else.
+        // Somebody saved over ours. Only against the text they started from does a comparison show their
+        // change and nothing else, and of all they can have seen that is the one most like theirs.
         let displaced = String::from_utf8_lossy(displaced).into_owned();
-        let knew_displaced = knows(&saved, &displaced, &change.new);
-        let start = if knew_displaced {
-            displaced
-        } else {
-            change.new
-        };
-        self.asides.push_back(Aside::new(aside, start));
+        let starts = [change.new, displaced, change.was].into_iter();
+        let start = starts.min_by_key(|start| distance(start, &saved));
+        self.asides
+            .push_back(Aside::new(aside, start.unwrap_or_default()));
         Round::Owing
     }
 
-    fn rename_over(&mut self, draft: Draft, change: Change) -> Result<Round, PlanFileError> {
-        let aside = aside::fresh_path(change.target, &change.was, &change.new);
+    fn rename_over(&mut self, draft: Draft, change: &Change) -> Result<Round, PlanFileError> {
+        let aside = aside::fresh_path(&change.target, &change.was, &change.new);
         // Without hard links there is no way to see what is written to the old file from now on.
-        let aside = fs::hard_link(change.target, &aside)
+        let aside = fs::hard_link(&change.target, &aside)
             .is_ok()
             .then(|| Aside::replaced(aside, change.was.clone(), &change.new));
-        if !holds(change.target, &change.was) {
-            aside.map(Aside::remove);
+        if !holds(&change.target, &change.was) {
+            aside.into_iter().for_each(Aside::remove);
             return Ok(Round::Again);
         }
-        if let Err(error) = retry(|| fs::rename(draft.path(), change.target)) {
-            aside.map(Aside::remove);
+        if let Err(error) = retry(|| fs::rename(draft.path(), &change.target)) {
+            aside.into_iter().for_each(Aside::remove);
             return Err(self.write_error(error));
         }
         draft.take();
         self.asides.extend(aside);
-        sync_folder(change.target).map_err(|error| self.write_error(error))?;
+        sync_folder(&change.target).map_err(|error| self.write_error(error))?;
         Ok(Round::Ended(Outcome::Written))
     }
 
@@ -291,5 +287,135 @@ fn sync_folder(target: &Path) -> io::Result<()> {
         // Some file systems cannot sync a folder and need no asking.
         Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => Ok(()),
         result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Displaced;
+    use super::*;
+
+    const WAS: &str = "- [ ] a\n- [ ] b\n- [ ] c\n";
+    const OURS: &str = "- [x] a\n- [ ] b\n- [ ] c\n";
+    const THEIRS: &str = "- [ ] a\n- [ ] b\ntheirs\n- [ ] c\n";
+
+    struct Race {
+        folder: tempfile::TempDir,
+        plan: PathBuf,
+        writer: Writer,
+    }
+
+    /// A rewrite that has read `WAS` and is about to put `OURS`, when somebody has just saved `THEIRS`.
+    fn race() -> (Race, Draft) {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = folder.path().join("TODO.md");
+        fs::write(&plan, WAS).unwrap();
+        let draft = Draft::write(&plan, WAS, OURS).unwrap();
+        save(&plan, THEIRS);
+        let writer = Writer::new(&plan, Swap::Exchange);
+        (
+            Race {
+                folder,
+                plan,
+                writer,
+            },
+            draft,
+        )
+    }
+
+    fn save(plan: &Path, text: &str) {
+        let temporary = plan.with_file_name("save");
+        fs::write(&temporary, text).unwrap();
+        fs::rename(temporary, plan).unwrap();
+    }
+
+    impl Race {
+        fn change(&self) -> Change {
+            Change {
+                target: self.plan.clone(),
+                was: WAS.to_owned(),
+                new: OURS.to_owned(),
+            }
+        }
+
+        #[track_caller]
+        fn check_text(&self, expected: &str) {
+            assert_eq!(fs::read_to_string(&self.plan).unwrap(), expected);
+        }
+
+        #[track_caller]
+        fn check_settled(self, expected: &str) {
+            let Self {
+                folder,
+                plan,
+                writer,
+            } = self;
+            drop(Displaced::new(writer));
+            assert_eq!(fs::read_to_string(&plan).unwrap(), expected);
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        }
+    }
+
+    #[test]
+    fn a_save_right_before_the_exchange_is_put_back() {
+        let (mut race, draft) = race();
+        let change = race.change();
+        assert_eq!(race.writer.publish(draft, change).unwrap(), Round::Again);
+        race.check_text(THEIRS);
+        race.check_settled(THEIRS);
+    }
+
+    #[test]
+    fn what_is_appended_to_our_text_before_it_is_taken_back_is_kept() {
+        let (mut race, draft) = race();
+        exchange(draft.path(), &race.plan).unwrap();
+        fs::write(&race.plan, format!("{OURS}late\n")).unwrap();
+        let change = race.change();
+        assert_eq!(
+            race.writer.verify(draft.take(), change).unwrap(),
+            Round::Owing
+        );
+        race.check_text(THEIRS);
+        race.writer.absorb().unwrap();
+        race.check_settled(&format!("{THEIRS}late\n"));
+    }
+
+    #[test]
+    fn a_second_save_by_somebody_who_never_saw_our_text_undoes_nothing() {
+        let (mut race, draft) = race();
+        exchange(draft.path(), &race.plan).unwrap();
+        save(&race.plan, &format!("{THEIRS}late\n"));
+        let change = race.change();
+        assert_eq!(
+            race.writer.verify(draft.take(), change).unwrap(),
+            Round::Owing
+        );
+        let mut edit =
+            |text: &str| Ok::<_, PlanFileError>(Some(text.replacen("[ ] a", "[x] a", 1)));
+        race.writer.absorb().unwrap();
+        race.writer.rewrite(&mut edit).unwrap();
+        race.check_settled("- [x] a\n- [ ] b\ntheirs\n- [ ] c\nlate\n");
+    }
+
+    #[test]
+    fn a_save_is_put_back_also_where_our_text_was_moved_away() {
+        let (mut race, draft) = race();
+        exchange(draft.path(), &race.plan).unwrap();
+        fs::remove_file(&race.plan).unwrap();
+        let change = race.change();
+        assert_eq!(
+            race.writer.verify(draft.take(), change).unwrap(),
+            Round::Again
+        );
+        race.check_settled(THEIRS);
+    }
+
+    #[test]
+    fn a_plan_that_is_gone_at_the_exchange_is_tried_again() {
+        let (mut race, draft) = race();
+        fs::remove_file(&race.plan).unwrap();
+        let change = race.change();
+        assert_eq!(race.writer.publish(draft, change).unwrap(), Round::Again);
+        assert_eq!(fs::read_dir(race.folder.path()).unwrap().count(), 0);
     }
 }

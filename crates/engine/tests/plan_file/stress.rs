@@ -75,9 +75,10 @@ fn our_edit(write: usize, text: &str) -> Option<String> {
 /// Somebody who saves in three ways, and whose own saves lose nothing of ours.
 ///
 /// The rename is an exchange: an editor that checks and then renames over would destroy our write in
-/// between, and the test would count its mistake. If this one displaced something it had not read, it puts
-/// what it holds back on top of that. In place and appending, it writes to the file it opened, wherever
-/// that file is by then. One save in six is slow: one of ours comes between its reading and its writing.
+/// between, and the test would count its mistake. If this one displaced what it had not read, it puts that
+/// back and starts over; if we wrote on top of its text in that instant, it takes our lines along. In place
+/// and appending, it writes to the file it opened, wherever that file is by then. One save in six is slow:
+/// one of ours comes between its reading and its writing.
 struct Person<'a> {
     plan: PathBuf,
     pace: &'a Pace,
@@ -123,20 +124,32 @@ impl Person<'_> {
 
     fn save_by_exchange(&mut self, line: &str) {
         let temporary = self.plan.with_file_name("person.tmp");
-        let mut expected = fs::read_to_string(&self.plan).unwrap();
-        let mut held = self.insert(&expected, line);
+        let mut read = fs::read_to_string(&self.plan).unwrap();
+        let mut text = self.insert(&read, line);
+        let mut covered = None;
         self.hesitate();
         loop {
-            fs::write(&temporary, &held).unwrap();
-            renameat_with(CWD, &temporary, CWD, &self.plan, RenameFlags::EXCHANGE).unwrap();
-            let displaced = fs::read_to_string(&temporary).unwrap();
-            fs::remove_file(&temporary).unwrap();
-            if displaced == expected {
-                return;
+            fs::write(&temporary, &text).unwrap();
+            if self.exchange(&temporary) == read {
+                return fs::remove_file(&temporary).unwrap();
             }
-            expected.clone_from(&held);
-            held = with_missing_lines(&displaced, &held);
+            let came_back = self.exchange(&temporary);
+            fs::remove_file(&temporary).unwrap();
+            if came_back != text {
+                covered = Some(came_back);
+            }
+            read = fs::read_to_string(&self.plan).unwrap();
+            text = match &covered {
+                Some(covered) => with_missing_lines(&read, covered),
+                None => self.insert(&read, line),
+            };
         }
+    }
+
+    /// Exchanges the plan and `temporary`, and reads what was the plan.
+    fn exchange(&self, temporary: &Path) -> String {
+        renameat_with(CWD, temporary, CWD, &self.plan, RenameFlags::EXCHANGE).unwrap();
+        fs::read_to_string(temporary).unwrap()
     }
 }
 

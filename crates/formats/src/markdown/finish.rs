@@ -40,11 +40,12 @@ impl Gathered {
 
 /// Makes the plan of what was gathered.
 pub(super) fn document(text: &str, gathered: Gathered) -> Document {
-    let kept = keep(&gathered.raws);
-    let raws = gathered.raws.into_iter().zip(kept);
-    let mut raws: Vec<Raw> = raws.filter(|(_, kept)| *kept).map(|(raw, _)| raw).collect();
+    let mut kept = keep(&gathered.raws).into_iter();
+    let mut raws = gathered.raws;
+    raws.retain(|_| kept.next().unwrap_or(false));
     let mut plan = Plan {
         phases: gathered.phases,
+        tasks: Vec::with_capacity(raws.len()),
         ..Plan::default()
     };
     let identities = name_tasks(&mut raws, &mut plan);
