@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 
 fn demo() -> Result<(), String> {
     cargo(&["build", "--release", "--locked", "--package", "pleach"])?;
-    step(&mut Command::new(target().join("release/pleach")).arg("demo"))
+    step(Command::new(target().join("release/pleach")).arg("demo"))
 }
 
 /// The test suite tells when they are stale.

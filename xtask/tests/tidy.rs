@@ -1,5 +1,7 @@
 //! The rules of the architecture, as tests.
 
+#![expect(clippy::unwrap_used, reason = "tests say what is wrong by panicking")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -84,6 +84,17 @@ pub(crate) struct PlanArgs {
     pub(crate) order: OrderArgs,
 }
 
+/// How the plan's own rules are taken.
+#[derive(Debug, Args)]
+pub(crate) struct RuleArgs {
+    /// The share of earlier phases that must be done before a phase opens, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = threshold)]
+    pub(crate) phase_threshold: Threshold,
+    /// Take a dependency that is not in the plan as an error in every dialect
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
 /// What decides the order of tasks.
 #[derive(Debug, Args)]
 pub(crate) struct OrderArgs {
@@ -93,19 +104,11 @@ pub(crate) struct OrderArgs {
     /// Let tasks that declare the same file run at the same time
     #[arg(long)]
     pub(crate) allow_overlap: bool,
-    /// The share of earlier phases that must be done before a phase opens, from 0 to 1
-    #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = threshold)]
-    pub(crate) phase_threshold: Threshold,
-    /// Take a dependency that is not in the plan as an error in every dialect
-    #[arg(long)]
-    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
 }
 
 #[derive(Debug, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
 pub(crate) struct NextArgs {
     /// How many tasks at most
     #[arg(default_value_t = 3, value_name = "N")]
@@ -125,12 +128,8 @@ pub(crate) struct NextArgs {
     /// Offer tasks that collide with each other too
     #[arg(long)]
     pub(crate) ignore_conflicts: bool,
-    /// The share of earlier phases that must be done before a phase opens, from 0 to 1
-    #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = threshold)]
-    pub(crate) phase_threshold: Threshold,
-    /// Take a dependency that is not in the plan as an error in every dialect
-    #[arg(long)]
-    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

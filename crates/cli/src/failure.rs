@@ -9,6 +9,7 @@ use anstyle::{AnsiColor, Style};
 use pleach_domain::problem::Problem;
 use pleach_domain::select::SelectionError;
 use pleach_engine::agent::NoAgent;
+use pleach_engine::causes::with_causes;
 use pleach_engine::config::ConfigError;
 use pleach_engine::git::{GitError, StoreError};
 use pleach_engine::plan_file::PlanFileError;
@@ -182,20 +183,6 @@ pub(crate) fn warn<'p>(problems: impl IntoIterator<Item = &'p Problem>, file: &s
             "{YELLOW}warning{YELLOW:#}: and {more} more; `pleach plan --json` lists all\n"
         ));
     }
-}
-
-/// The message of an error with all its causes.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            write!(text, ": {cause_text}").expect("writing to a string works");
-        }
-        source = cause.source();
-    }
-    text
 }
 
 impl From<SelectionError> for Failures {

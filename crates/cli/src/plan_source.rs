@@ -12,7 +12,7 @@ use pleach_engine::plan_file::PlanFile;
 use pleach_engine::plan_in_use;
 use pleach_formats::Document;
 
-use crate::args::OrderArgs;
+use crate::args::{OrderArgs, RuleArgs};
 use crate::failure::{Exit, Failure, Failures};
 
 /// A plan's file, read.
@@ -62,11 +62,13 @@ pub(crate) fn current_folder() -> Result<PathBuf, Failures> {
     })
 }
 
-pub(crate) fn strictness(strict: bool) -> Strictness {
-    if strict {
-        Strictness::Strict
-    } else {
-        Strictness::AsWritten
+impl RuleArgs {
+    pub(crate) fn strictness(&self) -> Strictness {
+        if self.strict {
+            Strictness::Strict
+        } else {
+            Strictness::AsWritten
+        }
     }
 }
 
@@ -78,7 +80,7 @@ impl OrderArgs {
             } else {
                 Overlap::Ordered
             },
-            threshold: self.phase_threshold,
+            threshold: self.rules.phase_threshold,
         }
     }
 }
@@ -90,6 +92,26 @@ pub(crate) struct Chosen {
     pub(crate) warnings: Vec<Problem>,
 }
 
+impl Chosen {
+    /// Fails if anything is wrong, or if nothing is left to do.
+    pub(crate) fn check(&self, file: &str) -> Result<(), Failures> {
+        let errors = self
+            .errors
+            .iter()
+            .map(|problem| Failure::of_plan(problem, file));
+        Failures::check(errors.collect())?;
+        if !self.tasks.is_empty() {
+            return Ok(());
+        }
+        let code = self
+            .warnings
+            .last()
+            .map_or("task_not_found", |problem| problem.code.as_str());
+        let failure = Failure::new(Exit::Usage, code, "nothing is left of the selection");
+        Err(failure.hint("`pleach plan` shows what is to do").into())
+    }
+}
+
 /// Resolves a selection, with dependencies if wanted; errors that it does not reach are warnings.
 pub(crate) fn choose(
     graph: &Graph<'_>,
@@ -99,7 +121,7 @@ pub(crate) fn choose(
     let text = words.join(" ");
     let selection = Selection::parse(&text, |id| graph.index().find(id).is_some())?;
     let rules = NextRules {
-        threshold: order.phase_threshold,
+        threshold: order.rules.phase_threshold,
         ..NextRules::default()
     };
     let Choice { tasks, notes } = resolve(&selection, graph, rules);

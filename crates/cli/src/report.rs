@@ -42,7 +42,7 @@ impl Reporter {
         match (self.reader, told) {
             (Reader::Person, Told::Event(Event::Batch(_))) => {}
             (Reader::Person, Told::Event(Event::Task { task, event })) => {
-                self.tell_person(task, event)
+                self.tell_person(task, event);
             }
             (Reader::Person, Told::Note(note)) => self.line(YELLOW, "note", note),
             (Reader::Program, Told::Event(event)) => self.tell_program(event),
@@ -77,7 +77,7 @@ impl Reporter {
             TaskEvent::Failed { error } => self.line(RED, "failed", &format!("{name}: {error}")),
             TaskEvent::TimedOut => self.line(RED, "timed out", &name),
             TaskEvent::Blocked { because } => {
-                self.line(YELLOW, "blocked", &format!("{name}: {because}"))
+                self.line(YELLOW, "blocked", &format!("{name}: {because}"));
             }
             TaskEvent::Cancelled => self.line(YELLOW, "cancelled", &name),
         }

@@ -230,7 +230,7 @@ mod tests {
     fn a_command_agent_is_read() {
         let config = parse("agent = \"mine\"\nmax_parallel = 2\ntask_timeout = \"5m\"\n[agents.mine]\ncommand = [\"x\", \"{{prompt_file}}\"]\nenv = [\"KEY\"]\n").unwrap();
         assert_eq!(config.agent.as_deref(), Some("mine"));
-        assert_eq!(config.task_timeout, Some(Duration::from_secs(300)));
+        assert_eq!(config.task_timeout, Some(Duration::from_mins(5)));
         assert_eq!(config.agents["mine"].command, ["x", "{{prompt_file}}"]);
         assert!(config.not_yet.is_empty());
     }

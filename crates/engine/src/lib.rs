@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod capture;
+pub mod causes;
 pub mod config;
 pub mod consent;
 pub mod demo;

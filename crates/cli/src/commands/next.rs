@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::args::NextArgs;
 use crate::failure::{Exit, Failure, Failures, warn};
 use crate::output::{self, Reader};
-use crate::plan_source::{PlanSource, strictness};
+use crate::plan_source::PlanSource;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -28,11 +28,11 @@ fn answer(arguments: &NextArgs) -> Result<Exit, Failures> {
         return Err(failure.hint("ask for one at least: pleach next 3").into());
     }
     let (plan, name) = load(arguments)?;
-    let graph = Graph::of(&plan, strictness(arguments.strict));
+    let graph = Graph::of(&plan, arguments.rules.strictness());
     let rules = NextRules {
         dependencies: rule(arguments.ignore_deps),
         conflicts: rule(arguments.ignore_conflicts),
-        threshold: arguments.phase_threshold,
+        threshold: arguments.rules.phase_threshold,
     };
     let offers = next(&graph, arguments.count, rules);
     if offers.is_empty() {

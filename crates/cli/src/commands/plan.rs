@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use crate::args::{Format, PlanArgs};
 use crate::draw::{self, Picture, text::Detail};
-use crate::failure::{Exit, Failure, Failures, warn};
+use crate::failure::{Exit, Failures, warn};
 use crate::output::{self, Reader};
 use crate::pager;
-use crate::plan_source::{Chosen, PlanSource, choose, strictness};
+use crate::plan_source::{Chosen, PlanSource, choose};
 
 /// Shows the plan; exit code 2 if anything is wrong with it.
 pub(crate) fn run(arguments: &PlanArgs) -> Result<Exit, Failures> {
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<Exit, Failures> {
 fn show(arguments: &PlanArgs, format: Format) -> Result<Exit, Failures> {
     let (file, words) = file_and_selection(arguments);
     let source = PlanSource::load(file.as_deref())?;
-    let graph = Graph::of(&source.document.plan, strictness(arguments.order.strict));
+    let graph = Graph::of(&source.document.plan, arguments.order.rules.strictness());
     let chosen = if words.is_empty() {
         Chosen {
             tasks: (0..source.document.plan.tasks.len()).collect(),
@@ -62,25 +62,8 @@ fn show(arguments: &PlanArgs, format: Format) -> Result<Exit, Failures> {
     if !chosen.tasks.is_empty() {
         print(&picture, format, arguments.all);
     }
-    let errors = chosen
-        .errors
-        .iter()
-        .map(|problem| Failure::of_plan(problem, &name));
-    Failures::check(errors.collect())?;
-    if chosen.tasks.is_empty() {
-        return Err(nothing_chosen(&chosen).into());
-    }
+    chosen.check(&name)?;
     Ok(Exit::Success)
-}
-
-/// The failure of a selection that leaves nothing to do.
-pub(crate) fn nothing_chosen(chosen: &Chosen) -> Failure {
-    let code = chosen
-        .warnings
-        .last()
-        .map_or("task_not_found", |problem| problem.code.as_str());
-    Failure::new(Exit::Usage, code, "nothing is left of the selection")
-        .hint("`pleach plan` shows what is to do")
 }
 
 /// The first word is the plan's file if it looks like one; a task would have to be named like a file.

@@ -16,10 +16,9 @@ use pleach_engine::run::{Controls, Prepared, RunRequest, Summary, prepare};
 use pleach_engine::state_folder::StateFolder;
 
 use crate::args::{OrderArgs, RunArgs};
-use crate::commands::plan::nothing_chosen;
 use crate::failure::{Exit, Failure, Failures, warn};
 use crate::output::Reader;
-use crate::plan_source::{PlanSource, choose, current_folder, strictness};
+use crate::plan_source::{PlanSource, choose, current_folder};
 use crate::preview::{Preview, ask};
 use crate::report::Reporter;
 use crate::summary;
@@ -96,7 +95,7 @@ fn refuse_what_is_not_done_yet(config: &Config) -> Result<(), Failures> {
 }
 
 fn chosen_tasks(source: &PlanSource, arguments: &RunArgs) -> Result<Vec<usize>, Failures> {
-    let graph = Graph::of(&source.document.plan, strictness(arguments.order.strict));
+    let graph = Graph::of(&source.document.plan, arguments.order.rules.strictness());
     let everything = ["all".to_owned()];
     let words = if arguments.select.is_empty() {
         &everything[..]
@@ -106,19 +105,12 @@ fn chosen_tasks(source: &PlanSource, arguments: &RunArgs) -> Result<Vec<usize>, 
     let chosen = choose(&graph, words, &arguments.order)?;
     let name = source.name();
     warn(&chosen.warnings, &name);
-    let errors = chosen
-        .errors
-        .iter()
-        .map(|problem| Failure::of_plan(problem, &name));
-    Failures::check(errors.collect())?;
-    if chosen.tasks.is_empty() {
-        return Err(nothing_chosen(&chosen).into());
-    }
+    chosen.check(&name)?;
     Ok(chosen.tasks)
 }
 
 fn waves(source: &PlanSource, chosen: &[usize], order: &OrderArgs) -> usize {
-    let graph = Graph::of(&source.document.plan, strictness(order.strict));
+    let graph = Graph::of(&source.document.plan, order.rules.strictness());
     let mut members = vec![false; source.document.plan.tasks.len()];
     for position in chosen {
         members[*position] = true;

@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, XattrFlags, access, fgetxattr, flistxattr, fsetxattr};
+use rustix::io::Errno;
 
 use super::aside;
 use super::error::PlanFileError;
@@ -33,6 +34,7 @@ impl Draft {
                 ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
                     PlanFileError::FolderReadOnly { path, source }
                 }
+                ErrorKind::NotFound => PlanFileError::Missing { path },
                 _ => PlanFileError::Write { path, source },
             }),
         }
@@ -60,7 +62,8 @@ impl Drop for Draft {
 /// Replacing a name asks the folder only, so the mark that the user set on the file is looked at here.
 fn is_writable(target: &Path) -> bool {
     let marked = fs::metadata(target).is_ok_and(|metadata| metadata.mode() & 0o222 == 0);
-    !marked && access(target, Access::WRITE_OK).is_ok()
+    // A plan that is missing for a moment is no read-only one.
+    !marked && matches!(access(target, Access::WRITE_OK), Ok(()) | Err(Errno::NOENT))
 }
 
 /// The name is the final one only once the text is complete, so that a killed process leaves no doubt.

@@ -141,7 +141,12 @@ impl Writer {
                 };
             }
         };
-        let draft = Draft::write(&target, &was, &new)?;
+        let draft = match Draft::write(&target, &was, &new) {
+            Err(error) if error.is_half_saved() && round < HALF_SAVED_ROUNDS => {
+                return Ok(Round::Again);
+            }
+            result => result?,
+        };
         // Saves during the slow part are seen here, before ours is visible to anybody.
         if !holds(&target, &was) {
             return Ok(Round::Again);
@@ -194,8 +199,10 @@ impl Writer {
         for pause in PAUSES {
             match exchange(&aside, &change.target) {
                 Ok(()) => {
-                    sync_folder(&change.target).map_err(|error| self.write_error(error))?;
-                    return Ok(self.watch_undone(aside, displaced, change));
+                    let target = change.target.clone();
+                    let round = self.watch_undone(aside, displaced, change);
+                    sync_folder(&target).map_err(|error| self.write_error(error))?;
+                    return Ok(round);
                 }
                 // Our text was moved away in this instant: the place is free, unless it is taken again.
                 Err(_) if restore(&aside, &change.target).is_ok() => return Ok(Round::Again),

@@ -13,6 +13,7 @@ use pleach_domain::task_state::Commit;
 
 use crate::agent::Agent;
 use crate::capture::{CaptureOptions, Captured, capture, snapshot};
+use crate::causes::with_causes;
 use crate::git::{CommitId, Store};
 use crate::process::{self, Cancel, Ending, ProcessSpec};
 use crate::worktree::{Worktree, WorktreeSpec};
@@ -213,15 +214,8 @@ impl Workshop {
     }
 }
 
-/// A sentence with everything that caused an error.
 fn explain(what: &str, error: &dyn std::error::Error) -> String {
-    let mut text = format!("{what}: {error}");
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
+    format!("{what}: {}", with_causes(error))
 }
 
 fn write_private(path: &Path, text: &str) -> std::io::Result<()> {

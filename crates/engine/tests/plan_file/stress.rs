@@ -164,7 +164,8 @@ fn with_missing_lines(text: &str, held: &str) -> String {
         if known.contains(&untick(line)) {
             above = untick(line);
         } else {
-            *followers.entry(above.clone()).or_default() += &format!("{line}\n");
+            let followers = followers.entry(above.clone()).or_default();
+            followers.extend([line, "\n"]);
         }
     }
     let mut merged = followers.remove("").unwrap_or_default();
@@ -176,7 +177,7 @@ fn with_missing_lines(text: &str, held: &str) -> String {
             line
         };
         let below = followers.remove(&untick(line)).unwrap_or_default();
-        merged += &format!("{line}\n{below}");
+        merged.extend([line, "\n", &below]);
     }
     merged
 }
@@ -207,10 +208,10 @@ fn settle_all(plan: &Path, rewrites: mpsc::Receiver<(usize, Displaced)>) -> usiz
 
 #[test]
 fn no_line_is_lost_while_a_person_and_pleach_save_two_thousand_times_each() {
-    let tasks: String = (0..SAVES)
+    let tasks: Vec<_> = (0..SAVES)
         .map(|task| format!("- [ ] task {task}\n"))
         .collect();
-    let (folder, plan) = Folder::with_plan(tasks);
+    let (folder, plan) = Folder::with_plan(tasks.concat());
     let pace = Pace::default();
     let (sender, receiver) = mpsc::channel();
     let merged = thread::scope(|scope| {
