@@ -4,12 +4,16 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::thread::JoinHandle;
 
 use pleach_domain::task_state::Ending;
 use pleach_formats::{Change, Document, Marker, WriteBackError, set_markers};
 
 use super::Told;
-use crate::plan_file::{Displaced, PlanFile, RewriteError};
+use crate::plan_file::{PlanFile, PlanFileError, RewriteError, Settled};
+
+/// How often marks are made again at the end of a run.
+const MOST_REPEATS: usize = 5;
 
 /// The marks of one plan.
 pub(super) struct Marks<'r> {
@@ -18,7 +22,10 @@ pub(super) struct Marks<'r> {
     document: &'r Document,
     begun: HashMap<usize, String>,
     waiting: Vec<Change>,
-    displaced: Vec<Displaced>,
+    /// The last change of each task that was written.
+    written: Vec<Change>,
+    /// One thread a write, each looking a moment later for people who were just saving.
+    settling: Vec<JoinHandle<Result<Settled, PlanFileError>>>,
 }
 
 impl<'r> Marks<'r> {
@@ -29,7 +36,8 @@ impl<'r> Marks<'r> {
             document,
             begun: HashMap::new(),
             waiting: Vec::new(),
-            displaced: Vec::new(),
+            written: Vec::new(),
+            settling: Vec::new(),
         }
     }
 
@@ -73,8 +81,13 @@ impl<'r> Marks<'r> {
             let result = PlanFile::rewrite(&self.path, |text| set_markers(text, &self.waiting));
             match result {
                 Ok(written) => {
-                    self.displaced.push(written.displaced);
-                    self.waiting.clear();
+                    let displaced = written.displaced;
+                    self.settling
+                        .push(std::thread::spawn(|| displaced.settle()));
+                    let again =
+                        |change: &Change| self.waiting.iter().any(|new| new.id == change.id);
+                    self.written.retain(|change| !again(change));
+                    self.written.append(&mut self.waiting);
                 }
                 Err(RewriteError::Edit(error)) => {
                     let (WriteBackError::Gone { id, .. } | WriteBackError::CannotHold { id, .. }) =
@@ -94,12 +107,24 @@ impl<'r> Marks<'r> {
         }
     }
 
-    /// Looks once more at what was displaced, for people who save slowly.
+    /// Waits for the last looks, and marks again where a person's save undid a mark.
     pub(super) fn settle(&mut self, told: &mut dyn FnMut(Told<'_>)) {
-        for displaced in self.displaced.drain(..) {
-            if let Err(error) = displaced.settle() {
-                told(Told::Note(format!("{error}; {}", error.hint())));
+        for _ in 0..MOST_REPEATS {
+            let mut undone = false;
+            for look in std::mem::take(&mut self.settling) {
+                match look.join() {
+                    Ok(Ok(settled)) => undone |= settled == Settled::Merged,
+                    Ok(Err(error)) => told(Told::Note(format!("{error}; {}", error.hint()))),
+                    Err(_) => told(Told::Note(
+                        "Pleach has a bug: a look at the plan broke off".to_owned(),
+                    )),
+                }
             }
+            if !undone {
+                return;
+            }
+            self.waiting = std::mem::take(&mut self.written);
+            self.write(told);
         }
     }
 }
