@@ -14,6 +14,7 @@ use pleach_formats::Document;
 
 use crate::args::{OrderArgs, RuleArgs};
 use crate::failure::{Exit, Failure, Failures};
+use crate::output::tell_error;
 
 /// A plan's file, read.
 #[derive(Debug)]
@@ -31,6 +32,12 @@ impl PlanSource {
             None => plan_in_use::find(&current_folder()?)?,
         };
         let file = PlanFile::load(&path)?;
+        for left in PlanFile::leftovers(&path) {
+            tell_error(format_args!(
+                "warning: {} was left by a run that was killed and may hold what you saved; compare it, then delete it\n",
+                left.display()
+            ));
+        }
         let document = pleach_formats::read(file.text());
         if document.plan.tasks.is_empty() && document.plan.errors.is_empty() {
             let message = format!("there is no task in {}", path.display());
