@@ -18,7 +18,7 @@ use pleach_engine::run::RunError;
 use pleach_engine::state_folder::StateFolderError;
 use serde_json::json;
 
-use crate::output::{Reader, tell, tell_error};
+use crate::output::{Reader, one_line, tell, tell_error};
 
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
@@ -95,18 +95,28 @@ impl Failure {
     }
 
     fn text(&self, label: &str, style: Style) -> String {
-        let mut text = format!("{style}{label}{style:#}: {}\n", self.message);
+        let mut text = String::new();
+        for (number, line) in self.message.lines().enumerate() {
+            let line = one_line(line);
+            if number == 0 {
+                text = format!("{style}{label}{style:#}: {line}\n");
+            } else {
+                text.push_str("  ");
+                text.push_str(&line);
+                text.push('\n');
+            }
+        }
         let mut add = |line: std::fmt::Arguments<'_>| {
             text.write_fmt(line).expect("writing to a string works");
         };
         if let Some(place) = &self.place {
-            add(format_args!("  {DIM}┌{DIM:#} {place}\n"));
+            add(format_args!("  {DIM}┌{DIM:#} {}\n", one_line(place)));
         }
         for line in self.pointer.iter().flat_map(|pointer| pointer.lines()) {
             add(format_args!("  {DIM}│{DIM:#} {line}\n"));
         }
         if let Some(hint) = &self.hint {
-            add(format_args!("{CYAN}hint{CYAN:#}: {hint}\n"));
+            add(format_args!("{CYAN}hint{CYAN:#}: {}\n", one_line(hint)));
         }
         text
     }

@@ -43,3 +43,26 @@ pub(crate) fn tell(text: Arguments<'_>) {
 pub(crate) fn tell_error(text: Arguments<'_>) {
     let _ = anstream::stderr().write_fmt(text);
 }
+
+/// The text on one line, without control characters, direction overrides and non-characters.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_whitespace() || c.is_control() {
+            if !line.is_empty() && !line.ends_with(' ') {
+                line.push(' ');
+            }
+        } else if is_shown(c) {
+            line.push(c);
+        }
+    }
+    line.truncate(line.trim_end().len());
+    line
+}
+
+fn is_shown(c: char) -> bool {
+    let is_override = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_noncharacter =
+        matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe || c == '\u{feff}';
+    !is_override && !is_noncharacter
+}

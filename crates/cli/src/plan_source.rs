@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use pleach_domain::graph::{Graph, Overlap, Rules, Strictness};
 use pleach_domain::next::NextRules;
-use pleach_domain::problem::Problem;
-use pleach_domain::select::{Choice, Selection, resolve};
+use pleach_domain::problem::{Code, Problem};
+use pleach_domain::select::{Choice, Selection, closed_phases, resolve};
 use pleach_engine::plan_file::PlanFile;
 use pleach_engine::plan_in_use;
 use pleach_formats::Document;
@@ -100,22 +100,14 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// Fails if anything is wrong, or if nothing is left to do.
+    /// Fails if anything is wrong.
     pub(crate) fn check(&self, file: &str) -> Result<(), Failures> {
-        let errors = self
-            .errors
-            .iter()
-            .map(|problem| Failure::of_plan(problem, file));
-        Failures::check(errors.collect())?;
-        if !self.tasks.is_empty() {
-            return Ok(());
-        }
-        let code = self
-            .warnings
-            .last()
-            .map_or("task_not_found", |problem| problem.code.as_str());
-        let failure = Failure::new(Exit::Usage, code, "nothing is left of the selection");
-        Err(failure.hint("`pleach plan` shows what is to do").into())
+        let errors = self.errors.iter();
+        Failures::check(
+            errors
+                .map(|problem| Failure::of_plan(problem, file))
+                .collect(),
+        )
     }
 }
 
@@ -141,7 +133,13 @@ pub(crate) fn choose(
     errors.extend(graph.missing_needs(&tasks));
     let mut warnings = graph.warnings().to_vec();
     warnings.extend(beyond);
+    if tasks.is_empty() && errors.is_empty() {
+        let code = notes.last().map_or(Code::TaskNotFound, |note| note.code);
+        let problem = Problem::new(code, "nothing is left of the selection");
+        errors.push(problem.hint("`pleach plan` shows what is to do"));
+    }
     warnings.extend(notes);
+    warnings.extend(closed_phases(graph, &tasks, rules.threshold));
     Ok(Chosen {
         tasks,
         errors,

@@ -11,7 +11,7 @@ use pleach_domain::id::TaskId;
 use pleach_engine::run::Told;
 use serde_json::{Value, json};
 
-use crate::output::{Reader, tell};
+use crate::output::{Reader, one_line, tell};
 
 const DIM: Style = Style::new().dimmed();
 const GREEN: Style = AnsiColor::Green.on_default();
@@ -52,6 +52,7 @@ impl Reporter {
 
     fn line(&self, style: Style, word: &str, text: &str) {
         let seconds = self.began.elapsed().as_secs_f64();
+        let text = one_line(text);
         tell(format_args!(
             "{DIM}{seconds:7.1}s{DIM:#}  {style}{word:<10}{style:#} {text}\n"
         ));

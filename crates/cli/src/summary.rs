@@ -8,7 +8,7 @@ use pleach_engine::run::{Summary, TaskReport};
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::output::tell;
+use crate::output::{one_line, tell};
 use crate::preview::count;
 use crate::report::with_whom;
 
@@ -76,7 +76,7 @@ fn print_task(task: &TaskReport, id_width: usize, title_width: usize) {
         Ending::Blocked { .. } | Ending::Cancelled => (YELLOW, "○"),
     };
     let outcome = ending.outcome().replace('_', " ");
-    let title = padded(&cut(&task.title, title_width), title_width);
+    let title = padded(&cut(&one_line(&task.title), title_width), title_width);
     let time = task.time.map(seconds).unwrap_or_default();
     let branch = task
         .branch
@@ -86,7 +86,7 @@ fn print_task(task: &TaskReport, id_width: usize, title_width: usize) {
     let id = padded(task.id.as_str(), id_width);
     tell(format_args!(
         "  {style}{sign}{style:#} {BOLD}{id}{BOLD:#}  {title}  {style}{outcome:<10}{style:#} {time:>6}  {DIM}{}{branch}{DIM:#}\n",
-        what_happened(ending, &task.files),
+        one_line(&what_happened(ending, &task.files)),
     ));
 }
 

@@ -202,10 +202,11 @@ impl<'p> Graph<'p> {
                     Some(found) => pairs.push((narrow(position), narrow(found))),
                     None if need.if_unknown == IfUnknown::SaidDone => {}
                     None => {
-                        let problem = self.unknown_need(task, need, &mut suggestions);
                         let lenient = need.if_unknown == IfUnknown::TakenAsDone
                             && strictness == Strictness::AsWritten;
+                        let mut problem = self.unknown_need(task, need, &mut suggestions);
                         if lenient {
+                            problem.message.push_str("; it is taken as done");
                             self.warnings.push(problem);
                         } else {
                             self.errors.push(problem);
@@ -218,14 +219,14 @@ impl<'p> Graph<'p> {
     }
 
     fn unknown_need(&self, task: &Task, need: &Dependency, suggestions: &mut usize) -> Problem {
-        let taken_as_done = match need.if_unknown {
-            IfUnknown::Error => "",
-            IfUnknown::TakenAsDone | IfUnknown::SaidDone => "; it is taken as done",
-        };
-        let message = format!(
-            "task {} depends on {}, which is not in the plan{taken_as_done}",
-            task.id, need.on
-        );
+        let about = format!("task {} depends on {}", task.id, need.on);
+        if need.if_unknown == IfUnknown::Unlisted {
+            let message = format!("{about}, which is open and not in the status file");
+            return Problem::new(Code::UnknownDependency, message)
+                .hint("add the task to the status file")
+                .about([task.id.clone()]);
+        }
+        let message = format!("{about}, which is not in the plan");
         let problem = Problem::new(Code::UnknownDependency, message)
             .at(need.line)
             .about([task.id.clone()]);

@@ -48,10 +48,12 @@ impl fmt::Display for PhaseNumber {
 /// An id whose last part is a number: `3.4` is 4 in the series `3.`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeriesMember<'a> {
-    /// Everything before the last number.
+    /// Everything before the last number; `#12` and `12` are of one series.
     pub series: &'a str,
     /// The last number.
     pub number: u64,
+    /// How many digits it is written with.
+    pub digits: usize,
 }
 
 impl<'a> SeriesMember<'a> {
@@ -60,15 +62,19 @@ impl<'a> SeriesMember<'a> {
         let digits = id.bytes().rev().take_while(u8::is_ascii_digit).count();
         let (series, number) = id.split_at(id.len() - digits);
         let number = number.parse().ok()?;
-        Some(Self { series, number })
+        let series = series.strip_prefix('#').unwrap_or(series);
+        Some(Self {
+            series,
+            number,
+            digits,
+        })
     }
 }
 
 /// The ids from `first` to `last`, where both are members of one series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdRange<'a> {
-    series: &'a str,
-    first: u64,
+    first: SeriesMember<'a>,
     last: u64,
 }
 
@@ -79,32 +85,33 @@ impl<'a> IdRange<'a> {
         let to = SeriesMember::of(last)?;
         let same_series = from.series == to.series || to.series.is_empty();
         (same_series && from.number <= to.number).then_some(Self {
-            series: from.series,
-            first: from.number,
+            first: from,
             last: to.number,
         })
+    }
+
+    /// What the ids have in common.
+    pub fn series(&self) -> &'a str {
+        self.first.series
+    }
+
+    /// The numbers that the range names, whether or not they exist.
+    pub fn numbers(&self) -> std::ops::RangeInclusive<u64> {
+        self.first.number..=self.last
     }
 
     /// Whether the id lies in the range.
     pub fn contains(&self, id: &str) -> bool {
         SeriesMember::of(id).is_some_and(|member| {
-            member.series == self.series && (self.first..=self.last).contains(&member.number)
+            member.series == self.series() && self.numbers().contains(&member.number)
         })
     }
 
-    /// How many ids the range names, whether or not they exist.
-    pub fn len(&self) -> u64 {
-        (self.last - self.first).saturating_add(1)
-    }
-
-    /// A range always names at least one id.
-    pub fn is_empty(&self) -> bool {
-        false
-    }
-
-    /// The ids that the range names, in order.
+    /// The ids that the range names, in order, with as many digits as the first.
     pub fn ids(&self) -> impl Iterator<Item = String> + '_ {
-        (self.first..=self.last).map(|number| format!("{}{number}", self.series))
+        let (series, digits) = (self.series(), self.first.digits);
+        self.numbers()
+            .map(move |number| format!("{series}{number:0digits$}"))
     }
 }
 
@@ -117,7 +124,7 @@ mod tests {
         let range = IdRange::between("3.2", "3.11").unwrap();
         assert!(range.contains("3.2") && range.contains("3.11"));
         assert!(!range.contains("3.1") && !range.contains("2.5") && !range.contains("3"));
-        assert_eq!(range.len(), 10);
+        assert_eq!(range.ids().count(), 10);
     }
 
     #[test]
@@ -130,5 +137,8 @@ mod tests {
                 .contains("ENG-8")
         );
         assert!(IdRange::between("#3", "5").unwrap().contains("#4"));
+        assert!(IdRange::between("3", "5").unwrap().contains("#4"));
+        let padded: Vec<String> = IdRange::between("T009", "T010").unwrap().ids().collect();
+        assert_eq!(padded, ["T009", "T010"]);
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! Knows what the plan says of its tasks; not what runs at the moment.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-use crate::graph::Graph;
+use crate::graph::{Graph, Order, Overlap, Rules};
+use crate::id::TaskId;
 use crate::phase::{OpenPhases, Threshold};
 use crate::task::TaskStatus;
 
@@ -106,7 +108,9 @@ struct Ready<'g, 'p> {
     graph: &'g Graph<'p>,
     rules: NextRules,
     phases: OpenPhases,
-    broken: HashSet<usize>,
+    /// Positions that wait for nothing at all, though their phase is closed.
+    unheld: OnceCell<Vec<bool>>,
+    broken: HashSet<&'g TaskId>,
     predecessors: HashMap<usize, Vec<usize>>,
     stage_of: HashMap<usize, usize>,
     open_stage: usize,
@@ -115,16 +119,13 @@ struct Ready<'g, 'p> {
 impl<'g, 'p> Ready<'g, 'p> {
     fn new(graph: &'g Graph<'p>, rules: NextRules) -> Self {
         let index = graph.index();
-        let at = |id: &crate::id::TaskId| index.find(id.as_str());
-        let broken = graph
-            .errors()
-            .iter()
-            .flat_map(|error| &error.tasks)
-            .filter_map(at);
+        let at = |id: &TaskId| index.find(id.as_str());
+        let broken = graph.errors().iter().flat_map(|error| &error.tasks);
         let mut ready = Self {
             graph,
             rules,
             phases: OpenPhases::of(graph.plan(), rules.threshold),
+            unheld: OnceCell::new(),
             broken: broken.collect(),
             predecessors: HashMap::new(),
             stage_of: HashMap::new(),
@@ -152,18 +153,32 @@ impl<'g, 'p> Ready<'g, 'p> {
 
     fn is_ready(&self, position: usize) -> bool {
         let task = self.graph.task(position);
-        if task.status != TaskStatus::Pending || self.broken.contains(&position) {
+        if task.status != TaskStatus::Pending || self.broken.contains(&task.id) {
             return false;
         }
         let needs_done = self.rules.dependencies == Rule::Ignored
             || self.graph.open_needs(position).next().is_none();
-        let phase_open =
-            !task.follows_its_phase() || task.phase.is_none_or(|phase| self.phases.is_open(phase));
+        let phase_open = !task.follows_its_phase()
+            || task.phase.is_none_or(|phase| self.phases.is_open(phase))
+            || self.is_unheld(position);
         let stage_open = self
             .stage_of
             .get(&position)
             .is_none_or(|stage| *stage <= self.open_stage);
         needs_done && phase_open && stage_open && self.is_next_in_its_chain(position)
+    }
+
+    /// A closed phase holds nothing up when all that keeps it closed waits for this very task.
+    fn is_unheld(&self, position: usize) -> bool {
+        let unheld = self.unheld.get_or_init(|| {
+            let rules = Rules {
+                overlap: Overlap::Allowed,
+                threshold: self.rules.threshold,
+            };
+            let order = Order::of(self.graph, &self.graph.open_members(), rules);
+            order.wave_of.iter().map(|wave| *wave == Some(1)).collect()
+        });
+        unheld[position]
     }
 
     /// Looks through settled tasks: the third of a chain waits for the first when the second is done.

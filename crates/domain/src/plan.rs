@@ -74,11 +74,15 @@ impl Plan {
         Index { positions }
     }
 
-    /// The sequence that a task belongs to, if any.
-    pub fn sequence_of(&self, task: &TaskId) -> Option<&Sequence> {
-        self.sequences
-            .iter()
-            .find(|sequence| sequence.tasks.contains(task))
+    /// The sequence that each task belongs to; the first, if there are several.
+    pub fn sequence_of_task(&self) -> HashMap<&TaskId, &Sequence> {
+        let mut found = HashMap::new();
+        for sequence in &self.sequences {
+            for task in &sequence.tasks {
+                found.entry(task).or_insert(sequence);
+            }
+        }
+        found
     }
 
     /// The checks of a task's phase.

@@ -6,7 +6,7 @@ mod resolve;
 
 use std::fmt;
 
-pub use resolve::{Choice, resolve};
+pub use resolve::{Choice, closed_phases, resolve};
 
 use crate::id::{IdRange, PhaseNumber};
 

@@ -79,8 +79,10 @@ pub enum IfUnknown {
     Error,
     /// The task was archived when it was finished.
     TakenAsDone,
-    /// The text beside it says that it is done.
+    /// Something else says that it is done.
     SaidDone,
+    /// It is open, and not among the tasks that were asked about.
+    Unlisted,
 }
 
 /// What a plan can say of a task.

@@ -16,10 +16,10 @@ use crate::{Document, Identity, Mark, TaskPlace};
 
 /// An id, which JSON plans write as text or as a number.
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "an id is a text or a number")]
 pub(crate) enum IdText {
     Text(String),
-    Number(u64),
+    Number(serde_json::Number),
 }
 
 impl IdText {
@@ -32,6 +32,7 @@ impl IdText {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an object with tasks and batches")]
 struct ExecutionPlan<'a> {
     #[serde(borrow, default)]
     batches: Vec<&'a RawValue>,
@@ -40,6 +41,7 @@ struct ExecutionPlan<'a> {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "a batch is an object with batch_id and task_ids")]
 struct BatchEntry {
     batch_id: IdText,
     task_ids: Vec<IdText>,
@@ -51,21 +53,18 @@ fn yes() -> bool {
     true
 }
 
+/// Other programs write these, so what is no id may be missing, null or of another kind.
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "a task is an object with an id")]
 struct TaskEntry {
     id: IdText,
     title: Option<String>,
-    #[serde(default)]
-    prompt: String,
-    #[serde(default)]
-    depends_on: Vec<IdText>,
-    #[serde(default)]
-    files: Vec<String>,
-    #[serde(default)]
-    labels: Vec<String>,
-    #[serde(default)]
-    priority: String,
-    status: Option<TaskStatus>,
+    prompt: Option<String>,
+    depends_on: Option<Vec<IdText>>,
+    files: Option<Vec<String>>,
+    labels: Option<Vec<String>>,
+    priority: Option<serde_json::Value>,
+    status: Option<String>,
 }
 
 /// The byte range of a part of a text that was borrowed from it.
@@ -120,18 +119,23 @@ fn bad_json(error: &serde_json::Error, first_line: u32) -> Problem {
 fn task(entry: TaskEntry, line: u32) -> Task {
     let id = entry.id.into_text();
     let title = entry.title.unwrap_or_else(|| id.clone());
-    let needs = entry.depends_on.into_iter().map(|on| Dependency {
+    let depends_on = entry.depends_on.unwrap_or_default();
+    let needs = depends_on.into_iter().map(|on| Dependency {
         on: TaskId::new(on.into_text()),
         line,
         if_unknown: IfUnknown::Error,
     });
+    // As in Markdown, a word that is not known means that it is still to do.
+    let status = entry.status.map(serde_json::Value::String);
+    let status = status.and_then(|status| serde_json::from_value(status).ok());
+    let priority = entry.priority.map(|priority| priority.to_string());
     Task {
-        details: entry.prompt,
-        status: entry.status.unwrap_or(TaskStatus::Pending),
+        details: entry.prompt.unwrap_or_default(),
+        status: status.unwrap_or(TaskStatus::Pending),
         needs: needs.collect(),
-        files: entry.files,
-        labels: entry.labels,
-        priority: Priority::read(&entry.priority),
+        files: entry.files.unwrap_or_default(),
+        labels: entry.labels.unwrap_or_default(),
+        priority: Priority::read(&priority.unwrap_or_default()),
         ..Task::new(id, title, line)
     }
 }

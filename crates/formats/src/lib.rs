@@ -54,10 +54,11 @@ pub enum Mark {
     None,
 }
 
-/// Reads a plan: JSON if it opens with a brace, Markdown otherwise.
+/// Reads a plan: JSON if it opens like an object, Markdown otherwise.
 pub fn read(text: &str) -> Document {
     let body = text.trim_start_matches('\u{feff}').trim_start();
-    if body.starts_with('{') {
+    let inside = body.strip_prefix('{').map(str::trim_start);
+    if inside.is_some_and(|inside| inside.is_empty() || inside.starts_with(['"', '}'])) {
         json::read(text)
     } else {
         markdown::read(text)

@@ -7,26 +7,31 @@ mod block;
 mod depends;
 mod files;
 mod finish;
+mod front_matter;
+mod known;
 mod leading_id;
 mod metadata;
 mod note;
 mod phase_label;
+mod ranges;
 mod raw;
+mod section;
 
 use std::ops::Range;
 
 use pleach_domain::id::PhaseNumber;
 use pleach_domain::plan::Phase;
-use pleach_domain::task::{Effort, Priority, TaskStatus};
+use pleach_domain::task::TaskStatus;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use self::block::Block;
 use self::depends::without_depends;
+use self::front_matter::body_start;
 use self::leading_id::{SetOff, leading_id};
 use self::metadata::Key;
-use self::phase_label::named_phase;
 pub(crate) use self::phase_label::phase_title;
-use self::raw::{Kind, Raw, RawNeed, RawNote};
+use self::phase_label::{is_criteria_label, verify_label};
+use self::raw::{Kind, Raw, RawNote};
 use crate::lines::Lines;
 use crate::{Document, Mark};
 
@@ -49,35 +54,6 @@ pub fn events_alone(text: &str) -> usize {
 
 fn parser(text: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
     Parser::new_ext(text, Options::ENABLE_TASKLISTS).into_offset_iter()
-}
-
-/// Where the Markdown begins, behind a byte order mark and front matter.
-fn body_start(text: &str) -> usize {
-    let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let body = &text[bom..];
-    let fence = if body.starts_with("---") {
-        "---"
-    } else {
-        "+++"
-    };
-    let mut lines = body.split_inclusive('\n');
-    let opens = lines.next().is_some_and(|line| line.trim_end() == fence);
-    // A file may also just begin with a rule; front matter begins with a key.
-    let mut rest = lines.clone();
-    let has_key = rest
-        .next()
-        .is_some_and(|line| line.contains(':') || line.contains('='));
-    if !(opens && has_key) {
-        return bom;
-    }
-    let mut offset = bom + body.find('\n').map_or(body.len(), |at| at + 1);
-    for line in lines {
-        offset += line.len();
-        if line.trim_end() == fence {
-            return offset;
-        }
-    }
-    bom
 }
 
 /// What was gathered from the text, in its order.
@@ -105,11 +81,15 @@ struct Reader<'t> {
     gathered: Gathered,
     block: Block,
     items: Vec<Item>,
-    /// Depth of block quotes, code and other text that holds no tasks.
+    /// Depth of code and comments, which say nothing.
     aside: u32,
+    /// Depth of block quotes, in which only notes count.
+    quotes: u32,
     sections: Vec<(HeadingLevel, usize)>,
-    phase: Option<(HeadingLevel, PhaseNumber)>,
+    phases: Vec<(HeadingLevel, PhaseNumber)>,
     verifying: Option<ChecksOf>,
+    /// Whether this part of the file lists what must be true in the end.
+    in_criteria: bool,
     /// A key whose value is the list below it, and the depth it stands at.
     list_key: Option<(Key, usize)>,
 }
@@ -123,23 +103,42 @@ impl<'t> Reader<'t> {
             block: Block::default(),
             items: Vec::new(),
             aside: 0,
+            quotes: 0,
             sections: Vec::new(),
-            phase: None,
+            phases: Vec::new(),
             verifying: None,
+            in_criteria: false,
             list_key: None,
         }
     }
 
     fn take(&mut self, event: &Event<'_>, range: Range<usize>) {
         match event {
-            Event::Start(Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock) => {
+            Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock) => {
                 self.flush();
                 self.aside += 1;
             }
-            Event::End(TagEnd::BlockQuote(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock) => {
-                self.aside -= 1;
-            }
+            Event::End(TagEnd::CodeBlock | TagEnd::HtmlBlock) => self.aside -= 1,
             _ if self.aside > 0 => {}
+            Event::Start(Tag::BlockQuote(_)) => {
+                self.flush();
+                self.quotes += 1;
+            }
+            Event::End(TagEnd::BlockQuote(_)) => {
+                self.flush();
+                self.quotes -= 1;
+            }
+            Event::Text(text) => self.block.push_text(text, &range),
+            Event::Code(code) => self.block.push_code(code, &range),
+            Event::SoftBreak | Event::HardBreak => self.block.push_text("\n", &range),
+            // Generic types in a title look like tags to a parser.
+            Event::InlineHtml(html) if !html.starts_with("<!--") => {
+                self.block.push_text(html, &range)
+            }
+            Event::Start(Tag::Paragraph | Tag::List(_))
+            | Event::End(TagEnd::Paragraph | TagEnd::List(_))
+            | Event::Rule => self.flush(),
+            _ if self.quotes > 0 => {}
             Event::Start(Tag::Item) => {
                 self.flush();
                 self.items.push(Item::default());
@@ -155,13 +154,8 @@ impl<'t> Reader<'t> {
                     item.checkbox = Some((*checked, range.start + 1..range.end - 1));
                 }
             }
-            Event::Start(Tag::Heading { .. } | Tag::Paragraph | Tag::List(_))
-            | Event::End(TagEnd::Paragraph | TagEnd::List(_))
-            | Event::Rule => self.flush(),
+            Event::Start(Tag::Heading { .. }) => self.flush(),
             Event::End(TagEnd::Heading(level)) => self.heading(*level, range),
-            Event::Text(text) => self.block.push_text(text, &range),
-            Event::Code(code) => self.block.push_code(code, &range),
-            Event::SoftBreak | Event::HardBreak => self.block.push_text("\n", &range),
             Event::Start(_) | Event::End(_) => self.block.cover(&range),
             _ => {}
         }
@@ -169,10 +163,14 @@ impl<'t> Reader<'t> {
 
     /// Ends the block of text under way and gives it to whom it belongs.
     fn flush(&mut self) {
-        if self.block.is_empty() {
+        let block = std::mem::take(&mut self.block);
+        if block.is_empty() || self.quotes > 0 {
+            if self.quotes > 0 {
+                self.quoted_text(&block);
+            }
+            self.block = block.emptied();
             return;
         }
-        let block = std::mem::take(&mut self.block);
         let owner = self.items.iter().rev().find_map(|item| item.raw);
         let checkbox = self.items.last_mut().and_then(|item| item.checkbox.take());
         match (owner, checkbox, self.sections.last().copied()) {
@@ -202,11 +200,15 @@ impl<'t> Reader<'t> {
         self.verifying = None;
         self.list_key = None;
         self.close_sections(level as usize, range.start);
-        self.phase = self.phase.filter(|(phase_level, _)| *phase_level < level);
+        while self.phases.pop_if(|(open, _)| *open >= level).is_some() {}
         let title = block.plain.trim();
+        self.in_criteria = is_criteria_label(title);
         if let Some((number, title)) = phase_title(title) {
-            self.open_phase(level, number, title, range.start);
-        } else if title.starts_with("VERIFY") {
+            // A heading about the phase that is open anyway opens none.
+            if self.phase() != Some(number) {
+                self.open_phase(level, number, title, range.start);
+            }
+        } else if verify_label(title).is_some() {
             let line = self.lines.at(range.start);
             self.free_line(title, line);
         } else if let Some(found) = leading_id(title) {
@@ -226,8 +228,13 @@ impl<'t> Reader<'t> {
         self.block = block.emptied();
     }
 
+    fn phase(&self) -> Option<PhaseNumber> {
+        self.phases.last().map(|(_, number)| *number)
+    }
+
     fn open(&mut self, mut raw: Raw) {
-        raw.phase = self.phase.map(|(_, number)| number);
+        raw.phase = self.phase();
+        raw.is_criterion = self.in_criteria;
         raw.parent = self.sections.last().map(|(_, section)| *section);
         self.gathered.raws.push(raw);
     }
@@ -244,7 +251,7 @@ impl<'t> Reader<'t> {
                 line,
             });
         }
-        self.phase = Some((level, number));
+        self.phases.push((level, number));
         let phase = self.gathered.phase(number);
         if phase.line == 0 {
             phase.line = line;
@@ -263,13 +270,7 @@ impl<'t> Reader<'t> {
         let (plain, needs) = without_depends(&block.plain);
         let title_line = plain.lines().next().unwrap_or("").trim();
         let found = leading_id(title_line);
-        if found.is_none()
-            && let Some(ChecksOf(phase)) = self.check_of_phase(title_line)
-        {
-            if let Some(phase) = phase {
-                let check = title_line.to_owned();
-                self.gathered.phase(phase).checks.push(check);
-            }
+        if found.is_none() && self.is_check(title_line) {
             return;
         }
         let line = self.lines.at(mark.start);
@@ -305,16 +306,27 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The checks that a checkbox without an id belongs to, if it is one.
-    fn check_of_phase(&self, title: &str) -> Option<ChecksOf> {
-        if title.starts_with("VERIFY") {
-            return Some(self.checks_of(title));
+    /// Takes a checkbox without an id as a check, if it is one.
+    fn is_check(&mut self, title: &str) -> bool {
+        if let Some((named, behind)) = verify_label(title) {
+            let checks = ChecksOf(named.or(self.phase()));
+            if behind.is_empty() {
+                // It is a label in the form of a checkbox: the checks stand below it.
+                self.verifying = Some(checks);
+            }
+            self.add_check(checks, behind);
+            return true;
         }
-        self.verifying
+        if let Some(checks) = self.verifying {
+            self.add_check(checks, title);
+        }
+        self.verifying.is_some()
     }
 
-    fn checks_of(&self, label: &str) -> ChecksOf {
-        ChecksOf(named_phase(label).or(self.phase.map(|(_, number)| number)))
+    fn add_check(&mut self, ChecksOf(phase): ChecksOf, check: &str) {
+        if let Some(phase) = phase.filter(|_| !check.is_empty()) {
+            self.gathered.phase(phase).checks.push(check.to_owned());
+        }
     }
 
     fn details(&mut self, task: usize, block: &Block) {
@@ -325,69 +337,6 @@ impl<'t> Reader<'t> {
         raw.add_files(block);
     }
 
-    fn section_text(&mut self, section: usize, block: &Block) {
-        let mut offset = block.start;
-        let mut is_prose = false;
-        for line in block.raw(self.text).split_inclusive('\n') {
-            if let Some(entry) = metadata::entry(line) {
-                let value = entry.value.start + offset..entry.value.end + offset;
-                self.metadata(section, entry.key, value);
-            } else if let Some((key, depth)) = self.list_key
-                && self.items.len() > depth
-            {
-                self.value(section, key, line.trim(), offset);
-            } else {
-                self.list_key = None;
-                is_prose = true;
-            }
-            offset += line.len();
-        }
-        if is_prose {
-            self.details(section, block);
-            let first = self.lines.at(block.start);
-            for (text, line) in block.plain.lines().zip(first..) {
-                if note::has_tag(text) {
-                    self.free_line(text, line);
-                }
-            }
-        }
-    }
-
-    fn metadata(&mut self, section: usize, key: Key, value: Range<usize>) {
-        let text = &self.text[value.clone()];
-        let raw = &mut self.gathered.raws[section];
-        raw.has_metadata = true;
-        self.list_key = text.is_empty().then_some((key, self.items.len()));
-        if key == Key::Status && raw.mark == Mark::None && !text.is_empty() {
-            let part = metadata::status_range(text);
-            raw.status = metadata::status(text);
-            raw.mark = Mark::Status(value.start + part.start..value.start + part.end);
-        }
-        self.value(section, key, text, value.start);
-    }
-
-    fn value(&mut self, section: usize, key: Key, text: &str, offset: usize) {
-        let line = self.lines.at(offset);
-        let raw = &mut self.gathered.raws[section];
-        match key {
-            Key::Status => {}
-            Key::Dependencies => raw.needs.extend(RawNeed::all(text, line)),
-            Key::Blocking => raw.blocking.extend(RawNeed::all(text, line)),
-            Key::Priority => raw.priority = Priority::read(text),
-            Key::Effort => raw.effort = raw.effort.or_else(|| Effort::read(text)),
-            Key::Labels => {
-                let labels = text.split(',').map(|label| label.trim().trim_matches('`'));
-                raw.labels
-                    .extend(labels.filter(|label| !label.is_empty()).map(str::to_owned));
-            }
-            Key::Files => {
-                for part in text.split(", ") {
-                    raw.add_file(files::listed(part));
-                }
-            }
-        }
-    }
-
     fn free_text(&mut self, block: &Block) {
         let first = self.lines.at(block.start);
         for (text, line) in block.plain.lines().zip(first..) {
@@ -395,24 +344,44 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a line that belongs to no task; tells whether it meant anything.
-    fn free_line(&mut self, text: &str, line: u32) -> bool {
-        let text = text.trim();
-        if text.starts_with("VERIFY") {
-            let checks = self.checks_of(text);
-            self.verifying = Some(checks);
-            let check = text.split_once(':').map_or("", |(_, check)| check.trim());
-            if let Some(phase) = checks.0.filter(|_| !check.is_empty()) {
-                self.gathered.phase(phase).checks.push(check.to_owned());
+    /// A note may stand in a quote for emphasis; tasks in a quote are somebody else's.
+    fn quoted_text(&mut self, block: &Block) {
+        let first = self.lines.at(block.start);
+        for (text, line) in block.plain.lines().zip(first..) {
+            if text.trim().starts_with("Execution Note") {
+                self.free_line(text, line);
             }
-            return true;
         }
-        if !note::has_tag(text) {
-            return false;
+    }
+
+    /// Reads a line that belongs to no task.
+    fn free_line(&mut self, text: &str, line: u32) {
+        let text = text.trim();
+        if let Some((named, check)) = verify_label(text) {
+            let checks = ChecksOf(named.or(self.phase()));
+            self.verifying = Some(checks);
+            self.add_check(checks, check);
+        } else if note::has_tag(text) {
+            self.note(text, line);
+        } else if is_criteria_label(text) {
+            self.in_criteria = true;
         }
-        let statements = note::statements(text).into_iter();
-        let notes = statements.map(|statement| RawNote::OfTasks { statement, line });
+    }
+
+    fn note(&mut self, text: &str, line: u32) {
+        let statements = note::statements(text);
+        if let (true, Some(number)) = (statements.is_empty(), self.phase()) {
+            let (_, reason) = note::without_tag(text);
+            let note = RawNote::OfPhase {
+                number,
+                reason,
+                line,
+            };
+            self.gathered.notes.push(note);
+        }
+        let notes = statements
+            .into_iter()
+            .map(|statement| RawNote::OfTasks { statement, line });
         self.gathered.notes.extend(notes);
-        true
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Changes the one value that is asked for and keeps every other byte.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use pleach_domain::id::PhaseNumber;
 use pleach_domain::plan::{Phase, Plan};
-use pleach_domain::task::{Task, TaskStatus};
+use pleach_domain::task::{IfUnknown, Task, TaskStatus};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -48,12 +48,14 @@ pub enum StatusFileError {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object with a list of tasks")]
 struct Outer<'a> {
     #[serde(borrow)]
     tasks: Vec<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "a task is an object with id and status")]
 struct Entry<'a> {
     id: IdText,
     #[serde(borrow)]
@@ -102,9 +104,14 @@ impl StatusFile {
         to: TaskStatus,
     ) -> Result<Option<String>, StatusFileError> {
         let file = Self::read(text)?;
+        let tasks: HashMap<&str, &StatusTask> = file
+            .tasks
+            .iter()
+            .map(|task| (task.id.as_str(), task))
+            .collect();
         let mut edits = Vec::new();
         for id in ids {
-            let task = file.tasks.iter().find(|task| task.id == *id);
+            let task = tasks.get(id.as_str());
             let task = task.ok_or_else(|| StatusFileError::NoSuchTask(id.clone()))?;
             if task.status != to {
                 edits.push(task.status_at.clone());
@@ -122,7 +129,6 @@ impl StatusFile {
     /// The plan of these tasks, with what `written` adds: details, dependencies, files and notes.
     pub fn plan(&self, written: &Plan) -> Plan {
         let index = written.index();
-        let listed: HashSet<&str> = self.tasks.iter().map(|task| task.id.as_str()).collect();
         let mut plan = Plan {
             sequences: written.sequences.clone(),
             stages: written.stages.clone(),
@@ -144,13 +150,16 @@ impl StatusFile {
             if let Some((number, title)) = &entry.phase {
                 add_phase(&mut plan.phases, written, *number, title);
             }
-            // What the file does not list is settled or open as the plan says.
-            task.needs.retain(|need| {
+            for need in &mut task.needs {
                 let open = index
                     .find(need.on.as_str())
                     .is_some_and(|position| !written.tasks[position].status.is_settled());
-                open || listed.contains(need.on.as_str())
-            });
+                need.if_unknown = if open {
+                    IfUnknown::Unlisted
+                } else {
+                    IfUnknown::SaidDone
+                };
+            }
             plan.tasks.push(task);
         }
         plan
@@ -173,7 +182,10 @@ fn add_phase(phases: &mut Vec<Phase>, written: &Plan, number: PhaseNumber, title
 
 fn phase(text: IdText) -> Option<(PhaseNumber, String)> {
     match text {
-        IdText::Number(number) => Some((PhaseNumber(u32::try_from(number).ok()?), String::new())),
+        IdText::Number(number) => {
+            let number = u32::try_from(number.as_u64()?).ok()?;
+            Some((PhaseNumber(number), String::new()))
+        }
         IdText::Text(text) => match text.trim().parse() {
             Ok(number) => Some((PhaseNumber(number), String::new())),
             Err(_) => phase_title(&text).map(|(number, title)| (number, title.to_owned())),

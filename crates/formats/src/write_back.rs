@@ -2,10 +2,11 @@
 //!
 //! Text in, text out; the file and its races are somebody else's.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use pleach_domain::id::TaskId;
-use pleach_domain::task::{Task, TaskStatus};
+use pleach_domain::task::TaskStatus;
 
 use crate::{Document, Identity, Mark, read};
 
@@ -41,6 +42,14 @@ pub enum WriteBackError {
     /// The task is no longer in the text.
     #[error("task {id} ({title}) is no longer in the plan")]
     Gone {
+        /// Its id.
+        id: TaskId,
+        /// Its title.
+        title: String,
+    },
+    /// More than one task of the text could be meant.
+    #[error("there is more than one task {id} ({title}) in the plan")]
+    Ambiguous {
         /// Its id.
         id: TaskId,
         /// Its title.
@@ -86,31 +95,73 @@ impl Document {
             Mark::None => None,
         }
     }
+}
 
-    fn find(&self, change: &Change) -> Option<usize> {
-        let is_it = |(task, identity): &(&Task, Identity)| {
-            task.title == change.title
-                && *identity == change.identity
-                && (change.identity == Identity::Text || task.id == change.id)
-        };
-        let identities = self.places.iter().map(|place| place.identity);
-        self.plan
-            .tasks
-            .iter()
-            .zip(identities)
-            .position(|pair| is_it(&pair))
+impl WriteBackError {
+    /// The task it is about.
+    pub fn task(&self) -> &TaskId {
+        match self {
+            Self::Gone { id, .. } | Self::Ambiguous { id, .. } | Self::CannotHold { id, .. } => id,
+        }
+    }
+}
+
+/// The tasks of a document by what tells them apart.
+struct Finder<'d> {
+    positions: HashMap<(Option<&'d TaskId>, &'d str), Found>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Found {
+    Once(usize),
+    Often,
+}
+
+impl<'d> Finder<'d> {
+    fn new(document: &'d Document) -> Self {
+        let mut positions = HashMap::with_capacity(document.plan.tasks.len());
+        let places = document.plan.tasks.iter().zip(&document.places).enumerate();
+        for (position, (task, place)) in places {
+            let key = identity(&task.id, &task.title, place.identity);
+            let found = positions.entry(key).or_insert(Found::Once(position));
+            if !matches!(found, Found::Once(first) if *first == position) {
+                *found = Found::Often;
+            }
+        }
+        Self { positions }
+    }
+
+    fn find(&self, change: &Change) -> Result<usize, WriteBackError> {
+        let (id, title) = (change.id.clone(), change.title.clone());
+        match self
+            .positions
+            .get(&identity(&change.id, &change.title, change.identity))
+        {
+            Some(Found::Once(position)) => Ok(*position),
+            Some(Found::Often) => Err(WriteBackError::Ambiguous { id, title }),
+            None => Err(WriteBackError::Gone { id, title }),
+        }
+    }
+}
+
+fn identity<'d>(
+    id: &'d TaskId,
+    title: &'d str,
+    identity: Identity,
+) -> (Option<&'d TaskId>, &'d str) {
+    match identity {
+        Identity::WrittenId => (Some(id), title),
+        Identity::Text => (None, title),
     }
 }
 
 /// The text with all changes made, or `None` if it says all of that already.
 pub fn set_markers(text: &str, changes: &[Change]) -> Result<Option<String>, WriteBackError> {
     let document = read(text);
+    let finder = Finder::new(&document);
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     for change in changes {
-        let position = document.find(change).ok_or_else(|| WriteBackError::Gone {
-            id: change.id.clone(),
-            title: change.title.clone(),
-        })?;
+        let position = finder.find(change)?;
         if let Some(why) = document.refuses(position, &change.to) {
             return Err(WriteBackError::CannotHold {
                 id: change.id.clone(),

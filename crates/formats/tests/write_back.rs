@@ -76,6 +76,36 @@ fn an_edited_file_is_marked_at_the_same_task() {
 }
 
 #[test]
+fn of_two_tasks_with_one_text_neither_is_marked() {
+    let text = "- [ ] Same\n- [ ] Other\n- [ ] Same\n";
+    let document = read(text);
+    let marked = set_markers(text, &[document.change(2, Marker::Completed)]);
+    assert!(matches!(marked, Err(WriteBackError::Ambiguous { .. })));
+}
+
+#[test]
+fn a_status_in_backticks_or_behind_an_emoji_is_replaced_where_it_stands() {
+    check(
+        "### 1. A\n**Status**: `[IN PROGRESS]`\n",
+        "1",
+        Marker::Completed,
+        "### 1. A\n**Status**: `[COMPLETED]`\n",
+    );
+    check(
+        "### 1. A\n**Status**: 🔴 [NOT STARTED]\n",
+        "1",
+        Marker::Completed,
+        "### 1. A\n**Status**: 🔴 [COMPLETED]\n",
+    );
+    check(
+        "### 1. A\n**Status**: ✅ [DONE]\n",
+        "1",
+        Marker::Pending,
+        "### 1. A\n**Status**: [NOT STARTED]\n",
+    );
+}
+
+#[test]
 fn several_tasks_are_one_edit() {
     let text = "- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n";
     let document = read(text);
@@ -97,6 +127,10 @@ fn plan() -> impl Strategy<Value = String> {
         "[NOT STARTED]",
         "[COMPLETED]",
         "[IN PROGRESS] (x)",
+        "`[PLANNED]`",
+        "✅ [DONE]",
+        "🔄 [IN PROGRESS]",
+        "[x] DONE",
         "PLANNED",
         "✅ done",
         "[odd",

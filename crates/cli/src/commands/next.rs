@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::args::NextArgs;
 use crate::failure::{Exit, Failure, Failures, warn};
-use crate::output::{self, Reader};
+use crate::output::{self, Reader, one_line};
 use crate::plan_source::PlanSource;
 
 const BOLD: Style = Style::new().bold();
@@ -108,12 +108,17 @@ fn print(graph: &Graph<'_>, offers: &[Offer]) {
         }
         return;
     }
+    let sequences = graph.plan().sequence_of_task();
     for offer in offers {
         let task = graph.task(offer.position);
-        output::print(format_args!("{BOLD}{}{BOLD:#}  {}\n", task.id, task.title));
+        output::print(format_args!(
+            "{BOLD}{}{BOLD:#}  {}\n",
+            one_line(task.id.as_str()),
+            one_line(&task.title)
+        ));
         let mut facts = vec![offer.reason.as_str().to_owned()];
         facts.extend(task.phase.map(|phase| format!("phase {phase}")));
-        if let Some(sequence) = graph.plan().sequence_of(&task.id) {
+        if let Some(sequence) = sequences.get(&task.id) {
             facts.push(format!("one of {}, in order", sequence.group));
         }
         output::print(format_args!("    {DIM}{}{DIM:#}\n", facts.join(" · ")));
@@ -156,9 +161,10 @@ struct Entry<'a> {
 
 impl<'a> Report<'a> {
     fn of(graph: &Graph<'a>, offers: &[Offer]) -> Self {
+        let sequences = graph.plan().sequence_of_task();
         let entry = |offer: &Offer| {
             let task = graph.task(offer.position);
-            let sequence = graph.plan().sequence_of(&task.id);
+            let sequence = sequences.get(&task.id);
             Entry {
                 id: task.id.as_str(),
                 description: &task.title,

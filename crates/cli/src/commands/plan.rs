@@ -80,12 +80,18 @@ fn file_and_selection(arguments: &PlanArgs) -> (Option<PathBuf>, &[String]) {
 
 fn is_file_name(word: &str) -> bool {
     let path = Path::new(word);
+    if word
+        .split_once(':')
+        .is_some_and(|(name, _)| ["phase", "p", "label", "next"].contains(&name))
+    {
+        return false;
+    }
     let has_ending = path.extension().is_some_and(|ending| {
         ["md", "markdown", "json", "txt"]
             .iter()
             .any(|known| ending == *known)
     });
-    has_ending || word.contains('/') || path.exists()
+    has_ending || word.contains('/') || path.is_file()
 }
 
 fn print(picture: &Picture<'_>, format: Format, all: bool) {

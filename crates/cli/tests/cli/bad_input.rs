@@ -66,6 +66,11 @@ fn wrong_selections_are_shown_with_a_caret() {
     assert!(error.contains("the range 67-65 runs backwards"), "{error}");
     assert!(error.contains("│ 63 67-65\n  │    ^^^^^"), "{error}");
     assert!(error.contains("hint: write 65-67"), "{error}");
+    let json = place.pleach(&["plan", "99", "--json"]);
+    assert_eq!(
+        (json.code, json.json()["errors"][0]["code"].as_str()),
+        (2, Some("task_not_found"))
+    );
     let error = place.pleach(&["plan", "99"]).bad(2);
     assert!(
         error.contains("there is no task 99") && error.contains("nothing is left"),
@@ -124,5 +129,29 @@ fn help_and_completions_answer() {
                 .good()
                 .contains("pleach")
         );
+    }
+}
+
+#[test]
+fn escape_sequences_of_a_plan_never_reach_the_terminal() {
+    let place = Place::new();
+    place.write(
+        "TODO.md",
+        "- [ ] 1.1 A\u{1b}]0;owned\u{7} (depends: 9\u{1b}[35m)\n- [ ] 1.2 B\u{9b}31m\n",
+    );
+    for words in [
+        &["plan"][..],
+        &["next"],
+        &["mark", "1.7\u{1b}[2J", "complete"],
+    ] {
+        let answer = crate::command(&place.path(), &place.path(), words)
+            .env("CLICOLOR_FORCE", "1")
+            .output()
+            .unwrap();
+        for output in [answer.stdout, answer.stderr] {
+            let text = String::from_utf8(output).unwrap();
+            let foreign = ["\u{1b}]", "\u{1b}[35m", "\u{1b}[2J", "\u{7}", "\u{9b}"];
+            assert!(!foreign.iter().any(|part| text.contains(part)), "{text:?}");
+        }
     }
 }

@@ -124,3 +124,23 @@ fn a_plan_behind_a_link_stays_behind_it() {
             .is_symlink()
     );
 }
+
+#[test]
+fn of_two_tasks_with_one_id_none_is_marked() {
+    let place = Place::new();
+    place.write("TODO.md", "- [ ] 1.1 A\n- [ ] 1.1 B\n");
+    assert!(
+        place
+            .pleach(&["mark", "1.1", "complete"])
+            .bad(2)
+            .contains("more than one task 1.1")
+    );
+    place.write("TODO.md", "- [ ] Same\n- [ ] Same\n");
+    assert!(
+        place
+            .pleach(&["mark", "2", "complete"])
+            .bad(2)
+            .contains("more than one task")
+    );
+    assert_eq!(place.read("TODO.md"), "- [ ] Same\n- [ ] Same\n");
+}

@@ -117,3 +117,23 @@ fn errors_elsewhere_are_only_warnings() {
             .contains("error: task 1.2 depends on itself")
     );
 }
+
+#[test]
+fn a_status_file_leaves_dependencies_in_charge_of_their_tasks() {
+    let place = Place::new();
+    place.write("TODO.md", "## Phase 1: A\n- [x] 1.1 X\n- [ ] 1.2 Y\n## Phase 2: B\n- [ ] 2.1 Z (depends: 1.1)\n- [ ] 2.2 W (depends: 1.2)\n");
+    place.write(
+        "status.json",
+        r#"{"tasks":[{"id":"2.1","status":"pending","phase":"Phase 2: B"},{"id":"2.2","status":"pending","phase":"Phase 2: B"}]}"#,
+    );
+    let answer = place.pleach(&["next", "--status", "status.json", "--json"]);
+    assert!(
+        answer
+            .err
+            .contains("task 2.2 depends on 1.2, which is open and not in the status file"),
+        "{}",
+        answer.err
+    );
+    assert_eq!(answer.json()["count"], 1);
+    assert_eq!(answer.json()["tasks"][0]["id"], "2.1");
+}

@@ -11,6 +11,7 @@ use super::{Graph, narrow};
 
 /// The search for collisions over one set of edges.
 pub(super) struct Collisions<'a> {
+    tasks: usize,
     waits_for: &'a Edges,
     followers: Edges,
     extra_waits_for: HashMap<u32, Vec<u32>>,
@@ -24,8 +25,9 @@ pub(super) struct Collisions<'a> {
 
 impl<'a> Collisions<'a> {
     /// Starts from edges and their topological ranks, which are kept true.
-    pub(super) fn new(waits_for: &'a Edges, ranks: &'a mut [Option<u32>]) -> Self {
+    pub(super) fn new(waits_for: &'a Edges, ranks: &'a mut [Option<u32>], tasks: usize) -> Self {
         Self {
+            tasks,
             followers: waits_for.reversed(),
             seen: vec![0; ranks.len()],
             waits_for,
@@ -94,11 +96,20 @@ impl<'a> Collisions<'a> {
         if self.rank(from) > self.rank(to) {
             return false;
         }
-        if self.waits_for.of(to as usize).contains(&from) {
+        if self.waits_for.of(to as usize).contains(&from) || self.is_parted_by_barrier(from, to) {
             return true;
         }
         self.forward_from(from, self.rank(to));
         self.seen[to as usize] == self.epoch
+    }
+
+    /// Whether `from` is before a barrier that `to` is behind; barriers follow each other by number,
+    /// and a task's barrier is the last of its edges.
+    fn is_parted_by_barrier(&self, from: u32, to: u32) -> bool {
+        let is_barrier = |node: &&u32| **node as usize >= self.tasks;
+        let fed = self.followers.of(from as usize).last().filter(is_barrier);
+        let behind = self.waits_for.of(to as usize).last().filter(is_barrier);
+        fed.zip(behind).is_some_and(|(fed, behind)| fed <= behind)
     }
 
     /// Marks and returns what waits for `from`, up to a rank.

@@ -11,6 +11,8 @@ pub(super) fn find(waits_for: &Edges, tasks: usize) -> Vec<Vec<usize>> {
     let mut cycles: Vec<Vec<usize>> = knots(waits_for)
         .into_iter()
         .filter_map(|knot| shortest_cycle(waits_for, &knot, tasks))
+        // A task in two batches is reported as such, not as a cycle of one.
+        .filter(|cycle| cycle.len() > 1)
         .collect();
     cycles.sort();
     cycles

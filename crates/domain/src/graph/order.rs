@@ -69,7 +69,7 @@ impl Order {
         let mut ranks = topological_ranks(&edges);
         let mut ordered = written_order(graph, &members);
         if rules.overlap == Overlap::Ordered {
-            let mut collisions = Collisions::new(&edges, &mut ranks);
+            let mut collisions = Collisions::new(&edges, &mut ranks, tasks);
             collisions.order_all(graph, &members);
             let (extra, found) = collisions.into_found();
             if !extra.is_empty() {

@@ -2,17 +2,18 @@
 //!
 //! Knows what the plan says of its tasks; leaves missing dependencies to the graph.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::{Selection, Term};
 use crate::graph::Graph;
-use crate::id::IdRange;
+use crate::id::{IdRange, PhaseNumber};
 use crate::next::{NextRules, next};
+use crate::phase::{OpenPhases, Threshold};
 use crate::problem::{Code, Problem, nearest};
 use crate::task::{Task, TaskStatus};
 
 /// How many missing ids of a range are named.
-const MOST_NAMED: u64 = 10;
+const MOST_NAMED: usize = 10;
 
 /// The tasks that were chosen, and what was passed over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,6 +38,38 @@ pub fn resolve(selection: &Selection, graph: &Graph<'_>, rules: NextRules) -> Ch
         tasks: search.chosen.into_iter().collect(),
         notes: search.notes,
     }
+}
+
+/// One warning for each phase that was chosen though tasks before it are open and not chosen.
+pub fn closed_phases(graph: &Graph<'_>, chosen: &[usize], threshold: Threshold) -> Vec<Problem> {
+    let is_chosen: HashSet<usize> = chosen.iter().copied().collect();
+    let tasks = graph.plan().tasks.iter().enumerate();
+    // What is chosen too will be done before.
+    let statuses = tasks.map(|(position, task)| {
+        let done_before = is_chosen.contains(&position);
+        (
+            task.phase,
+            if done_before {
+                TaskStatus::Completed
+            } else {
+                task.status
+            },
+        )
+    });
+    let open = OpenPhases::of_statuses(statuses, threshold);
+    let closed: BTreeSet<PhaseNumber> = chosen
+        .iter()
+        .map(|position| graph.task(*position))
+        .filter(|task| task.follows_its_phase())
+        .filter_map(|task| task.phase.filter(|phase| !open.is_open(*phase)))
+        .collect();
+    let warning = |phase| {
+        let message = format!(
+            "phase {phase} is not open: tasks of earlier phases are neither done nor chosen"
+        );
+        Problem::new(Code::PhaseNotOpen, message).hint("its tasks are taken because you chose them")
+    };
+    closed.into_iter().map(warning).collect()
 }
 
 struct Search<'g, 'p> {
@@ -120,23 +153,21 @@ impl Search<'_, '_> {
 
     fn take_range(&mut self, range: &IdRange<'_>) {
         let inside = self.positions(|task| range.contains(task.id.as_str()));
-        let mut missing = range.len() - u64::try_from(inside.len()).unwrap_or(0).min(range.len());
+        let numbers = range.numbers();
+        let named = (numbers.end() - numbers.start()).saturating_add(1);
+        let missing = named.saturating_sub(u64::try_from(inside.len()).unwrap_or(u64::MAX));
         if missing > 0 {
-            let named = range
-                .ids()
-                .filter(|id| self.graph.index().find(id).is_none());
-            let named: Vec<String> = named
-                .take(usize::try_from(MOST_NAMED.min(missing)).unwrap_or(0))
-                .collect();
-            missing -= u64::try_from(named.len()).unwrap_or(0);
-            let more = if missing > 0 {
-                format!(" and {missing} more")
+            let is_missing = |id: &String| self.graph.index().find(id).is_none();
+            let some: Vec<String> = range.ids().filter(is_missing).take(MOST_NAMED).collect();
+            let more = missing.saturating_sub(u64::try_from(some.len()).unwrap_or(u64::MAX));
+            let more = if more > 0 {
+                format!(" and {more} more")
             } else {
                 String::new()
             };
             self.note(Problem::new(
                 Code::TaskNotFound,
-                format!("the range names no task for {}{more}", named.join(", ")),
+                format!("the range names no task for {}{more}", some.join(", ")),
             ));
         }
         for position in inside {

@@ -262,8 +262,12 @@ fn stages_follow_each_other_and_may_run_one_at_a_time() {
 
 #[test]
 fn a_stage_against_a_dependency_a_stranger_and_a_double_are_errors() {
-    let mut plan = plan("a < b\nb\nc");
-    plan.stages = vec![stage("1", &["a", "x"], true), stage("2", &["b", "a"], true)];
+    let mut plan = plan("a < b\nb\nc\nd");
+    plan.stages = vec![
+        stage("1", &["a", "x"], true),
+        stage("2", &["b", "d"], true),
+        stage("3", &["d"], true),
+    ];
     let graph = graph(&plan);
     let codes: Vec<&str> = graph
         .errors()
@@ -280,4 +284,12 @@ fn a_stage_against_a_dependency_a_stranger_and_a_double_are_errors() {
             .message
             .starts_with("task c is in no batch")
     );
+}
+
+#[test]
+fn tasks_that_share_a_file_across_a_closed_phase_are_in_order_already() {
+    let plan = plan("1.1 p1 @ a\n1.2 p1 @ b\n2.1 p2 @ a\n2.2 p2 @ b");
+    let graph = graph(&plan);
+    assert_eq!(order(&graph).ordered, []);
+    check_waves(&plan, "1.1 1.2 | 2.1 2.2");
 }

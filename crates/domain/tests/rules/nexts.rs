@@ -91,4 +91,11 @@ fn a_sequence_is_offered_one_at_a_time() {
 fn a_task_that_an_error_is_about_is_not_offered() {
     check("1 < 99\n2", 3, "2");
     check("1 < 1\n2", 3, "2");
+    check("1\n1\n2", 3, "2");
+}
+
+#[test]
+fn a_phase_that_waits_for_a_later_one_does_not_hold_it_up() {
+    check("1.1 p1 < 2.1\n2.1 p2", 3, "2.1");
+    check("1.1 p1 < 2.1\n1.2 p1\n2.1 p2", 3, "1.2");
 }

@@ -2,7 +2,7 @@
 
 use pleach_domain::next::NextRules;
 use pleach_domain::plan::Plan;
-use pleach_domain::select::{Choice, Selection, resolve};
+use pleach_domain::select::{Choice, Selection, closed_phases, resolve};
 
 use crate::{graph, ids, plan};
 
@@ -37,6 +37,7 @@ fn every_way_of_choosing_works() {
     check(PLAN, "failed", "66");
     check(PLAN, "ENG-7", "ENG-7");
     check(PLAN, "12", "#12");
+    check(PLAN, "11-13", "#12");
     check("1\n2\n3", "next:2", "1 2");
     check("1\n2", "2,1,2", "1 2");
 }
@@ -132,4 +133,15 @@ fn missing_dependencies_are_named_and_can_be_added() {
         Some("add --with-deps to take them along")
     );
     assert_eq!(graph.with_needs(&[2, 4]), [0, 1, 2, 4]);
+}
+
+#[test]
+fn a_phase_that_is_not_open_is_told() {
+    let plan = plan("1.1 p1\n2.1 p2\n2.2 p2 < 1.1");
+    let graph = graph(&plan);
+    let threshold = pleach_domain::phase::Threshold::default();
+    let warnings = |chosen: &[usize]| closed_phases(&graph, chosen, threshold).len();
+    assert_eq!(warnings(&[1]), 1);
+    assert_eq!(warnings(&[0, 1]), 0);
+    assert_eq!(warnings(&[2]), 0);
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::thread::JoinHandle;
 
 use pleach_domain::task_state::Ending;
-use pleach_formats::{Change, Document, Marker, WriteBackError, set_markers};
+use pleach_formats::{Change, Document, Marker, set_markers};
 
 use super::Told;
 use crate::plan_file::{PlanFile, PlanFileError, RewriteError, Settled};
@@ -90,9 +90,7 @@ impl<'r> Marks<'r> {
                     self.written.append(&mut self.waiting);
                 }
                 Err(RewriteError::Edit(error)) => {
-                    let (WriteBackError::Gone { id, .. } | WriteBackError::CannotHold { id, .. }) =
-                        &error;
-                    let id = id.clone();
+                    let id = error.task().clone();
                     told(Told::Note(format!("the plan was not marked: {error}")));
                     self.waiting.retain(|change| change.id != id);
                 }

@@ -16,16 +16,18 @@ pub(super) fn without_depends(text: &str) -> (String, Vec<DependsList>) {
     let mut rest = text;
     while let Some(open) = rest.find('(') {
         let inside = &rest[open + 1..];
-        let is_depends = inside
+        let list = inside
             .get(..7)
-            .is_some_and(|word| word.eq_ignore_ascii_case("depends"));
-        if let Some(close) = inside.find(')').filter(|close| is_depends && *close >= 7) {
+            .filter(|word| word.eq_ignore_ascii_case("depends"));
+        let close = list.and_then(|_| closing_bracket(inside));
+        if let Some(close) = close.filter(|close| *close >= 7) {
             kept.push_str(rest[..open].trim_end_matches(' '));
             let list = inside[7..close].trim_start();
-            let list = list.strip_prefix("on").unwrap_or(list);
+            let on = list.get(..2).filter(|word| word.eq_ignore_ascii_case("on"));
+            let list = list[on.map_or(0, str::len)..].trim_start_matches([':', ' ']);
             let above = kept.bytes().filter(|byte| *byte == b'\n').count();
             lists.push(DependsList {
-                list: list.trim_start_matches([':', ' ']).replace('\n', " "),
+                list: list.replace('\n', " "),
                 lines_down: u32::try_from(above).unwrap_or(0),
             });
             rest = &inside[close + 1..];
@@ -36,6 +38,20 @@ pub(super) fn without_depends(text: &str) -> (String, Vec<DependsList>) {
     }
     kept.push_str(rest);
     (kept, lists)
+}
+
+/// Where the bracket closes that was open before the text.
+fn closing_bracket(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    text.bytes().position(|byte| {
+        match byte {
+            b'(' => depth += 1,
+            b')' if depth == 0 => return true,
+            b')' => depth -= 1,
+            _ => {}
+        }
+        false
+    })
 }
 
 #[cfg(test)]
@@ -58,6 +74,16 @@ mod tests {
         check("Text (depends: 1.1, 1.3)", "Text", &[("1.1, 1.3", 0)]);
         check("Text (Depends on 1.1) more", "Text more", &[("1.1", 0)]);
         check("a (b)\nc (depends: 2,\n3) d", "a (b)\nc d", &[("2, 3", 1)]);
+        check(
+            "T (Depends On: 1.1) (dependsOn: 2)",
+            "T",
+            &[("1.1", 0), ("2", 0)],
+        );
+        check(
+            "T (depends: 1.1 (parser), 1.2) x",
+            "T x",
+            &[("1.1 (parser), 1.2", 0)],
+        );
         check("f(depends", "f(depends", &[]);
         check("(depends)", "", &[("", 0)]);
         check("(dépendances: 1)", "(dépendances: 1)", &[]);

@@ -105,17 +105,43 @@ pub(super) fn declared(span: &str) -> Option<&str> {
     names_file.then_some(path)
 }
 
-/// The file that an entry of a file list names: anything that is one word.
-pub(super) fn listed(text: &str) -> Option<&str> {
-    let word = text.trim().split([' ', '\t', '(', ',']).next()?;
+/// The files that an entry of a file list names: its code spans, or else its paths.
+pub(super) fn listed(entry: &str) -> Vec<&str> {
+    let spans: Vec<&str> = entry
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter_map(path_in_list)
+        .collect();
+    if !spans.is_empty() {
+        return spans;
+    }
+    let entry = entry.split(" (").next().unwrap_or(entry);
+    let parts = entry.split(',').flat_map(|part| part.split(" and "));
+    parts
+        .filter_map(|part| part.split_whitespace().find_map(path_in_list))
+        .collect()
+}
+
+/// A word that is a path: it has a folder or an ending, or is a well-known name.
+fn path_in_list(word: &str) -> Option<&str> {
+    let word = word.trim_matches(['*', '`', '"', '\'', ':', ';', ' ']);
+    // A link is named by its text.
     let word = word
-        .trim_matches(['*', '`', '"', '\''])
-        .trim_end_matches([':', ';']);
+        .strip_prefix('[')
+        .and_then(|link| link.split(']').next())
+        .unwrap_or(word);
     let path = without_line_number(word.strip_prefix("./").unwrap_or(word));
-    let means_nothing = ["none", "tbd", "n/a", "-", "various", "unknown"]
-        .iter()
-        .any(|word| path.eq_ignore_ascii_case(word));
-    (is_plain_path(path) && !means_nothing).then_some(path)
+    let name = path
+        .trim_end_matches('/')
+        .rsplit('/')
+        .next()
+        .unwrap_or(path);
+    let has_ending = name
+        .rsplit_once('.')
+        .is_some_and(|(_, ending)| ending.starts_with(|c: char| c.is_ascii_alphabetic()));
+    let names_file = path.contains('/') || has_ending || BARE_NAMES.contains(&name);
+    (is_plain_path(path) && names_file).then_some(path)
 }
 
 /// `src/a.rs:10-20` is about `src/a.rs`.
@@ -196,11 +222,24 @@ mod tests {
     }
 
     #[test]
-    fn a_file_list_may_name_folders_and_new_files() {
-        assert_eq!(listed("src/parser/ (new)"), Some("src/parser/"));
-        assert_eq!(listed("`src/a.rs` - the reader"), Some("src/a.rs"));
-        assert_eq!(listed("None"), None);
-        assert_eq!(listed(""), None);
+    fn file_lists_are_read_as_people_write_them() {
+        let check =
+            |entry: &'static str, files: &[&str]| assert_eq!(listed(entry), files, "{entry}");
+        check("src/parser/ (new)", &["src/parser/"]);
+        check("`src/a.rs` - the reader", &["src/a.rs"]);
+        check("`src/a.rs`: the reader", &["src/a.rs"]);
+        check("**src/b.rs**: x", &["src/b.rs"]);
+        check("[src/c.rs](src/c.rs)", &["src/c.rs"]);
+        check("Create: `src/parser.rs`", &["src/parser.rs"]);
+        check("Modify: src/parser.rs", &["src/parser.rs"]);
+        check(
+            "src/a.rs,src/b.rs and src/c.rs",
+            &["src/a.rs", "src/b.rs", "src/c.rs"],
+        );
+        check("Documentation updates", &[]);
+        check("change the loop", &[]);
+        check("None", &[]);
+        check("", &[]);
     }
 
     #[test]

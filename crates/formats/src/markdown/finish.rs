@@ -5,14 +5,14 @@
 use std::collections::{HashMap, HashSet};
 
 use compact_str::CompactString;
-use pleach_domain::id::{IdRange, PhaseNumber, TaskId};
-use pleach_domain::plan::{Phase, Plan, Sequence};
+use pleach_domain::id::{PhaseNumber, TaskId};
+use pleach_domain::plan::{Phase, Plan};
 use pleach_domain::problem::{Code, Problem};
-use pleach_domain::task::{Dependency, IfUnknown, Task};
+use pleach_domain::task::Task;
 
-use super::metadata::Named;
-use super::raw::{Kind, Raw, RawNeed, RawNote};
-use super::{Gathered, leading_id};
+use super::Gathered;
+use super::known::{Known, Needs};
+use super::raw::{Kind, Raw, RawNeed};
 use crate::{Document, Identity, TaskPlace};
 
 impl Gathered {
@@ -40,12 +40,17 @@ impl Gathered {
 
 /// Makes the plan of what was gathered.
 pub(super) fn document(text: &str, gathered: Gathered) -> Document {
-    let mut kept = keep(&gathered.raws).into_iter();
+    let mut gathered = gathered;
+    let kept = keep(&gathered.raws);
+    give_to_tasks_around(&mut gathered.raws, &kept);
+    let mut kept = kept.into_iter();
+    gathered.raws.retain(|_| kept.next().unwrap_or(false));
+    let criteria = take_criteria(&mut gathered);
     let mut raws = gathered.raws;
-    raws.retain(|_| kept.next().unwrap_or(false));
     let mut plan = Plan {
         phases: gathered.phases,
         tasks: Vec::with_capacity(raws.len()),
+        warnings: criteria,
         ..Plan::default()
     };
     let identities = name_tasks(&mut raws, &mut plan);
@@ -105,6 +110,47 @@ fn keep(raws: &[Raw]) -> Vec<bool> {
     kept
 }
 
+/// What stands inside a task is part of it, with the files and dependencies it names.
+fn give_to_tasks_around(raws: &mut [Raw], kept: &[bool]) {
+    for place in 0..raws.len() {
+        let mut around = raws[place].parent;
+        while let Some(section) = around.filter(|section| !kept[*section]) {
+            around = raws[section].parent;
+        }
+        if let Some(section) = around.filter(|_| !kept[place]) {
+            let needs = std::mem::take(&mut raws[place].needs);
+            let files = std::mem::take(&mut raws[place].files);
+            raws[section].needs.extend(needs);
+            for file in files {
+                raws[section].add_file(Some(&file));
+            }
+        }
+    }
+}
+
+/// Makes checks of the boxes below "Success criteria" and the like, where tasks have ids.
+fn take_criteria(gathered: &mut Gathered) -> Vec<Problem> {
+    if gathered.raws.iter().all(|raw| raw.id.is_none()) {
+        return Vec::new();
+    }
+    let is_criterion = |raw: &Raw| raw.is_criterion && raw.id.is_none();
+    let taken: Vec<Raw> = gathered
+        .raws
+        .extract_if(.., |raw| is_criterion(raw))
+        .collect();
+    let Some(first) = taken.first().map(|raw| raw.line) else {
+        return Vec::new();
+    };
+    let message = format!("{} checkboxes below criteria are no tasks", taken.len());
+    for raw in taken {
+        if let Some(phase) = raw.phase {
+            gathered.phase(phase).checks.push(raw.title);
+        }
+    }
+    let hint = "give them ids if they are tasks";
+    vec![Problem::new(Code::NoId, message).at(first).hint(hint)]
+}
+
 /// Whether a checkbox is `2.1` in a section `2.`.
 fn is_part_of_series(checkbox: &Raw, section: &Raw) -> bool {
     let (Some(id), Some(section)) = (&checkbox.id, &section.id) else {
@@ -138,12 +184,15 @@ fn name_tasks(raws: &mut [Raw], plan: &mut Plan) -> Vec<Identity> {
                 "the tasks at line {first} and line {} have the same text, {:?}",
                 raw.line, raw.title
             );
-            plan.errors.push(
-                Problem::new(Code::DuplicateId, message)
-                    .at(raw.line)
-                    .hint("give them ids, or different texts")
-                    .about([TaskId::new(&id)]),
-            );
+            let problem = Problem::new(Code::DuplicateId, message)
+                .at(raw.line)
+                .hint("give them ids, or different texts")
+                .about([TaskId::new(&id)]);
+            if taken.is_empty() {
+                plan.errors.push(problem);
+            } else {
+                plan.warnings.push(problem);
+            }
         } else {
             texts.insert(raw.title.clone(), raw.line);
         }
@@ -161,197 +210,6 @@ fn name_tasks(raws: &mut [Raw], plan: &mut Plan) -> Vec<Identity> {
         raw.id = Some(id.into());
     }
     identities
-}
-
-#[derive(Debug, Default)]
-struct Needs {
-    tasks: Vec<Dependency>,
-    notes: Vec<String>,
-}
-
-impl Needs {
-    fn add(&mut self, need: Dependency) {
-        if !self.tasks.iter().any(|known| known.on == need.on) {
-            self.tasks.push(need);
-        }
-    }
-}
-
-/// The tasks of the file by their ids.
-struct Known<'a> {
-    ids: HashMap<&'a str, usize>,
-    raws: &'a [Raw],
-}
-
-impl<'a> Known<'a> {
-    fn new(raws: &'a [Raw]) -> Self {
-        let mut ids = HashMap::with_capacity(raws.len());
-        for (place, raw) in raws.iter().enumerate() {
-            if let Some(id) = &raw.id {
-                ids.entry(id.as_str()).or_insert(place);
-            }
-        }
-        Self { ids, raws }
-    }
-
-    fn find(&self, id: &str) -> Option<&'a str> {
-        let found = self.ids.get_key_value(id);
-        let found = found.or_else(|| match id.strip_prefix('#') {
-            Some(bare) => self.ids.get_key_value(bare),
-            None => self.ids.get_key_value(format!("#{id}").as_str()),
-        });
-        found.map(|(id, _)| *id)
-    }
-
-    /// The known tasks that a word names: one, or those of a range.
-    fn named_by(&self, word: &str) -> Vec<&'a str> {
-        self.find(word)
-            .map_or_else(|| self.range(word), |id| vec![id])
-    }
-
-    /// The known tasks of a range such as `61-63`, in plan order.
-    fn range(&self, text: &str) -> Vec<&'a str> {
-        let range = text
-            .match_indices('-')
-            .find_map(|(at, _)| IdRange::between(text[..at].trim(), text[at + 1..].trim()));
-        let Some(range) = range else {
-            return Vec::new();
-        };
-        let ids = self.raws.iter().filter_map(|raw| raw.id.as_deref());
-        ids.filter(|id| range.contains(id)).collect()
-    }
-
-    fn needs(&self, kind: Kind, written: Vec<RawNeed>) -> Needs {
-        let mut needs = Needs::default();
-        let otherwise = match kind {
-            Kind::Checkbox => IfUnknown::Error,
-            Kind::Section => IfUnknown::TakenAsDone,
-        };
-        for RawNeed { named, line } in written {
-            let mut add = |id: CompactString, if_unknown| {
-                needs.add(Dependency {
-                    on: TaskId::new(id),
-                    line,
-                    if_unknown,
-                });
-            };
-            match (named, kind) {
-                (Named::Task { id, said_done }, _) => {
-                    let if_unknown = if said_done {
-                        IfUnknown::SaidDone
-                    } else {
-                        otherwise
-                    };
-                    if self.ids.contains_key(id.as_str()) {
-                        add(id, if_unknown);
-                        continue;
-                    }
-                    let found = self.named_by(&id);
-                    if found.is_empty() {
-                        add(id, if_unknown);
-                    }
-                    for id in found {
-                        add(id.into(), if_unknown);
-                    }
-                }
-                // `(depends: …)` names tasks and nothing else.
-                (Named::Words { text, .. }, Kind::Checkbox) => {
-                    for id in text.split_whitespace() {
-                        add(self.find(id).unwrap_or(id).into(), otherwise);
-                    }
-                }
-                (Named::Words { text, mentions }, Kind::Section) => {
-                    let found: Vec<&str> = mentions.iter().filter_map(|id| self.find(id)).collect();
-                    for id in &found {
-                        add((*id).into(), otherwise);
-                    }
-                    if found.is_empty() {
-                        needs.notes.push(text);
-                    }
-                }
-            }
-        }
-        needs
-    }
-
-    fn add_blocking(&self, raw: &Raw, needs: &mut [Needs], warnings: &mut Vec<Problem>) {
-        let own = raw.id.as_deref().unwrap_or("");
-        for blocked in &raw.blocking {
-            let mentioned: Vec<&str> = match &blocked.named {
-                Named::Task { id, .. } => vec![id],
-                Named::Words { mentions, .. } => mentions.iter().map(String::as_str).collect(),
-            };
-            for id in mentioned {
-                let found = self.named_by(id);
-                if found.is_empty() {
-                    let message =
-                        format!("task {own} says that it blocks {id}, which is not in the plan");
-                    warnings.push(Problem::new(Code::UnknownDependency, message).at(blocked.line));
-                }
-                for place in found.iter().filter_map(|id| self.ids.get(*id)) {
-                    needs[*place].add(Dependency {
-                        on: TaskId::new(own),
-                        line: blocked.line,
-                        if_unknown: IfUnknown::TakenAsDone,
-                    });
-                }
-            }
-        }
-    }
-
-    fn add_sequence(&self, note: RawNote, plan: &mut Plan) {
-        let (tasks, group, reason, line) = match note {
-            RawNote::OfTasks { statement, line } => {
-                let tasks = self.group(&statement.group, line, &mut plan.warnings);
-                (tasks, statement.group, statement.reason, line)
-            }
-            RawNote::OfPhase {
-                number,
-                reason,
-                line,
-            } => {
-                let inside = self.raws.iter().filter(|raw| raw.phase == Some(number));
-                let tasks: Vec<TaskId> = inside
-                    .filter_map(|raw| raw.id.as_deref())
-                    .map(TaskId::new)
-                    .collect();
-                let group = match tasks.as_slice() {
-                    [first, .., last] => format!("{first}-{last}"),
-                    _ => format!("phase {number}"),
-                };
-                (tasks, group, reason, line)
-            }
-        };
-        if !tasks.is_empty() {
-            plan.sequences.push(Sequence {
-                tasks,
-                group,
-                reason,
-                line,
-            });
-        }
-    }
-
-    fn group(&self, group: &str, line: u32, warnings: &mut Vec<Problem>) -> Vec<TaskId> {
-        let mut tasks = Vec::new();
-        let separators = |c: char| c == ',' || c == '&' || c.is_whitespace();
-        for word in group
-            .split(separators)
-            .filter(|word| !matches!(*word, "" | "and" | "to" | "through"))
-        {
-            let found = self.named_by(word);
-            if found.is_empty() && leading_id::is_id_shaped(word) {
-                let message = format!("the note names task {word}, which is not in the plan");
-                warnings.push(Problem::new(Code::TaskNotFound, message).at(line));
-            }
-            for id in found.into_iter().map(TaskId::new) {
-                if !tasks.contains(&id) {
-                    tasks.push(id);
-                }
-            }
-        }
-        tasks
-    }
 }
 
 fn task(text: &str, raw: Raw, needs: Needs) -> Task {

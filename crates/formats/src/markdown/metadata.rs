@@ -8,6 +8,7 @@ use compact_str::CompactString;
 use pleach_domain::task::TaskStatus;
 
 use super::leading_id::is_id_shaped;
+use super::ranges::with_ranges_joined;
 
 /// The keys that mean something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,26 +67,50 @@ fn key(name: &str) -> Option<Key> {
     found.map(|(_, key)| *key)
 }
 
+/// Marks that mean done.
+const TICKS: [char; 3] = ['✅', '✔', '☑'];
+
 /// The part of a Status value that is the status itself: the brackets, or the words up to a remark.
 pub(super) fn status_range(value: &str) -> Range<usize> {
-    if value.starts_with('[')
-        && let Some(end) = value.find(']')
+    let is_word = |c: char| c.is_alphanumeric();
+    let start = value.find('[').filter(|at| !value[..*at].contains(is_word));
+    if let Some(start) = start
+        && let Some(length) = value[start..].find(']')
     {
-        return 0..end + 1;
+        let end = start + length + 1;
+        // A tick before the brackets says the same and must not outlive a change.
+        let start = if value[..start].contains(TICKS) {
+            0
+        } else {
+            start
+        };
+        let is_box = matches!(&value[end - length..end - 1], "" | " " | "x" | "X");
+        return if is_box {
+            start..end + words_before_remark(&value[end..])
+        } else {
+            start..end
+        };
     }
+    0..words_before_remark(value)
+}
+
+/// The length of the words up to a remark, without trailing decoration.
+fn words_before_remark(value: &str) -> usize {
     let remark = value.find(['(', '[', '|', ';', ',']).unwrap_or(value.len());
     let dash = value.find(" - ").unwrap_or(remark);
-    let words = value[..remark.min(dash)].trim_end_matches(['*', '_', ' ', '\t']);
-    0..words.len()
+    value[..remark.min(dash)]
+        .trim_end_matches(['*', '_', '`', ' ', '\t'])
+        .len()
 }
 
 /// What a status value means.
 pub(super) fn status(value: &str) -> TaskStatus {
     let inside = &value[status_range(value)];
-    if inside.contains('✅') {
+    if inside.contains(TICKS) {
         return TaskStatus::Completed;
     }
-    let mut words = inside
+    let words = inside.trim_start_matches("[x]").trim_start_matches("[X]");
+    let mut words = words
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .map(str::to_ascii_uppercase);
@@ -108,8 +133,13 @@ pub(super) enum Named {
 }
 
 /// Splits a dependency list into tasks and words.
-pub(super) fn named_tasks(value: &str) -> impl Iterator<Item = Named> {
-    pieces(value).filter_map(named)
+pub(super) fn named_tasks(value: &str) -> Vec<Named> {
+    let value = with_ranges_joined(value);
+    let mut found = Vec::new();
+    for piece in pieces(&value) {
+        named(piece, &mut found);
+    }
+    found
 }
 
 /// The parts between commas and "and", where those stand outside parentheses.
@@ -140,68 +170,62 @@ fn pieces(value: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn named(piece: &str) -> Option<Named> {
+fn named(piece: &str, found: &mut Vec<Named>) {
+    let task = |id: &str, said_done| Named::Task {
+        id: id.into(),
+        said_done,
+    };
     // Nearly all dependencies are just an id.
     if is_id_shaped(piece.trim()) {
-        return Some(Named::Task {
-            id: piece.trim().into(),
-            said_done: false,
-        });
+        found.push(task(piece.trim(), false));
+        return;
     }
-    let (outside, inside) = match piece.split_once('(') {
-        Some((outside, inside)) => (outside, inside),
-        None => (piece, ""),
-    };
+    let (outside, inside) = piece.split_once('(').unwrap_or((piece, ""));
     let remark = inside.to_ascii_lowercase();
-    let said_done = ["complete", "done", "✅"]
-        .iter()
-        .any(|word| remark.contains(word))
-        && !remark.contains("not ");
-    let bare = |c: char| {
-        matches!(c, '*' | '_' | '`' | '[' | ']' | '.' | '-' | '—' | '–') || c.is_whitespace()
-    };
-    let text = outside.trim_matches(bare);
+    let is_ticked = piece.contains(['✅', '✓', '✔']);
+    let said_done = is_ticked
+        || ["complete", "done"]
+            .iter()
+            .any(|word| remark.contains(word))
+            && !remark.contains("not ");
+    let is_bare = |c: char| "*_`[].-–—✅✓✔".contains(c) || c.is_whitespace();
+    let text = outside.trim_matches(is_bare);
     let is_none = ["", "none", "n/a", "nothing", "no dependencies"]
         .iter()
         .any(|word| text.eq_ignore_ascii_case(word));
     if is_none {
-        return None;
+        return;
     }
-    let words: Vec<&str> = text.split_whitespace().collect();
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || c == '+' || c == '/')
+        .map(|word| word.trim_end_matches([':', '.']))
+        .filter(|word| !word.is_empty())
+        .collect();
     let names_task = |word: &str| {
         ["task", "tasks"]
             .iter()
             .any(|name| word.eq_ignore_ascii_case(name))
     };
-    let id = match words.as_slice() {
-        [only] => Some(*only),
-        [task, id] if names_task(task) => Some(*id),
-        _ => None,
-    };
-    if let Some(id) = id
-        .map(|id| id.trim_end_matches([':', '.']))
-        .filter(|id| is_id_or_range(id))
-    {
-        return Some(Named::Task {
-            id: id.into(),
-            said_done,
-        });
+    let ids = || words.iter().filter(|word| !names_task(word));
+    if ids().all(|word| is_id_or_range(word)) {
+        found.extend(ids().map(|id| task(id, said_done)));
+        return;
     }
     let behind_task = words
         .windows(2)
         .filter(|pair| names_task(pair[0]))
         .map(|pair| pair[1]);
     let mentions = words.first().copied().into_iter().chain(behind_task);
-    let mentions = mentions.map(|word| word.trim_end_matches([':', '.', ',']).to_owned());
-    Some(Named::Words {
+    let mentions = mentions.map(|word| word.trim_end_matches(',').to_owned());
+    found.push(Named::Words {
         text: piece
             .trim_matches(|c: char| c == '*' || c.is_whitespace())
             .to_owned(),
         mentions: mentions.filter(|word| is_id_shaped(word)).collect(),
-    })
+    });
 }
 
-fn is_id_or_range(word: &str) -> bool {
+pub(super) fn is_id_or_range(word: &str) -> bool {
     is_id_shaped(word)
         || word
             .match_indices('-')
@@ -235,6 +259,9 @@ mod tests {
         assert_eq!(part("[COMPLETED] (yesterday)"), "[COMPLETED]");
         assert_eq!(part("COMPLETE (2 of 2)"), "COMPLETE");
         assert_eq!(part("✅ Done - at last"), "✅ Done");
+        assert_eq!(part("`[IN PROGRESS]`"), "[IN PROGRESS]");
+        assert_eq!(part("🔄 [IN PROGRESS]"), "[IN PROGRESS]");
+        assert_eq!(part("[x] DONE (late)"), "[x] DONE");
         assert_eq!(part(""), "");
     }
 
@@ -246,7 +273,16 @@ mod tests {
             }
         };
         all(
-            &["[COMPLETE]", "COMPLETED", "[Done]", "✅", "[✅ shipped]"],
+            &[
+                "[COMPLETE]",
+                "COMPLETED",
+                "[Done]",
+                "✅",
+                "[✅ shipped]",
+                "✔ [COMPLETED]",
+                "[x] DONE",
+                "`[DONE]`",
+            ],
             TaskStatus::Completed,
         );
         all(
@@ -274,7 +310,7 @@ mod tests {
 
     #[test]
     fn dependency_lists_are_read_as_people_write_them() {
-        let all = |value| named_tasks(value).collect::<Vec<_>>();
+        let all = named_tasks;
         let task = |id: &str| Named::Task {
             id: id.into(),
             said_done: false,
@@ -292,6 +328,11 @@ mod tests {
         );
         assert_eq!(all("61 (not done, sorry) and 62"), [task("61"), task("62")]);
         assert_eq!(all("61-63"), [task("61-63")]);
+        assert_eq!(all("Tasks 61 through 63"), [task("61-63")]);
+        assert_eq!(all("61–63"), [task("61-63")]);
+        assert_eq!(all("61 62"), [task("61"), task("62")]);
+        assert_eq!(all("61 + 62/63"), [task("61"), task("62"), task("63")]);
+        assert_eq!(all("1.1 ✅"), [done("1.1")]);
         assert_eq!(
             all("Soundness (Complete)"),
             [Named::Words {

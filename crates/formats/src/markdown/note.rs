@@ -2,6 +2,9 @@
 //!
 //! Knows one note at a time; which tasks exist is the reader's business.
 
+use super::metadata::is_id_or_range;
+use super::ranges::with_ranges_joined;
+
 /// One statement of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Statement {
@@ -60,17 +63,18 @@ fn last_task_word(text: &str) -> Option<usize> {
     text.to_ascii_lowercase().rfind("task")
 }
 
+/// The ids right behind the word "task", up to the verb.
 fn group(before: &str) -> Option<String> {
     let start = last_task_word(before)? + "task".len();
     let list = before[start..].trim_start_matches(['s', 'S']);
-    let words = list.split_whitespace().filter(|word| {
-        !["is", "are", "must", "be", "run"]
-            .iter()
-            .any(|verb| word.eq_ignore_ascii_case(verb))
-    });
-    let list: Vec<&str> = words.collect();
-    let list = list.join(" ").replace(['–', '—'], "-");
-    let list = list.trim_matches([':', '*', ' ']);
+    let list = with_ranges_joined(list);
+    let is_part = |word: &&str| {
+        let word = word.trim_matches([',', ':', '*']);
+        matches!(word, "" | "and" | "&") || word.split(',').all(is_id_or_range)
+    };
+    let words: Vec<&str> = list.split_whitespace().take_while(is_part).collect();
+    let list = words.join(" ");
+    let list = list.trim_matches([':', '*', ' ', ',']);
     (!list.is_empty()).then(|| list.to_owned())
 }
 
@@ -128,6 +132,15 @@ mod tests {
             "Tasks 1.1-1.2 are [SEQUENTIAL] - a. Tasks 2.1-2.2 are [SEQUENTIAL] - b",
             &[("1.1-1.2", "a"), ("2.1-2.2", "b")],
         );
+        check(
+            "Tasks 3.1 - 3.4 should be executed [SEQUENTIAL]",
+            &[("3.1-3.4", "")],
+        );
+        check(
+            "Tasks ENG-7 through ENG-9 are [SEQUENTIAL]",
+            &[("ENG-7-ENG-9", "")],
+        );
+        check("All tasks are [SEQUENTIAL] - one file", &[]);
         check("Everything is [SEQUENTIAL]", &[]);
         check("[SEQUENTIAL", &[]);
     }

@@ -26,12 +26,32 @@ pub(crate) fn phase_title(text: &str) -> Option<(PhaseNumber, &str)> {
     Some((PhaseNumber(number), title))
 }
 
-/// The phase that a label such as `VERIFY Phase 2:` names.
-pub(super) fn named_phase(text: &str) -> Option<PhaseNumber> {
-    let label = text.split(':').next().unwrap_or(text);
+/// `VERIFY Phase 2: text` or `VERIFY: text`: the phase if it is named, and the text.
+pub(super) fn verify_label(text: &str) -> Option<(Option<PhaseNumber>, &str)> {
+    let behind = text.strip_prefix("VERIFY")?.trim_start();
+    if let Some(check) = behind.strip_prefix(':') {
+        return Some((None, check.trim()));
+    }
+    let (label, check) = behind.split_once(':').unwrap_or((behind, ""));
     let mut words = label.split_whitespace();
-    words.find(|word| word.eq_ignore_ascii_case("phase"))?;
-    words.next()?.parse().ok().map(PhaseNumber)
+    let is_phase = words
+        .next()
+        .is_some_and(|word| word.eq_ignore_ascii_case("phase"));
+    let number = words.next()?.parse().ok()?;
+    (is_phase && words.next().is_none()).then_some((Some(PhaseNumber(number)), check.trim()))
+}
+
+/// Whether a heading or a label opens a list of what must be true in the end.
+pub(super) fn is_criteria_label(text: &str) -> bool {
+    let label = text.trim_matches(|c: char| !c.is_alphanumeric());
+    [
+        "success criteria",
+        "acceptance criteria",
+        "definition of done",
+        "exit criteria",
+    ]
+    .iter()
+    .any(|known| label.eq_ignore_ascii_case(known))
 }
 
 #[cfg(test)]
@@ -58,9 +78,25 @@ mod tests {
     #[test]
     fn a_verify_label_may_name_its_phase() {
         assert_eq!(
-            named_phase("VERIFY Phase 2: all of it"),
-            Some(PhaseNumber(2))
+            verify_label("VERIFY Phase 2: all of it"),
+            Some((Some(PhaseNumber(2)), "all of it"))
         );
-        assert_eq!(named_phase("VERIFY: phase 2"), None);
+        assert_eq!(
+            verify_label("VERIFY Phase 2"),
+            Some((Some(PhaseNumber(2)), ""))
+        );
+        assert_eq!(verify_label("VERIFY: phase 2"), Some((None, "phase 2")));
+        assert_eq!(verify_label("VERIFY the login works"), None);
+        assert_eq!(verify_label("VERIFY"), None);
+    }
+
+    #[test]
+    fn lists_of_criteria_are_known_by_their_names() {
+        assert!(
+            is_criteria_label("Success Criteria:") && is_criteria_label("🎯 Acceptance criteria")
+        );
+        assert!(
+            !is_criteria_label("Success") && !is_criteria_label("Write the acceptance criteria")
+        );
     }
 }

@@ -42,6 +42,8 @@ pub(super) struct Raw {
     /// The section around it.
     pub(super) parent: Option<usize>,
     pub(super) has_metadata: bool,
+    /// It stands below a heading such as "Success criteria".
+    pub(super) is_criterion: bool,
     /// A heading such as `## 2.1 Scope`, which is a task only if it says so.
     pub(super) needs_metadata: bool,
 }
@@ -65,6 +67,7 @@ impl Raw {
             line,
             parent: None,
             has_metadata: false,
+            is_criterion: false,
             needs_metadata: false,
         }
     }
@@ -99,7 +102,8 @@ pub(super) struct RawNeed {
 impl RawNeed {
     /// The dependencies of a list such as `61, Task 62`.
     pub(super) fn all(list: &str, line: u32) -> impl Iterator<Item = Self> {
-        named_tasks(list).map(move |named| Self { named, line })
+        let named = named_tasks(list).into_iter();
+        named.map(move |named| Self { named, line })
     }
 }
 

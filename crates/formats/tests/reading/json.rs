@@ -42,3 +42,18 @@ fn broken_json_is_an_error_at_its_line() {
     let plan = pleach_formats::read("{\"tasks\": [\n{\"id\": \"a\"},\n{\"title\": 7}]}").plan;
     assert_eq!((plan.tasks.len(), plan.errors[0].line), (1, Some(3)));
 }
+
+#[test]
+fn what_other_programs_write_is_taken_as_far_as_it_goes() {
+    let text = r#"{"tasks":[{"id":1.1,"priority":1,"status":"todo","files":null,"depends_on":null},{"id":2}]}"#;
+    check(text, "1.1 [ ] 1.1\n2 [ ] 2");
+    assert!(pleach_formats::read(text).plan.errors.is_empty());
+    let plan = pleach_formats::read(r#"{"tasks":[{"id":[]}]}"#).plan;
+    assert!(
+        plan.errors[0]
+            .message
+            .contains("an id is a text or a number"),
+        "{:?}",
+        plan.errors
+    );
+}

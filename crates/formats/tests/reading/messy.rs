@@ -38,6 +38,25 @@ fn carriage_returns_byte_order_marks_and_tabs_change_nothing() {
 }
 
 #[test]
+fn generic_types_stay_in_titles_and_comments_do_not() {
+    check(
+        "- [ ] Return Option<User> here\n- [ ] Return Option<Team> here <!-- later -->\n",
+        "1 [ ] Return Option<User> here\n2 [ ] Return Option<Team> here",
+    );
+}
+
+#[test]
+fn a_picture_before_a_task_is_no_part_of_it() {
+    let plan = pleach_formats::read("![](logo.png)\n\n- [ ] 1.1 Foo\n  detail\n").plan;
+    assert_eq!(plan.tasks[0].details, "detail");
+}
+
+#[test]
+fn a_template_that_begins_with_a_brace_is_markdown() {
+    check("{% raw %}\n\n- [ ] a\n", "1 [ ] a");
+}
+
+#[test]
 fn an_empty_text_is_an_empty_plan() {
     check("", "");
     check("\u{feff}", "");

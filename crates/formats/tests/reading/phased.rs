@@ -105,3 +105,63 @@ fn a_note_about_a_stranger_is_a_warning() {
     );
     assert_eq!(plan.warnings[0].line, Some(4));
 }
+
+#[test]
+fn ranges_in_notes_may_have_spaces_and_words_and_stand_in_quotes() {
+    for note in [
+        "**Execution Note:** Tasks 3.1 - 3.4 are [SEQUENTIAL] - x",
+        "**Execution Note:** Tasks 3.1 through 3.4 should be executed [SEQUENTIAL] - x",
+        "> **Execution Note:** Tasks 3.1–3.4 are [SEQUENTIAL] - x",
+        "**Execution Note:** All tasks are [SEQUENTIAL] - x",
+    ] {
+        let text = format!(
+            "## Phase 3: P\n{note}\n\n- [ ] 3.1 A\n- [ ] 3.2 B\n- [ ] 3.3 C\n- [ ] 3.4 D\n"
+        );
+        let plan = pleach_formats::read(&text).plan;
+        assert_eq!(plan.sequences.len(), 1, "{note}");
+        assert_eq!(
+            (
+                plan.sequences[0].tasks.len(),
+                plan.sequences[0].group.as_str()
+            ),
+            (4, "3.1-3.4"),
+            "{note}"
+        );
+        assert!(plan.warnings.is_empty(), "{note}");
+    }
+}
+
+#[test]
+fn a_heading_about_the_open_phase_does_not_end_it() {
+    check(
+        "## Phase 2: Build\n### Phase 2 overview\n### Tasks\n- [ ] 2.1 A\n## Phase 3: Ship\n- [ ] 3.1 B\n",
+        "2.1 [ ] A p2\n3.1 [ ] B p3",
+    );
+}
+
+#[test]
+fn verify_is_a_label_only_with_a_phase_or_a_colon() {
+    check(
+        "- [ ] VERIFY the login works\n",
+        "1 [ ] VERIFY the login works",
+    );
+    let text = "## Phase 2: B\n- [ ] 2.1 A\n- [ ] **VERIFY Phase 2:**\n  - [ ] tests pass\n- [ ] **VERIFY:** it runs\n";
+    check(text, "2.1 [ ] A p2");
+    assert_eq!(
+        pleach_formats::read(text).plan.phases[0].checks,
+        ["tests pass", "it runs"]
+    );
+}
+
+#[test]
+fn criteria_are_checks_where_tasks_have_ids() {
+    let text = "## Phase 1: A\n- [ ] 1.1 X\n### Success Criteria\n- [ ] Tests pass\n## Phase 2: B\n- [ ] 2.1 Y\n**Acceptance Criteria:**\n- [ ] Tests pass\n";
+    check(text, "1.1 [ ] X p1\n2.1 [ ] Y p2");
+    let plan = pleach_formats::read(text).plan;
+    assert_eq!((plan.errors.len(), plan.warnings.len()), (0, 1));
+    assert_eq!(plan.phases[1].checks, ["Tests pass"]);
+    check(
+        "## Success Criteria\n- [ ] Tests pass\n",
+        "1 [ ] Tests pass",
+    );
+}

@@ -119,3 +119,44 @@ fn trackers_and_hashes_open_sections_too() {
         "ENG-7 [ ] Fix\n#12 [ ] Hash < ENG-7\n5 [ ] Word < #12",
     );
 }
+
+#[test]
+fn file_lists_with_verbs_name_their_files_and_nothing_else() {
+    check(
+        "### Task 1: Parser\n**Files:**\n- Create: `src/parser.rs`\n- Test: `tests/parser.rs`\n  - change the loop\n\n### Task 2: Writer\n**Files:**\n- Create: `src/writer.rs`\n",
+        "1 [ ] Parser @ src/parser.rs tests/parser.rs\n2 [ ] Writer @ src/writer.rs",
+    );
+}
+
+#[test]
+fn checkboxes_of_a_section_give_it_their_files_and_dependencies() {
+    check(
+        "### 1. A\n**Status**: [DONE]\n### 3. C\n- [ ] Edit `src/d.rs` (depends: 1)\n",
+        "1 [x] A\n3 [ ] C < 1 @ src/d.rs",
+    );
+}
+
+#[test]
+fn dependencies_are_found_however_they_are_joined() {
+    let sections = "### 61. A\n### 62. B\n### 63. C\n### 70. D\n";
+    for (written, needs) in [
+        ("**Dependencies**: 61–63", "61 62 63"),
+        ("**Dependencies**: 61 - 63", "61 62 63"),
+        ("**Dependencies**: Tasks 61 through 63", "61 62 63"),
+        ("**Dependencies**: 61 62", "61 62"),
+        ("**Dependencies**: 61 + 62", "61 62"),
+        ("**Dependencies**: 61/62", "61 62"),
+        ("**Dependencies**: 61,\n62", "61 62"),
+        ("**Dependencies**:\n61, 62", "61 62"),
+        ("**Status**: [NOT STARTED] | **Dependencies**: 61", "61"),
+    ] {
+        let text = format!("{sections}{written}\n");
+        let plan = pleach_formats::read(&text).plan;
+        let found: Vec<&str> = plan.tasks[3]
+            .needs
+            .iter()
+            .map(|need| need.on.as_str())
+            .collect();
+        assert_eq!(found.join(" "), needs, "{written}");
+    }
+}

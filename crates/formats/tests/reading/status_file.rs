@@ -22,7 +22,7 @@ fn the_file_gives_tasks_order_and_state_and_the_plan_the_rest() {
     let plan = StatusFile::read(STATUS).unwrap().plan(&written.plan);
     assert_eq!(
         table(&plan),
-        "2.1 [ ] North p2 < 1.1 1.2\n1.1 failed Dig a.rs p1 @ a.rs"
+        "2.1 [ ] North p2 < 1.1 1.2 0.1\n1.1 failed Dig a.rs p1 @ a.rs"
     );
 }
 
