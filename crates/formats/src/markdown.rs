@@ -133,7 +133,7 @@ impl<'t> Reader<'t> {
             Event::SoftBreak | Event::HardBreak => self.block.push_text("\n", &range),
             // Generic types in a title look like tags to a parser.
             Event::InlineHtml(html) if !html.starts_with("<!--") => {
-                self.block.push_text(html, &range)
+                self.block.push_text(html, &range);
             }
             Event::Start(Tag::Paragraph | Tag::List(_))
             | Event::End(TagEnd::Paragraph | TagEnd::List(_))
