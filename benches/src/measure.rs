@@ -6,6 +6,7 @@ use rustix::time::{ClockId, clock_gettime};
 #[derive(Debug, Default)]
 pub(crate) struct Times {
     pub(crate) parser: Vec<f64>,
+    pub(crate) parser_small: Vec<f64>,
     pub(crate) ours: Vec<f64>,
     pub(crate) ours_small: Vec<f64>,
 }
@@ -42,9 +43,8 @@ pub(crate) fn verdict(what: &str, figure: f64, most: f64) -> bool {
 
 /// Prints a figure that has no limit.
 #[expect(clippy::print_stdout, reason = "printing is what a benchmark does")]
-pub(crate) fn figure(what: &str, figure: f64) -> bool {
+pub(crate) fn figure(what: &str, figure: f64) {
     println!("{what:<32} {figure:8.2}");
-    true
 }
 
 /// The most memory this process ever held, in bytes.
