@@ -37,6 +37,11 @@ impl Reporter {
         }
     }
 
+    /// The number of the event after the last one.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.sequence + 1
+    }
+
     /// Tells one thing.
     pub(crate) fn tell(&mut self, told: &Told<'_>) {
         match (self.reader, told) {

@@ -57,6 +57,10 @@ pub(crate) fn print(summary: &Summary) {
              {DIM}take it{DIM:#}     git merge --ff-only {branch}\n",
             count(merged, "task"),
         )),
+        None if merged > 0 => tell(format_args!(
+            "\n{} merged, but not brought to your repository; see the note above\n",
+            count(merged, "task"),
+        )),
         None => tell(format_args!(
             "\nNothing was merged, so there is no branch.\n"
         )),
@@ -135,7 +139,7 @@ fn seconds(time: Duration) -> String {
 }
 
 /// For programs: the last line of the stream.
-pub(crate) fn print_json(summary: &Summary) {
+pub(crate) fn print_json(summary: &Summary, id: u64) {
     let tasks: Vec<_> = summary
         .tasks
         .iter()
@@ -162,6 +166,6 @@ pub(crate) fn print_json(summary: &Summary) {
     });
     tell(format_args!(
         "{}\n",
-        json!({"event": "batch:summary", "data": data})
+        json!({"id": id, "event": "batch:summary", "data": data})
     ));
 }

@@ -125,6 +125,8 @@ pub enum WeaveEnding {
         /// The woven tasks that touched them.
         with: Vec<TaskId>,
     },
+    /// It could not even be tried.
+    Failed(String),
 }
 
 /// What the loop of a batch can hear.
@@ -242,6 +244,7 @@ impl Batch {
                 event: match ending {
                     WeaveEnding::Woven(tip) => TaskEvent::Woven { tip },
                     WeaveEnding::Conflict { files, with } => TaskEvent::Conflicted { files, with },
+                    WeaveEnding::Failed(error) => TaskEvent::Failed { error },
                 },
             }],
             Message::CannotStart(task, because) => vec![Event::Task {

@@ -142,11 +142,13 @@ impl TaskState {
             (Self::Running { .. } | Self::Stopping { .. }, Event::Unchanged) => {
                 Self::Ended(Ending::NoChanges)
             }
-            (Self::Running { .. } | Self::Stopping { .. }, Event::Failed { error }) => {
-                Self::Ended(Ending::Failed {
-                    error: error.clone(),
-                })
-            }
+            // A branch that could not even be tried to weave fails its task too.
+            (
+                Self::Running { .. } | Self::Stopping { .. } | Self::Built { .. },
+                Event::Failed { error },
+            ) => Self::Ended(Ending::Failed {
+                error: error.clone(),
+            }),
             (Self::Running { .. } | Self::Stopping { .. }, Event::TimedOut) => {
                 Self::Ended(Ending::TimedOut)
             }

@@ -56,6 +56,14 @@ pub enum NoAgent {
         /// The one that looks most like it.
         nearest: Option<String>,
     },
+    /// Its program is nowhere on the path.
+    #[error("the agent {name:?} is not installed: there is no program {program:?}")]
+    NotInstalled {
+        /// The name of the agent.
+        name: String,
+        /// The program.
+        program: String,
+    },
     /// Its command has no words.
     #[error("the command of agent {name:?} is empty")]
     Empty {
@@ -74,6 +82,9 @@ impl NoAgent {
             Self::Unknown { nearest: Some(near), .. } => format!("did you mean {near:?}?"),
             Self::Unknown { name, nearest: None } => {
                 format!("add to pleach.toml: [agents.{name}] with command = [\"my-agent\"]")
+            }
+            Self::NotInstalled { program, .. } => {
+                format!("install {program}, or put its folder on the PATH")
             }
             Self::Empty { .. } => "name a program, as in command = [\"my-agent\"]".to_owned(),
         }
@@ -108,6 +119,21 @@ impl Agent {
             name: name.to_owned(),
             command: found.command.clone(),
             env: found.env.clone(),
+        })
+    }
+
+    /// Checks that its program is there, so that no task fails for want of it.
+    pub fn check_installed(&self) -> Result<(), NoAgent> {
+        let program = self.command[0].as_str();
+        // A path is looked up in each worktree, which may bring the program along.
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut folders = std::env::split_paths(&path);
+        if program.contains('/') || folders.any(|folder| folder.join(program).is_file()) {
+            return Ok(());
+        }
+        Err(NoAgent::NotInstalled {
+            name: self.name.clone(),
+            program: program.to_owned(),
         })
     }
 

@@ -5,6 +5,7 @@
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::git::read::{Entry, parse_entries};
@@ -65,7 +66,18 @@ pub enum Captured {
         left_out: Vec<PathBuf>,
         /// How many commits the agent made itself.
         agent_commits: usize,
+        /// What became of the history that the task started from.
+        history: History,
     },
+}
+
+/// Whether an agent worked on top of what it was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum History {
+    /// It did.
+    Continued,
+    /// It left or rewrote it; its files were taken as they are and its own commits are kept.
+    Abandoned,
 }
 
 /// Captures the work of an agent that has ended, and moves the task's branch to it.
@@ -80,9 +92,11 @@ pub fn capture(
         Some(head) if store.is_ancestor(basis, head)? => head.clone(),
         _ => basis.clone(),
     };
+    let mut history = History::Continued;
     if let Some(head) = head.filter(|head| *head != start) {
         // A history that was rewritten is not taken over, and not lost either.
         store.keep(&head, worktree.branch())?;
+        history = History::Abandoned;
     }
     let staging = Staging::of(store, worktree, &start)?;
     let left_out = staging.put_back(&options.leave_out)?;
@@ -102,6 +116,7 @@ pub fn capture(
         commit,
         left_out,
         agent_commits,
+        history,
     })
 }
 
@@ -182,8 +197,12 @@ impl<'a> Staging<'a> {
         let begin = ["read-tree", "-m", "-i", start.as_str()];
         staging.call().args(begin).output()?;
         staging.settle_gitlinks(start)?;
-        let paths = staging.candidates()?;
-        staging.update(&["--add", "--remove", "--replace", "--stdin"], paths)?;
+        make_readable(path)?;
+        let Changed { mut present, gone } = staging.changed()?;
+        present.extend(staging.untracked()?);
+        // First, because git refuses to look behind a folder that has become a link.
+        staging.update(&["--force-remove", "--stdin"], gone)?;
+        staging.update(&["--add", "--remove", "--replace", "--stdin"], present)?;
         Ok(staging)
     }
 
@@ -232,9 +251,9 @@ impl<'a> Staging<'a> {
         Ok(entries.into_iter().partition(Entry::is_gitlink))
     }
 
-    /// Every path that may differ from the index, each ended by NUL.
-    fn candidates(&self) -> Result<Vec<u8>, CaptureError> {
-        let mut paths = self.changed()?;
+    /// The paths that are not in the index and are not ignored, each ended by NUL.
+    fn untracked(&self) -> Result<Vec<u8>, CaptureError> {
+        let mut paths = Vec::new();
         let untracked = ["ls-files", "-z", "--others", "--exclude-standard"];
         let untracked = self.call().args(untracked).output()?;
         let mut nested = Vec::new();
@@ -252,31 +271,40 @@ impl<'a> Staging<'a> {
         Ok(paths)
     }
 
-    /// The paths in the index whose files are not as it says, each ended by NUL.
-    fn changed(&self) -> Result<Vec<u8>, GitError> {
+    /// The paths in the index whose files are not as it says.
+    fn changed(&self) -> Result<Changed, GitError> {
         // Looking into a submodule would run what is configured there.
         let ask = ["diff-files", "--raw", "-z", "--ignore-submodules=all"];
         let printed = self.call().args(ask).output()?;
         let mut records = nul_separated(&printed);
-        let (mut paths, mut doubtful) = (Vec::new(), Vec::new());
+        let (mut present, mut gone, mut doubtful) = (Vec::new(), Vec::new(), Vec::new());
         while let (Some(change), Some(path)) = (records.next(), records.next()) {
             let change = String::from_utf8_lossy(change);
             let fields: Vec<&str> = change.trim_start_matches(':').split(' ').collect();
             match fields[..] {
-                [old, new, id, _, "M"] if old == new && !path.contains(&b'\n') => {
+                [old, new, id, _, "M"] if old == new && self.can_be_hashed(old, path) => {
                     doubtful.push((id.to_owned(), path));
                 }
-                _ => push_path(&mut paths, path),
+                [_, _, _, _, "D"] => push_path(&mut gone, path),
+                _ => push_path(&mut present, path),
             }
         }
         // A file that holds the very bytes of its blob is unchanged, though attributes that came
         // later may say that it should be stored in another way.
         for ((old, path), new) in doubtful.iter().zip(self.raw_ids(&doubtful)?) {
             if *old != new {
-                push_path(&mut paths, path);
+                push_path(&mut present, path);
             }
         }
-        Ok(paths)
+        Ok(Changed { present, gone })
+    }
+
+    /// Whether git can be asked for the id of a file by a line: what is behind a link or a pipe is not
+    /// the work, and a line cannot hold every name.
+    fn can_be_hashed(&self, mode: &str, path: &[u8]) -> bool {
+        let fits_a_line = !path.contains(&b'\n') && !path.ends_with(b"\r");
+        let file = self.worktree.path().join(os_str(path));
+        mode.starts_with("100") && fits_a_line && is_plain_file(&file)
     }
 
     /// The ids that files would have if they were stored byte for byte.
@@ -362,6 +390,41 @@ impl<'a> Staging<'a> {
     }
 }
 
+/// Paths whose files differ from an index, each ended by NUL.
+struct Changed {
+    present: Vec<u8>,
+    gone: Vec<u8>,
+}
+
+/// Gives the owner the right to read everything: git passes over what it may not read, and it would
+/// be lost with the worktree.
+fn make_readable(folder: &Path) -> Result<(), CaptureError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| CaptureError::Io { path, source }
+    };
+    open_up(folder, 0o700).map_err(failed(folder))?;
+    for entry in fs::read_dir(folder).map_err(failed(folder))? {
+        let entry = entry.map_err(failed(folder))?;
+        let path = entry.path();
+        let kind = entry.file_type().map_err(failed(&path))?;
+        if kind.is_dir() {
+            make_readable(&path)?;
+        } else if kind.is_file() {
+            open_up(&path, 0o400).map_err(failed(&path))?;
+        }
+    }
+    Ok(())
+}
+
+fn open_up(path: &Path, wanted: u32) -> io::Result<()> {
+    let mode = path.symlink_metadata()?.permissions().mode();
+    if mode & wanted == wanted {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(mode | wanted))
+}
+
 /// Whether it can be read without waiting for anybody, as a pipe could not.
 fn is_plain_file(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| meta.is_file())
@@ -410,4 +473,22 @@ fn plain_files(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) -> Result<(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_its_owner_may_not_read_is_opened_up_and_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let (closed, file) = (folder.path().join("closed"), folder.path().join("closed/f"));
+        fs::create_dir(&closed).unwrap();
+        fs::write(&file, "work").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o010)).unwrap();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+        make_readable(folder.path()).unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&closed), mode(&file)), (0o700, 0o410));
+    }
 }

@@ -174,7 +174,14 @@ impl Config {
                 });
             }
         }
-        let file: File = toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
+        let mut table = table;
+        if table.get("max_parallel").and_then(toml::Value::as_str) == Some("auto") {
+            table.remove("max_parallel");
+            not_yet.push("max_parallel = \"auto\"".to_owned());
+        }
+        let file: File = table
+            .try_into()
+            .map_err(|error: toml::de::Error| malformed(error.to_string()))?;
         if file
             .max_parallel
             .is_some_and(|slots| !(1..=64).contains(&slots))
@@ -238,6 +245,10 @@ mod tests {
     #[test]
     fn promised_keys_are_noted_and_unknown_ones_refused_with_the_nearest() {
         assert_eq!(parse("validate = \"make\"").unwrap().not_yet, ["validate"]);
+        assert_eq!(
+            parse("max_parallel = \"auto\"").unwrap().not_yet,
+            ["max_parallel = \"auto\""]
+        );
         let error = parse("max_paralel = 3").unwrap_err();
         assert_eq!(
             error.to_string(),

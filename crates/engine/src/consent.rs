@@ -70,8 +70,9 @@ impl SteeringFiles {
 
 /// Whether a file of that path steers agents or Pleach, wherever in the tree it is.
 pub fn is_steering(path: &str) -> bool {
-    let mut parts = path.rsplit('/');
-    let name = parts.next().unwrap_or(path);
+    let name = path.rsplit('/').next().unwrap_or(path);
+    // The last part too: a link of that name leads to a folder.
+    let mut parts = path.split('/');
     FILES.iter().any(|file| name.eq_ignore_ascii_case(file))
         || name.starts_with(".env")
         || parts.any(|folder| {
@@ -95,6 +96,7 @@ mod tests {
             ".env.local",
             "pleach.toml",
             ".mcp.json",
+            ".claude",
         ] {
             assert!(is_steering(path), "{path}");
         }

@@ -137,6 +137,7 @@ impl Controls {
 /// Looks at the repository and the state folder.
 pub fn prepare(request: RunRequest) -> Result<Prepared, RunError> {
     let store = Store::open(Git::find()?, &request.state.stores(), &request.folder)?;
+    store.check_prefixes("pleach/batch")?;
     let base = store.resolve_base(request.base.as_deref())?;
     let steering = SteeringFiles::at(&store, &base)?;
     let lock = ProjectLock::take(store.home())?;
@@ -188,7 +189,7 @@ impl Prepared {
             number,
             timeout: self.request.timeout,
             grace: self.request.grace,
-            leave_out: path_in_repository(&self.request.plan_path),
+            leave_out: paths_of_plan(&self.request.plan_path, &self.request.folder),
             cancel: self.controls.cancel.clone(),
         };
         let reports = self
@@ -220,16 +221,65 @@ impl Prepared {
         };
         let summary = run.run_to_the_end(&self.inbox);
         drop(self.lock);
-        summary
+        Ok(summary)
     }
 }
 
-/// The plan's path within its repository, whose changes by agents are no part of their work.
-fn path_in_repository(plan: &Path) -> Option<PathBuf> {
-    let plan = plan.canonicalize().ok()?;
-    let folder = plan.parent()?;
+/// The plan's paths within the repository, whose changes by agents are no part of their work.
+fn paths_of_plan(plan: &Path, folder: &Path) -> Vec<PathBuf> {
+    let Some(project) = folder
+        .canonicalize()
+        .ok()
+        .and_then(|folder| repository_of(&folder))
+    else {
+        return Vec::new();
+    };
+    // A plan behind a link is at two places.
+    let linked = plan.parent().map(|above| {
+        if above.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            above
+        }
+    });
+    let linked = linked.and_then(|above| above.canonicalize().ok());
+    let linked = linked
+        .zip(plan.file_name())
+        .map(|(above, name)| above.join(name));
+    let mut paths: Vec<PathBuf> = [linked, plan.canonicalize().ok()]
+        .into_iter()
+        .flatten()
+        .filter_map(|plan| {
+            let found = repository_of(plan.parent()?)?;
+            let inside = plan.strip_prefix(&found.top).ok()?;
+            (found.common_dir == project.common_dir).then(|| inside.to_owned())
+        })
+        .collect();
+    paths.dedup();
+    paths
+}
+
+/// The top of a checkout and the git folder it shares with others.
+struct Repository {
+    top: PathBuf,
+    common_dir: PathBuf,
+}
+
+fn repository_of(folder: &Path) -> Option<Repository> {
     let top = folder
         .ancestors()
         .find(|above| above.join(".git").exists())?;
-    plan.strip_prefix(top).ok().map(Path::to_owned)
+    let dot_git = top.join(".git");
+    let git_dir = match std::fs::read_to_string(&dot_git) {
+        Ok(pointer) => top.join(pointer.trim().strip_prefix("gitdir: ")?),
+        Err(_) => dot_git,
+    };
+    let common_dir = match std::fs::read_to_string(git_dir.join("commondir")) {
+        Ok(pointer) => git_dir.join(pointer.trim()),
+        Err(_) => git_dir,
+    };
+    Some(Repository {
+        top: top.to_owned(),
+        common_dir: common_dir.canonicalize().ok()?,
+    })
 }

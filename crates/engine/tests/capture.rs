@@ -11,7 +11,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 
-use pleach_engine::capture::{Captured, snapshot};
+use pleach_engine::capture::{Captured, History, snapshot};
 use pleach_testkit::TestRepo;
 
 use scene::Scene;
@@ -176,6 +176,7 @@ fn changes_of_the_plan_file_are_left_out_and_reported() {
         files,
         left_out,
         agent_commits,
+        ..
     } = scene.capture_with(&["PLAN.md", "absent.md"])
     else {
         panic!("the work is lost");
@@ -289,4 +290,55 @@ fn an_edit_in_the_second_of_the_checkout_is_seen_though_size_and_date_stay() {
     file.set_modified(date).unwrap();
     assert_eq!(scene.git(&["status", "--porcelain"]), " M a.txt");
     assert_eq!(scene.capture().files, ["a.txt"]);
+}
+
+#[test]
+fn a_link_that_is_pointed_elsewhere_is_work_and_nothing_behind_it_is_read() {
+    let repo = pleach_testkit::TestRepo::new();
+    repo.write("dir/b.txt", "b\n");
+    for name in ["to-folder", "to-nowhere", "to-everything"] {
+        symlink("dir", repo.path().join(name)).unwrap();
+    }
+    repo.commit("links");
+    let scene = Scene::of(repo);
+    for (name, target) in [
+        ("to-folder", "."),
+        ("to-nowhere", "gone"),
+        ("to-everything", "/dev/zero"),
+    ] {
+        fs::remove_file(scene.path(name)).unwrap();
+        symlink(target, scene.path(name)).unwrap();
+    }
+    let work = scene.capture();
+    assert_eq!(work.files, ["to-everything", "to-folder", "to-nowhere"]);
+    assert_eq!(
+        scene.read(&work.commit, "to-everything").unwrap(),
+        "/dev/zero"
+    );
+}
+
+#[test]
+fn a_folder_that_became_a_link_is_captured() {
+    let scene = Scene::new();
+    fs::rename(scene.path("dir"), scene.path("moved")).unwrap();
+    symlink("moved", scene.path("dir")).unwrap();
+    let work = scene.capture();
+    assert_eq!(scene.read(&work.commit, "dir").unwrap(), "moved");
+    assert_eq!(scene.read(&work.commit, "moved/b.txt").unwrap(), "b\n");
+}
+
+#[test]
+fn a_history_that_was_left_is_told() {
+    let scene = Scene::new();
+    scene.write("a.txt", "changed\n");
+    let Captured::Changed { history, .. } = scene.capture_with(&[]) else {
+        panic!("the work is lost");
+    };
+    assert_eq!(history, History::Continued);
+    scene.git(&["checkout", "--quiet", "--orphan", "elsewhere"]);
+    scene.commit("another history");
+    let Captured::Changed { history, .. } = scene.capture_with(&[]) else {
+        panic!("the work is lost");
+    };
+    assert_eq!(history, History::Abandoned);
 }

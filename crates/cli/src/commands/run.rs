@@ -44,6 +44,7 @@ fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
     let source = PlanSource::load(arguments.plan.as_deref())?;
     let chosen = chosen_tasks(&source, arguments)?;
     let agent = Agent::choose(&config, arguments.agent.as_deref())?;
+    agent.check_installed()?;
     let slots = arguments.jobs.and_then(|jobs| usize::try_from(jobs).ok());
     let slots = slots.or(config.max_parallel).unwrap_or(SLOTS);
     let preview = Preview {
@@ -138,7 +139,7 @@ pub(crate) fn carry_out(
     let summary = prepared.run(&mut |told| reporter.tell(&told))?;
     match reader {
         Reader::Person => summary::print(&summary),
-        Reader::Program => summary::print_json(&summary),
+        Reader::Program => summary::print_json(&summary, reporter.next_id()),
     }
     Ok(summary)
 }
@@ -152,7 +153,12 @@ fn stop_on_signals(controls: Controls) -> Result<(), Failures> {
             format!("could not watch for Ctrl-C: {error}"),
         ))
     };
-    let signals = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
+    let signals = [
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGTERM,
+        signal_hook::consts::SIGHUP,
+        signal_hook::consts::SIGQUIT,
+    ];
     let mut signals = signal_hook::iterator::Signals::new(signals).map_err(failed)?;
     let seen = Arc::new(AtomicUsize::new(0));
     std::thread::spawn(move || {

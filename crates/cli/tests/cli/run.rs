@@ -320,15 +320,61 @@ fn folders_that_are_no_fit_repository_are_refused_with_the_reason() {
 }
 
 #[test]
-fn an_agent_that_is_not_installed_fails_its_task_with_its_name() {
+fn an_agent_that_is_not_installed_is_told_before_anything_starts() {
     let scene = Scene::new("- [ ] 1.1 A\n", "unused");
     scene.repo.write(
         "pleach.toml",
         "[agents.ghost]\ncommand = [\"ghost-agent\"]\n",
     );
-    let answer = scene.run(&[]);
+    let error = scene.run(&[]).bad(3);
+    assert!(
+        error.contains("there is no program \"ghost-agent\""),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_branch_in_the_way_is_told_before_anything_starts() {
+    let scene = Scene::new("- [ ] 1.1 A\n", "echo x > x");
+    scene.repo.git(&["branch", "pleach"]);
+    let error = scene.run(&[]).bad(3);
+    assert!(error.contains("git branch -m pleach pleach-old"), "{error}");
+    assert_eq!(scene.plan(), "- [ ] 1.1 A\n");
+}
+
+#[test]
+fn work_that_cannot_be_brought_home_is_named_and_the_rest_is() {
+    let scene = Scene::new(
+        "- [ ] 1.1 A\n- [ ] 1.2 B\n",
+        "echo x > $PLEACH_TASK; [ $PLEACH_TASK = 1.1 ]",
+    );
+    scene.repo.git(&["branch", "pleach/task-1"]);
+    let answer = scene.run(&["-j", "1"]);
     assert_eq!(answer.code, 1);
-    assert!(answer.out.contains("ghost-agent"), "{}", answer.out);
+    assert!(
+        answer
+            .out
+            .contains("pleach/task-1/1-2e2 could not be made in your repository"),
+        "{}",
+        answer.out
+    );
+    assert!(
+        answer.out.contains("1 task merged into pleach/batch-1"),
+        "{}",
+        answer.out
+    );
+    assert_eq!(scene.show("pleach/batch-1", "1.1"), "x");
+}
+
+#[test]
+fn a_plan_of_another_repository_hides_no_file_of_this_one() {
+    let scene = Scene::new("- [ ] unused\n", "echo changed > TODO.md");
+    let other = TestRepo::new();
+    other.write("TODO.md", "- [ ] 1.1 A\n");
+    let plan = other.path().join("TODO.md");
+    scene.run(&["--plan", plan.to_str().unwrap()]).good();
+    assert_eq!(scene.show("pleach/batch-1", "TODO.md"), "changed");
+    assert_eq!(std::fs::read_to_string(plan).unwrap(), "- [x] 1.1 A\n");
 }
 
 #[test]

@@ -38,9 +38,19 @@ fn waiting_run(scene: &Scene, shell_after: &str) -> (Child, std::fs::File) {
 
 #[test]
 fn ctrl_c_stops_the_agent_and_keeps_its_work() {
+    check_stopped_by(Signal::INT);
+}
+
+#[test]
+fn a_terminal_that_is_closed_stops_the_agent_and_keeps_its_work() {
+    check_stopped_by(Signal::HUP);
+}
+
+#[track_caller]
+fn check_stopped_by(signal: Signal) {
     let scene = Scene::new("- [ ] 1.1 A\n- [ ] 1.2 B\n", "");
     let (run, _gate) = waiting_run(&scene, "");
-    kill_process(Pid::from_child(&run), Signal::INT).unwrap();
+    kill_process(Pid::from_child(&run), signal).unwrap();
     let answer = Answer::from(run.wait_with_output().unwrap());
     assert_eq!(answer.code, 130, "{}{}", answer.out, answer.err);
     assert!(answer.out.contains("Batch 1 cancelled"), "{}", answer.out);

@@ -43,6 +43,7 @@ fn play(batch: &mut Batch, task: &str, word: &str) {
                 with: vec![],
             },
         ),
+        "unweavable" => Message::WeaveEnded(id, WeaveEnding::Failed("no disk".into())),
         "cancel" => Message::Cancel,
         other => panic!("{other:?} means nothing here"),
     };

@@ -44,6 +44,11 @@ impl Checkout {
         if facts.next() == Some("true") {
             return Err(StoreError::Shallow { path: folder });
         }
+        let promisor = ["config", "--get", "extensions.partialClone"];
+        let promisor = git.call(Place::Users(&folder)).args(promisor).run()?;
+        if promisor.code == 0 {
+            return Err(StoreError::Partial { path: folder });
+        }
         let object_format = facts.next().unwrap_or("sha1").to_owned();
         let identity = configured_identity(git.call(Place::Users(&folder)))?;
         let checkout = Self {

@@ -19,7 +19,8 @@ impl Store {
         Ok(name.trim_start_matches("refs/heads/").to_owned())
     }
 
-    fn check_prefixes(&self, branch: &str) -> Result<(), StoreError> {
+    /// Fails if a branch stands where a folder of branches is wanted.
+    pub(crate) fn check_prefixes(&self, branch: &str) -> Result<(), StoreError> {
         for (end, _) in branch.match_indices('/') {
             let prefix = &branch[..end];
             let full = format!("refs/heads/{prefix}");

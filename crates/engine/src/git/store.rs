@@ -94,6 +94,12 @@ pub enum StoreError {
         /// The branch that was to be made.
         wanted: String,
     },
+    /// Some of its objects are on a server only.
+    #[error("{} is a partial clone, which lacks objects that Pleach has to copy", path.display())]
+    Partial {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Files of the store could not be written or read.
     #[error("could not {doing} {}", path.display())]
     Io {
@@ -119,12 +125,21 @@ impl StoreError {
             ),
             Self::NoCommits { .. } => Some("commit something first".into()),
             Self::Shallow { .. } => Some("run `git fetch --unshallow`".into()),
+            Self::Partial { .. } => Some("make a clone without --filter and run there".into()),
             Self::DubiousOwnership { path } => Some(format!(
                 "if you trust it, run `git config --global --add safe.directory {}`",
                 path.display()
             )),
-            Self::PrefixTaken { .. } => Some("choose another branch_prefix".into()),
-            Self::BaseNotFound { .. } | Self::Io { .. } | Self::Git(_) => None,
+            Self::PrefixTaken { branch, .. } => Some(format!(
+                "rename that branch: git branch -m {branch} {branch}-old (branch_prefix cannot be set yet)"
+            )),
+            Self::BaseNotFound { .. } => {
+                Some("name a branch, tag or commit that `git rev-parse` knows".into())
+            }
+            Self::Io { .. } => {
+                Some("check that there is room and that the folder can be written to".into())
+            }
+            Self::Git(_) => None,
         }
     }
 

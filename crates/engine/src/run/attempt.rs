@@ -12,7 +12,7 @@ use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Commit;
 
 use crate::agent::Agent;
-use crate::capture::{CaptureOptions, Captured, capture, snapshot};
+use crate::capture::{CaptureOptions, Captured, History, capture, snapshot};
 use crate::causes::with_causes;
 use crate::git::{CommitId, Store};
 use crate::process::{self, Cancel, Ending, ProcessSpec};
@@ -29,8 +29,8 @@ pub(super) struct Workshop {
     pub(super) number: u32,
     pub(super) timeout: Duration,
     pub(super) grace: Duration,
-    /// The plan's path in the repository.
-    pub(super) leave_out: Option<PathBuf>,
+    /// The plan's paths in the repository.
+    pub(super) leave_out: Vec<PathBuf>,
     pub(super) cancel: Cancel,
 }
 
@@ -103,10 +103,7 @@ impl Workshop {
                     .push(explain("its worktree could not be removed", &error));
             }
         } else {
-            let path = attempt.path.display();
-            finished.notes.push(format!(
-                "its worktree stays at {path}, because it could not be kept otherwise"
-            ));
+            self.note_what_is_left(attempt, finished);
         }
         match ran? {
             Ending::Exited(0) => taken,
@@ -153,7 +150,7 @@ impl Workshop {
     ) -> Result<AttemptEnding, String> {
         let options = CaptureOptions {
             message: format!("Task {}: {}\n", attempt.task, attempt.title),
-            leave_out: self.leave_out.iter().cloned().collect(),
+            leave_out: self.leave_out.clone(),
         };
         let captured = capture(&self.store, worktree, &options)
             .map_err(|error| explain("its work could not be taken", &error))?;
@@ -163,9 +160,17 @@ impl Workshop {
                 commit,
                 files,
                 left_out,
+                history,
                 ..
             } => {
                 finished.files = files;
+                if history == History::Abandoned {
+                    finished.notes.push(
+                        "the agent left the history it was given; its files were taken as one commit, and its own \
+                         commits are kept"
+                            .to_owned(),
+                    );
+                }
                 self.store
                     .keep(&commit, &self.keep_name(attempt))
                     .map_err(|error| explain("its work could not be kept", &error))?;
@@ -207,6 +212,25 @@ impl Workshop {
                 false
             }
         }
+    }
+
+    /// Tells where the work is when the worktree could not be read.
+    fn note_what_is_left(&self, attempt: &Attempt, finished: &mut Finished) {
+        if attempt.path.exists() {
+            let path = attempt.path.display();
+            let note =
+                format!("its worktree stays at {path}, because it could not be kept otherwise");
+            finished.notes.push(note);
+            return;
+        }
+        // What the agent committed before its folder went is on its branch.
+        let committed = self
+            .store
+            .ref_commit(&format!("refs/heads/{}", attempt.branch));
+        finished.kept = committed
+            .ok()
+            .flatten()
+            .filter(|commit| *commit != attempt.basis);
     }
 
     fn keep_name(&self, attempt: &Attempt) -> String {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Instant;
 
-use pleach_domain::batch::{Batch, BatchTask, Message, WeaveEnding};
+use pleach_domain::batch::{Batch, Message, WeaveEnding};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_domain::schedule::{Action, schedule};
@@ -17,6 +17,7 @@ use pleach_formats::Document;
 use super::attempt::{Attempt, Workshop};
 use super::marks::Marks;
 use super::{Heard, RunError, Summary, TaskReport, Told};
+use crate::causes::with_causes;
 use crate::consent::SteeringFiles;
 use crate::git::{CommitId, GitError, ref_segment};
 use crate::prompt::prompt;
@@ -44,43 +45,22 @@ pub(super) struct Loop<'r> {
 }
 
 impl Loop<'_> {
-    /// Runs until every task has ended; if that cannot go on, no agent is left behind.
-    pub(super) fn run_to_the_end(mut self, inbox: &Receiver<Heard>) -> Result<Summary, RunError> {
+    /// Runs until every task has ended.
+    pub(super) fn run_to_the_end(mut self, inbox: &Receiver<Heard>) -> Summary {
         self.take_in(vec![Event::Batch(BatchEvent::Started)]);
-        if let Err(error) = self.turn_until_over(inbox) {
-            self.stop_agents(inbox);
-            return Err(error);
-        }
-        self.close()
-    }
-
-    fn turn_until_over(&mut self, inbox: &Receiver<Heard>) -> Result<(), RunError> {
         while !self.batch.status.is_over() {
             let mut moved = false;
             for action in schedule(&self.batch, self.slots) {
-                moved |= self.act(action)?;
+                moved |= self.act(action);
             }
             if !moved {
                 self.marks.write(self.told);
-                self.hear(next_of(inbox));
+                // The loop holds a sender itself, so the channel never closes.
+                let heard = inbox.recv();
+                self.hear(heard.expect("the channel is open while the loop runs"));
             }
         }
-        Ok(())
-    }
-
-    fn stop_agents(&mut self, inbox: &Receiver<Heard>) {
-        self.hear(Heard::Cancel);
-        self.workshop.cancel.cancel();
-        let is_busy = |task: &BatchTask| {
-            matches!(
-                task.state,
-                TaskState::Running { .. } | TaskState::Stopping { .. }
-            )
-        };
-        while self.batch.tasks.iter().any(is_busy) {
-            self.hear(next_of(inbox));
-        }
-        self.marks.write(self.told);
+        self.close()
     }
 
     fn hear(&mut self, heard: Heard) {
@@ -136,18 +116,18 @@ impl Loop<'_> {
     }
 
     /// Does one thing; tells whether the state moved.
-    fn act(&mut self, action: Action) -> Result<bool, RunError> {
+    fn act(&mut self, action: Action) -> bool {
         match action {
             Action::Block { task, because } => self.block(task, because),
-            Action::Weave(task) => self.weave(task)?,
+            Action::Weave(task) => self.weave(task),
             Action::Start(task) => self.start(task),
             Action::End(event) => self.take_in(vec![Event::Batch(event)]),
             Action::Stop(_) => {
                 self.workshop.cancel.cancel();
-                return Ok(false);
+                return false;
             }
         }
-        Ok(true)
+        true
     }
 
     fn block(&mut self, task: usize, because: String) {
@@ -230,36 +210,39 @@ impl Loop<'_> {
         });
     }
 
-    fn weave(&mut self, task: usize) -> Result<(), RunError> {
+    fn weave(&mut self, task: usize) {
         let id = self.batch.tasks[task].id.clone();
         let commit = self.task_commit(task).expect("only built tasks are woven");
-        let title = &self.document.plan.tasks[self.chosen[task]].title;
-        let message = format!("Merge task {id}: {title}\n");
-        let store = &self.workshop.store;
-        let ending = match weave(store, &self.tip, &commit, &message)? {
-            Woven::Merged(tip) => {
-                self.move_batch_branch(&tip)?;
-                self.tip = tip;
-                WeaveEnding::Woven(Commit(self.tip.to_string()))
-            }
-            Woven::AlreadyIn => WeaveEnding::Woven(Commit(self.tip.to_string())),
+        let ending = self.weave_commit(task, &commit).unwrap_or_else(|error| {
+            self.reports[task].kept = Some(commit);
+            let why = with_causes(&error);
+            WeaveEnding::Failed(format!("its branch could not be woven: {why}"))
+        });
+        let events = self.batch.decide(Message::WeaveEnded(id, ending));
+        self.take_in(events);
+    }
+
+    fn weave_commit(&mut self, task: usize, commit: &CommitId) -> Result<WeaveEnding, RunError> {
+        let written = &self.document.plan.tasks[self.chosen[task]];
+        let message = format!("Merge task {}: {}\n", written.id, written.title);
+        let tip = match weave(&self.workshop.store, &self.tip, commit, &message)? {
+            Woven::Merged(tip) => tip,
+            Woven::AlreadyIn => self.tip.clone(),
             Woven::Conflict { files } => {
                 let touched = |other: &&usize| {
-                    self.reports[**other]
-                        .files
-                        .iter()
-                        .any(|file| files.contains(file))
+                    let theirs = &self.reports[**other].files;
+                    theirs.iter().any(|file| files.contains(file))
                 };
                 let with = self.batch.woven.iter().filter(touched);
                 let with = with
                     .map(|other| self.batch.tasks[*other].id.clone())
                     .collect();
-                WeaveEnding::Conflict { files, with }
+                return Ok(WeaveEnding::Conflict { files, with });
             }
         };
-        let events = self.batch.decide(Message::WeaveEnded(id, ending));
-        self.take_in(events);
-        Ok(())
+        self.move_batch_branch(&tip)?;
+        self.tip = tip;
+        Ok(WeaveEnding::Woven(Commit(self.tip.to_string())))
     }
 
     /// In the store, so that what was woven outlives this process.
@@ -270,35 +253,31 @@ impl Loop<'_> {
     }
 
     /// Brings the branches to the user's repository and makes the summary.
-    fn close(mut self) -> Result<Summary, RunError> {
+    fn close(mut self) -> Summary {
         self.marks.write(self.told);
-        let workshop = &self.workshop;
-        let branch = if self.batch.woven.is_empty() {
-            None
-        } else {
-            let branch = batch_branch(workshop.number);
-            Some(workshop.store.publish(&self.tip, &branch)?)
-        };
-        for report in &mut self.reports {
-            let left_out = match &report.ending {
+        let number = self.workshop.number;
+        let branch = (!self.batch.woven.is_empty())
+            .then(|| self.publish(&self.tip.clone(), &batch_branch(number)))
+            .flatten();
+        for task in 0..self.reports.len() {
+            let report = &self.reports[task];
+            let left_out: Option<CommitId> = match &report.ending {
                 Some(Ending::Merged { .. } | Ending::NoChanges) => None,
                 Some(Ending::Conflicted { commit, .. }) => commit.0.parse().ok(),
                 _ => report.kept.clone(),
             };
             if let Some(commit) = left_out {
-                let branch = task_branch(workshop.number, &ref_segment(report.id.as_str()));
-                report.branch = Some(workshop.store.publish(&commit, &branch)?);
+                let wanted = task_branch(number, &ref_segment(report.id.as_str()));
+                self.reports[task].branch = self.publish(&commit, &wanted);
             }
         }
         let time = self.began.elapsed();
         // Kept worktrees keep their folder; an empty one is nobody's.
-        let _ = std::fs::remove_dir(
-            self.state
-                .worktrees(&project_name(workshop), workshop.number),
-        );
+        let worktrees = self.state.worktrees(&project_name(&self.workshop), number);
+        let _ = std::fs::remove_dir(worktrees);
         self.marks.settle(self.told);
-        Ok(Summary {
-            number: self.workshop.number,
+        Summary {
+            number,
             status: self.batch.status,
             base: self.base,
             tip: self.tip,
@@ -306,15 +285,26 @@ impl Loop<'_> {
             tasks: self.reports,
             time,
             logs: self.workshop.folder.clone(),
-        })
+        }
     }
-}
 
-/// The loop holds a sender itself, so the channel never closes.
-fn next_of(inbox: &Receiver<Heard>) -> Heard {
-    inbox
-        .recv()
-        .expect("the channel is open while the loop runs")
+    /// Makes a branch in the user's repository; if that fails, says where the work is instead.
+    fn publish(&mut self, commit: &CommitId, branch: &str) -> Option<String> {
+        let store = &self.workshop.store;
+        match store.publish(commit, branch) {
+            Ok(name) => Some(name),
+            Err(error) => {
+                let (why, home) = (with_causes(&error), store.git_dir());
+                let note = format!(
+                    "the branch {branch} could not be made in your repository: {why}; the work is commit {commit} \
+                     in {}",
+                    home.display()
+                );
+                (self.told)(Told::Note(note));
+                None
+            }
+        }
+    }
 }
 
 fn project_name(workshop: &Workshop) -> String {

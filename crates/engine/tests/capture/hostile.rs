@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use pleach_engine::capture::{CaptureError, snapshot};
+use pleach_engine::capture::{CaptureError, CaptureOptions, Captured, capture, snapshot};
 use pleach_engine::git::CommitId;
 use pleach_engine::weave::{Woven, weave};
 use pleach_testkit::TestRepo;
@@ -169,4 +169,22 @@ fn pipes_in_the_place_of_git_files_hold_nobody_up() {
     }
     scene.write("a.txt", "changed\n");
     assert_eq!(scene.capture().files, ["a.txt"]);
+}
+
+#[test]
+fn a_file_that_became_a_pipe_holds_nobody_up() {
+    let scene = Scene::new();
+    fs::remove_file(scene.path("a.txt")).unwrap();
+    let pipe = rustix::fs::FileType::Fifo;
+    let mode = rustix::fs::Mode::RWXU;
+    rustix::fs::mknodat(rustix::fs::CWD, scene.path("a.txt"), pipe, mode, 0).unwrap();
+    scene.write("dir/b.txt", "work\n");
+    let options = CaptureOptions {
+        message: "Task 1\n".into(),
+        leave_out: Vec::new(),
+    };
+    // Either way is right; waiting for somebody to write into the pipe is not.
+    if let Ok(Captured::Changed { files, .. }) = capture(&scene.store, &scene.worktree, &options) {
+        assert!(files.contains(&"dir/b.txt".to_owned()));
+    }
 }
