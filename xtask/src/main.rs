@@ -18,6 +18,7 @@ const HELP: &str = "cargo xtask COMMAND
   demo      build Pleach and show a whole run with the built-in agent
   test      the gate: format, lints, all tests, documentation
   bench     the benchmarks, each printing a ratio
+  fuzz      the properties of plans and batches, with 200,000 cases each
   pictures  draw the pictures of the guide anew
 ";
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         "demo" => demo(),
         "test" => test(),
         "bench" => cargo(&["run", "--release", "--locked", "--package", "pleach-bench"]),
+        "fuzz" => fuzz(),
         "pictures" => pictures(),
         _ => Err(HELP.to_owned()),
     };
@@ -42,6 +44,34 @@ fn main() -> ExitCode {
 fn demo() -> Result<(), String> {
     cargo(&["build", "--release", "--locked", "--package", "pleach"])?;
     step(Command::new(target().join("release/pleach")).arg("demo"))
+}
+
+/// The same properties as in the test suite, on far more cases.
+fn fuzz() -> Result<(), String> {
+    let mut tests = Command::new("cargo");
+    tests.args([
+        "test",
+        "--release",
+        "--locked",
+        "--package",
+        "pleach-formats",
+        "--package",
+        "pleach-domain",
+    ]);
+    step(
+        tests
+            .args([
+                "--tests",
+                "--",
+                "never",
+                "every",
+                "respect",
+                "round_trip",
+                "written_status",
+                "any_",
+            ])
+            .env("PLEACH_CASES", "200000"),
+    )
 }
 
 /// The test suite tells when they are stale.

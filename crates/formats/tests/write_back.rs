@@ -167,8 +167,14 @@ fn plan() -> impl Strategy<Value = String> {
     )
 }
 
+/// How many cases a property is tried on; `cargo xtask fuzz` asks for many more.
+fn cases(usual: u32) -> u32 {
+    let asked = std::env::var("PLEACH_CASES").ok();
+    asked.and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(cases(2_000)))]
 
     #[test]
     fn a_written_status_is_read_back_and_all_other_bytes_stay(
@@ -177,14 +183,18 @@ proptest! {
         state in 0..3_usize,
     ) {
         let document = read(&text);
-        prop_assume!(!document.plan.tasks.is_empty());
+        if document.plan.tasks.is_empty() {
+            return Ok(());
+        }
         let position = pick.index(document.plan.tasks.len());
         let (marker, wanted) = [
             (Marker::Pending, TaskStatus::Pending),
             (Marker::InProgress, TaskStatus::InProgress),
             (Marker::Completed, TaskStatus::Completed),
         ][state].clone();
-        prop_assume!(document.refuses(position, &marker).is_none());
+        if document.refuses(position, &marker).is_some() {
+            return Ok(());
+        }
         let at = match &document.places[position].mark {
             Mark::Checkbox(at) | Mark::Status(at) => at.clone(),
             Mark::None => unreachable!("a task without a mark refuses every state"),

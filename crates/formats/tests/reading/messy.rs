@@ -63,8 +63,14 @@ fn an_empty_text_is_an_empty_plan() {
     check("just words\n", "");
 }
 
+/// How many cases a property is tried on; `cargo xtask fuzz` asks for many more.
+fn cases(usual: u32) -> u32 {
+    let asked = std::env::var("PLEACH_CASES").ok();
+    asked.and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3_000))]
+    #![proptest_config(ProptestConfig::with_cases(cases(3_000)))]
 
     #[test]
     fn reading_never_panics_on_any_text(text in any::<String>()) {
