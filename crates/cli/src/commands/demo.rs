@@ -12,7 +12,7 @@ use pleach_engine::demo::{PLAN, make_repository};
 use pleach_engine::run::{RunRequest, Summary, prepare};
 use pleach_engine::state_folder::StateFolder;
 
-use crate::commands::run::carry_out;
+use crate::commands::run::{carry_out, waves};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{Reader, tell};
 use crate::preview::Preview;
@@ -52,7 +52,7 @@ pub(crate) fn run() -> Result<Exit, Failures> {
     Preview {
         plan: &request.plan_path,
         tasks: request.chosen.len(),
-        waves: 2,
+        waves: waves(&request.document.plan, &request.chosen, request.rules),
         slots: request.slots,
         agent: &request.agent,
     }

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pleach_domain::batch::BatchStatus;
-use pleach_domain::graph::{Graph, Order};
+use pleach_domain::graph::{Graph, Order, Rules, Strictness};
 use pleach_domain::id::TaskId;
+use pleach_domain::plan::Plan;
 use pleach_domain::task_state::Ending;
 use pleach_engine::agent::Agent;
 use pleach_engine::config::Config;
@@ -15,7 +16,7 @@ use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::run::{Controls, Prepared, RunRequest, Summary, prepare};
 use pleach_engine::state_folder::StateFolder;
 
-use crate::args::{OrderArgs, RunArgs};
+use crate::args::RunArgs;
 use crate::failure::{Exit, Failure, Failures, warn};
 use crate::output::Reader;
 use crate::plan_source::{PlanSource, choose, current_folder};
@@ -50,7 +51,7 @@ fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
     let preview = Preview {
         plan: &source.path,
         tasks: chosen.len(),
-        waves: waves(&source, &chosen, &arguments.order),
+        waves: waves(&source.document.plan, &chosen, arguments.order.rules()),
         slots,
         agent: &agent,
     };
@@ -110,13 +111,14 @@ fn chosen_tasks(source: &PlanSource, arguments: &RunArgs) -> Result<Vec<usize>, 
     Ok(chosen.tasks)
 }
 
-fn waves(source: &PlanSource, chosen: &[usize], order: &OrderArgs) -> usize {
-    let graph = Graph::of(&source.document.plan, order.rules.strictness());
-    let mut members = vec![false; source.document.plan.tasks.len()];
+/// How many waves the chosen tasks of a plan make.
+pub(crate) fn waves(plan: &Plan, chosen: &[usize], rules: Rules) -> usize {
+    let graph = Graph::of(plan, Strictness::AsWritten);
+    let mut members = vec![false; plan.tasks.len()];
     for position in chosen {
         members[*position] = true;
     }
-    Order::of(&graph, &members, order.rules()).waves.len()
+    Order::of(&graph, &members, rules).waves.len()
 }
 
 fn titles(source: &PlanSource, chosen: &[usize]) -> HashMap<TaskId, String> {
