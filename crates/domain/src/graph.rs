@@ -31,7 +31,7 @@ pub enum Strictness {
 #[derive(Debug)]
 pub struct Graph<'p> {
     plan: &'p Plan,
-    index: Index<'p>,
+    index: Index,
     needs: Edges,
     errors: Vec<Problem>,
     warnings: Vec<Problem>,
@@ -69,7 +69,7 @@ impl<'p> Graph<'p> {
     }
 
     /// The positions of tasks by id.
-    pub fn index(&self) -> &Index<'p> {
+    pub fn index(&self) -> &Index {
         &self.index
     }
 
@@ -164,15 +164,12 @@ impl<'p> Graph<'p> {
     }
 
     fn report_duplicates(&mut self) {
-        for (position, task) in self.plan.tasks.iter().enumerate() {
-            let first = self.index.find(task.id.as_str()).unwrap_or(position);
-            if first == position {
-                continue;
-            }
+        for (first, again) in self.index.doubles() {
+            let task = self.task(*again);
             let message = format!(
                 "task {} is defined at line {} and again at line {}",
                 task.id,
-                self.task(first).line,
+                self.task(*first).line,
                 task.line
             );
             self.errors.push(

@@ -32,6 +32,12 @@ impl fmt::Display for TaskId {
     }
 }
 
+impl std::borrow::Borrow<str> for TaskId {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
 /// The number of a phase, as in `## Phase 2: Title`.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, Default,

@@ -3,6 +3,7 @@
 //! Knows no file format and draws no conclusions; `graph` does that.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::id::{PhaseNumber, TaskId};
 use crate::problem::Problem;
@@ -66,12 +67,18 @@ pub struct Stage {
 
 impl Plan {
     /// The plan's tasks by their ids.
-    pub fn index(&self) -> Index<'_> {
+    pub fn index(&self) -> Index {
         let mut positions = HashMap::with_capacity(self.tasks.len());
+        let mut doubles = Vec::new();
         for (position, task) in self.tasks.iter().enumerate() {
-            positions.entry(task.id.as_str()).or_insert(position);
+            match positions.entry(task.id.clone()) {
+                Entry::Vacant(vacant) => {
+                    vacant.insert(position);
+                }
+                Entry::Occupied(first) => doubles.push((*first.get(), position)),
+            }
         }
-        Index { positions }
+        Index { positions, doubles }
     }
 
     /// The sequence that each task belongs to; the first, if there are several.
@@ -95,12 +102,15 @@ impl Plan {
 }
 
 /// Finds the position of a task by its id.
+///
+/// Holds the ids themselves: a look at the task would be a look at far memory, half a million times.
 #[derive(Debug, Clone)]
-pub struct Index<'p> {
-    positions: HashMap<&'p str, usize>,
+pub struct Index {
+    positions: HashMap<TaskId, usize>,
+    doubles: Vec<(usize, usize)>,
 }
 
-impl Index<'_> {
+impl Index {
     /// The position of the task; `12` finds `#12` and the other way round.
     pub fn find(&self, id: &str) -> Option<usize> {
         let exact = self.positions.get(id);
@@ -113,6 +123,11 @@ impl Index<'_> {
 
     /// All ids, in no order.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
-        self.positions.keys().copied()
+        self.positions.keys().map(TaskId::as_str)
+    }
+
+    /// Positions of tasks that have the same id: the first, and each other one.
+    pub fn doubles(&self) -> &[(usize, usize)] {
+        &self.doubles
     }
 }

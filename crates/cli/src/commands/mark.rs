@@ -1,10 +1,10 @@
 //! `pleach mark`: sets the status of tasks by hand.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
-use pleach_domain::id::{IdRange, TaskId};
+use pleach_domain::id::IdRange;
 use pleach_domain::plan::Plan;
 use pleach_domain::problem::nearest;
 use pleach_domain::select::{Selection, Term};
@@ -119,15 +119,18 @@ fn named(plan: &Plan, words: &[String]) -> Result<Vec<usize>, Failures> {
     }
     positions.sort_unstable();
     positions.dedup();
-    let mut counts: HashMap<&TaskId, usize> = HashMap::new();
-    for task in &plan.tasks {
-        *counts.entry(&task.id).or_default() += 1;
-    }
-    let ids = positions.iter().map(|position| &plan.tasks[*position].id);
-    let twice = ids.filter(|id| counts[id] > 1).map(|id| {
-        let message = format!("there is more than one task {id}");
-        Failure::new(Exit::Usage, "duplicate_id", message).hint("give one of them another id")
-    });
+    let doubles = index.doubles().iter();
+    let doubles: HashSet<usize> = doubles
+        .flat_map(|(first, again)| [*first, *again])
+        .collect();
+    let twice = positions
+        .iter()
+        .filter(|position| doubles.contains(position))
+        .map(|position| {
+            let id = &plan.tasks[*position].id;
+            let message = format!("there is more than one task {id}");
+            Failure::new(Exit::Usage, "duplicate_id", message).hint("give one of them another id")
+        });
     Failures::check(twice.collect())?;
     Ok(positions)
 }

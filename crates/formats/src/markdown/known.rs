@@ -45,7 +45,8 @@ impl Needs {
 
 /// The tasks of the file by their ids.
 pub(super) struct Known<'a> {
-    ids: HashMap<&'a str, usize>,
+    /// Holds the ids themselves, which saves a look at far memory for each dependency.
+    ids: HashMap<CompactString, usize>,
     raws: &'a [Raw],
     series: OnceCell<Series<'a>>,
 }
@@ -74,7 +75,7 @@ impl<'a> Known<'a> {
         let mut ids = HashMap::with_capacity(raws.len());
         for (place, raw) in raws.iter().enumerate() {
             if let Some(id) = &raw.id {
-                ids.entry(id.as_str()).or_insert(place);
+                ids.entry(id.clone()).or_insert(place);
             }
         }
         Self {
@@ -85,12 +86,12 @@ impl<'a> Known<'a> {
     }
 
     fn find(&self, id: &str) -> Option<&'a str> {
-        let found = self.ids.get_key_value(id);
+        let found = self.ids.get(id);
         let found = found.or_else(|| match id.strip_prefix('#') {
-            Some(bare) => self.ids.get_key_value(bare),
-            None => self.ids.get_key_value(format!("#{id}").as_str()),
+            Some(bare) => self.ids.get(bare),
+            None => self.ids.get(format!("#{id}").as_str()),
         });
-        found.map(|(id, _)| *id)
+        found.and_then(|place| self.raws[*place].id.as_deref())
     }
 
     /// The known tasks that a word names: one, or those of a range.
