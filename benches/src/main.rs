@@ -22,8 +22,11 @@ const MOST_GROWTH: f64 = 12.0;
 const MOST_MEMORY: u64 = 1 << 30;
 
 fn main() -> ExitCode {
-    if let Some(dialect) = std::env::args().skip_while(|arg| arg != "--peak-of").nth(1) {
-        return print_own_peak(&dialect);
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, dialect, tasks] = words.as_slice()
+        && flag == "--cost-of"
+    {
+        return print_own_cost(dialect, tasks);
     }
     let mut all_kept = true;
     for dialect in [Dialect::Sections, Dialect::Checklist] {
@@ -48,44 +51,39 @@ fn load(text: &str) -> usize {
 }
 
 fn load_plan(dialect: Dialect) -> bool {
-    let small = plan_text::generate(dialect, SMALL);
-    let large = plan_text::generate(dialect, LARGE);
-    let mut times = measure::Times::default();
+    let text = plan_text::generate(dialect, LARGE);
+    let (mut parser, mut ours) = (Vec::new(), Vec::new());
+    let (mut small, mut large, mut peak) = (Vec::new(), Vec::new(), 0);
     for _ in 0..ROUNDS {
-        times.parser.push(measure::cpu(|| {
-            black_box(pleach_formats::events_alone(&large))
+        parser.push(measure::cpu(|| {
+            black_box(pleach_formats::events_alone(&text))
         }));
-        times.ours.push(measure::cpu(|| black_box(load(&large))));
-        times.parser_small.push(measure::cpu(|| {
-            black_box(pleach_formats::events_alone(&small))
-        }));
-        times
-            .ours_small
-            .push(measure::cpu(|| black_box(load(&small))));
+        ours.push(measure::cpu(|| black_box(load(&text))));
+        small.push(cost_in_own_process(dialect, SMALL).seconds);
+        let cost = cost_in_own_process(dialect, LARGE);
+        large.push(cost.seconds);
+        peak = peak.max(cost.peak);
     }
-    let [parser, ours] = [&times.parser, &times.ours].map(|samples| measure::median(samples));
-    let [parser_small, ours_small] =
-        [&times.parser_small, &times.ours_small].map(|samples| measure::median(samples));
+    let [parser, ours, small, large] =
+        [parser, ours, small, large].map(|samples| measure::least(&samples));
     let edges = plan_text::EDGES_PER_TASK * LARGE;
     println!(
         "{} of {LARGE} tasks, {edges} edges, {} MB",
         dialect.name(),
-        large.len() / 1_000_000
+        text.len() / 1_000_000
     );
     println!(
         "  CommonMark parser alone        {:8.0} ms CPU",
         parser * 1e3
     );
     println!("  read, graph, waves, next 10    {:8.0} ms CPU", ours * 1e3);
-    let peak = peak_memory(dialect);
     #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
     let memory = measure::verdict(
         "  peak memory in GiB",
         peak as f64 / MOST_MEMORY as f64,
         1.0,
     );
-    measure::figure("  the parser's own growth", parser / parser_small);
-    let (ratio, growth) = (ours / parser, ours / ours_small);
+    let (ratio, growth) = (ours / parser, large / small);
     match dialect {
         Dialect::Sections => {
             let ratio = measure::verdict("  times the parser", ratio, MOST_TIMES_PARSER);
@@ -101,22 +99,33 @@ fn load_plan(dialect: Dialect) -> bool {
     }
 }
 
-/// Asks a process of its own, so that nothing else is counted.
-fn peak_memory(dialect: Dialect) -> u64 {
-    let own = std::env::current_exe().expect("a running program has a path");
-    let output = Command::new(own)
-        .args(["--peak-of", dialect.name()])
-        .output();
-    let output = output.expect("this program can be started again");
-    let text = String::from_utf8_lossy(&output.stdout);
-    text.trim()
-        .parse()
-        .expect("the other process prints a number")
+/// What loading a plan once costs a process that does nothing else, as `pleach plan` does.
+struct Cost {
+    seconds: f64,
+    peak: u64,
 }
 
-fn print_own_peak(dialect: &str) -> ExitCode {
+fn cost_in_own_process(dialect: Dialect, tasks: usize) -> Cost {
+    let own = std::env::current_exe().expect("a running program has a path");
+    let output = Command::new(own)
+        .args(["--cost-of", dialect.name(), &tasks.to_string()])
+        .output();
+    let output = output.expect("this program can be started again");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (seconds, peak) = text
+        .trim()
+        .split_once(' ')
+        .expect("the other process prints two numbers");
+    Cost {
+        seconds: seconds.parse().expect("the first is a time"),
+        peak: peak.parse().expect("the second is a size"),
+    }
+}
+
+fn print_own_cost(dialect: &str, tasks: &str) -> ExitCode {
     let dialect = Dialect::named(dialect).expect("this program names it");
-    black_box(load(&plan_text::generate(dialect, LARGE)));
-    println!("{}", measure::peak_memory());
+    let text = plan_text::generate(dialect, tasks.parse().expect("this program counts them"));
+    let seconds = measure::cpu(|| black_box(load(&text)));
+    println!("{seconds} {}", measure::peak_memory());
     ExitCode::SUCCESS
 }

@@ -1,15 +1,6 @@
-//! CPU time, medians and verdicts.
+//! CPU time, the least of several runs, and verdicts.
 
 use rustix::time::{ClockId, clock_gettime};
-
-/// The samples of interleaved runs, in seconds.
-#[derive(Debug, Default)]
-pub(crate) struct Times {
-    pub(crate) parser: Vec<f64>,
-    pub(crate) parser_small: Vec<f64>,
-    pub(crate) ours: Vec<f64>,
-    pub(crate) ours_small: Vec<f64>,
-}
 
 /// The CPU seconds that a call takes.
 pub(crate) fn cpu<T>(call: impl FnOnce() -> T) -> f64 {
@@ -25,11 +16,9 @@ fn seconds() -> f64 {
     whole + part / 1e9
 }
 
-/// The middle sample.
-pub(crate) fn median(samples: &[f64]) -> f64 {
-    let mut sorted = samples.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted[sorted.len() / 2]
+/// The least sample: whatever else the machine does only adds to it.
+pub(crate) fn least(samples: &[f64]) -> f64 {
+    samples.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// Prints a figure with its limit and tells whether it is kept.

@@ -13,6 +13,7 @@ mod leading_id;
 mod metadata;
 mod note;
 mod phase_label;
+mod pieces;
 mod ranges;
 mod raw;
 mod section;
@@ -31,18 +32,28 @@ use self::leading_id::{SetOff, leading_id};
 use self::metadata::Key;
 pub(crate) use self::phase_label::phase_title;
 use self::phase_label::{is_criteria_label, verify_label};
+use self::pieces::pieces;
 use self::raw::{Kind, Raw, RawNote};
 use crate::lines::Lines;
 use crate::{Document, Mark};
 
+/// How much of a large text is parsed at once.
+const PIECE: usize = 512 << 10;
+
 /// Reads a plan.
 pub(crate) fn read(text: &str) -> Document {
-    let start = body_start(text);
+    read_in_pieces(text, PIECE)
+}
+
+fn read_in_pieces(text: &str, size: usize) -> Document {
     let mut reader = Reader::new(text);
-    for (event, range) in parser(&text[start..]) {
-        reader.take(&event, range.start + start..range.end + start);
+    for piece in pieces(text, body_start(text), size) {
+        let start = piece.start;
+        for (event, range) in parser(&text[piece]) {
+            reader.take(&event, range.start + start..range.end + start);
+        }
+        reader.flush();
     }
-    reader.flush();
     reader.close_sections(0, text.len());
     finish::document(text, reader.gathered)
 }
@@ -383,5 +394,56 @@ impl<'t> Reader<'t> {
             .into_iter()
             .map(|statement| RawNote::OfTasks { statement, line });
         self.gathered.notes.extend(notes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+        #[test]
+        fn a_text_in_pieces_reads_as_it_does_whole(parts in proptest::collection::vec(part(), 0..40)) {
+            let text = parts.concat();
+            prop_assert_eq!(read_in_pieces(&text, 1), read_in_pieces(&text, usize::MAX));
+        }
+    }
+
+    fn part() -> impl Strategy<Value = String> {
+        let fixed = prop::sample::select(vec![
+            "# A\n",
+            "## Phase 2: B\n",
+            "### 7. C\n",
+            "- [ ] 1.1 d\n",
+            "  more\n",
+            "  - [x] e\n",
+            "```\n",
+            "  ```\n",
+            "~~~\n",
+            "> ",
+            "- ",
+            "\n",
+            "**Status**: [DONE]\n",
+            "**VERIFY Phase 2:**\n",
+            "text\n",
+            "---\n",
+            "===\n",
+            "\r\n",
+            "<!--\n",
+            "-->\n",
+            "[x]: /y\n",
+            "    code\n",
+            "\t",
+            "1. [ ] f\n",
+            "#",
+            "####### g\n",
+            "`",
+            "(depends: 1.1)\n",
+        ]);
+        fixed.prop_map(str::to_owned)
     }
 }

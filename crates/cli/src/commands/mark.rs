@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use pleach_domain::id::IdRange;
-use pleach_domain::plan::Plan;
+use pleach_domain::plan::{Index, Plan};
 use pleach_domain::problem::nearest;
 use pleach_domain::select::{Selection, Term};
 use pleach_domain::task::TaskStatus;
@@ -119,6 +119,12 @@ fn named(plan: &Plan, words: &[String]) -> Result<Vec<usize>, Failures> {
     }
     positions.sort_unstable();
     positions.dedup();
+    refuse_doubles(plan, &index, &positions)?;
+    Ok(positions)
+}
+
+/// Of two tasks with one id nobody can tell which is meant.
+fn refuse_doubles(plan: &Plan, index: &Index, positions: &[usize]) -> Result<(), Failures> {
     let doubles = index.doubles().iter();
     let doubles: HashSet<usize> = doubles
         .flat_map(|(first, again)| [*first, *again])
@@ -131,8 +137,7 @@ fn named(plan: &Plan, words: &[String]) -> Result<Vec<usize>, Failures> {
             let message = format!("there is more than one task {id}");
             Failure::new(Exit::Usage, "duplicate_id", message).hint("give one of them another id")
         });
-    Failures::check(twice.collect())?;
-    Ok(positions)
+    Failures::check(twice.collect())
 }
 
 fn in_plan(
