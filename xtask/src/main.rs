@@ -97,14 +97,15 @@ fn test() -> Result<(), String> {
         "-D",
         "warnings",
     ])?;
-    let nextest = nextest()?;
-    step(Command::new(nextest).args([
+    let mut tests = Command::new(nextest()?);
+    tests.args([
         "nextest",
         "run",
         "--workspace",
         "--locked",
         "--no-fail-fast",
-    ]))?;
+    ]);
+    step(without_home(&mut tests)?)?;
     cargo(&["test", "--doc", "--workspace", "--locked"])?;
     let mut docs = Command::new("cargo");
     docs.args([
@@ -115,6 +116,20 @@ fn test() -> Result<(), String> {
         "--document-private-items",
     ]);
     step(docs.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Gives tests an empty home folder, so that nobody's git configuration has a say in them.
+fn without_home(command: &mut Command) -> Result<&mut Command, String> {
+    let empty = target().join("empty-home");
+    std::fs::create_dir_all(&empty).map_err(|error| format!("{}: {error}", empty.display()))?;
+    if let Some(home) = std::env::var_os("HOME").map(PathBuf::from) {
+        for (name, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+            if std::env::var_os(name).is_none() {
+                command.env(name, home.join(folder));
+            }
+        }
+    }
+    Ok(command.env("HOME", empty).env_remove("XDG_CONFIG_HOME"))
 }
 
 /// The test runner: the installed one, or one that is installed for this project alone.

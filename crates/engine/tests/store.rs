@@ -175,6 +175,19 @@ fn a_shallow_repository_is_refused_with_the_fix() {
 }
 
 #[test]
+fn a_partial_clone_is_refused_with_the_fix() {
+    let repo = TestRepo::new();
+    repo.git(&["config", "uploadpack.allowFilter", "true"]);
+    let url = format!("file://{}", repo.path().display());
+    let partial = repo.beside("partial");
+    let name = partial.to_str().unwrap();
+    repo.git(&["clone", "--quiet", "--filter=blob:none", &url, name]);
+    let error = open_at(&repo, &partial).unwrap_err();
+    assert!(matches!(error, StoreError::Partial { .. }), "{error}");
+    assert!(error.hint().unwrap().contains("without --filter"));
+}
+
+#[test]
 fn a_repository_of_another_user_is_told_apart_from_none() {
     let repo = TestRepo::new();
     // Only root can give files away; elsewhere there is nothing to try.

@@ -43,6 +43,10 @@ impl Scene {
 
 /// The last line of a JSON run.
 fn summary(answer: &Answer) -> Value {
+    for (line, id) in answer.out.lines().zip(1..) {
+        let event: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(event["id"], id, "events are numbered without a gap: {line}");
+    }
     let last = answer.out.lines().last().unwrap();
     serde_json::from_str::<Value>(last).unwrap()["data"].clone()
 }

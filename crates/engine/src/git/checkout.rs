@@ -44,7 +44,9 @@ impl Checkout {
         if facts.next() == Some("true") {
             return Err(StoreError::Shallow { path: folder });
         }
-        let promisor = ["config", "--get", "extensions.partialClone"];
+        // Older versions of git note it in the one place, newer ones in the other.
+        let keys = r"^(extensions\.partialclone|remote\..*\.promisor)$";
+        let promisor = ["config", "--get-regexp", keys];
         let promisor = git.call(Place::Users(&folder)).args(promisor).run()?;
         if promisor.code == 0 {
             return Err(StoreError::Partial { path: folder });
