@@ -22,6 +22,10 @@ const MAY_USE: [(&str, &[&str]); 5] = [
     (
         "engine",
         &[
+            "gix-hash",
+            "gix-object",
+            "gix-odb",
+            "gix-zlib",
             "pleach-domain",
             "pleach-formats",
             "rustix",

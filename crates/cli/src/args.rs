@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Mark(MarkArgs),
     /// Run an agent on tasks of the plan and weave what it did into one branch
     Run(RunArgs),
+    /// Weave branches of this repository into one, leaving out what conflicts
+    Weave(WeaveArgs),
     /// Show a whole run on a small repository in a temporary folder; needs no account
     Demo,
     /// Print the completions for a shell
@@ -195,6 +197,60 @@ pub(crate) struct RunArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) order: OrderArgs,
+}
+
+/// Which history leads to the woven tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum MergeStrategy {
+    /// One merge commit a branch
+    #[default]
+    Merge,
+    /// One commit a branch
+    Squash,
+    /// The commits of each branch, one after the other
+    Rebase,
+    /// One commit with all branches as parents
+    Octopus,
+}
+
+/// What to do with a branch that does not merge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum OnConflict {
+    /// Leave it out and say so
+    #[default]
+    Skip,
+    /// Write nothing at all
+    Fail,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example: pleach weave feature/a feature/b --onto main --as hedge\n\n\
+                        Branches are merged in the order given, without touching your checkout. One that\n\
+                        conflicts is left out, with its files, whom it collides with, and the command that shows it."
+)]
+pub(crate) struct WeaveArgs {
+    /// The branches, in their order; tags and commits will do as well
+    #[arg(required = true, value_name = "BRANCH")]
+    pub(crate) branches: Vec<String>,
+    /// The branch or commit to weave onto [default: the current branch, or its upstream if that is ahead]
+    #[arg(long, value_name = "BASE")]
+    pub(crate) onto: Option<String>,
+    /// The branch to make of it
+    #[arg(long = "as", value_name = "NAME", required_unless_present = "dry_run")]
+    pub(crate) name: Option<String>,
+    /// Which history leads to the result; the tree is the same
+    #[arg(long, value_enum, value_name = "STRATEGY", default_value_t)]
+    pub(crate) merge: MergeStrategy,
+    /// What to do with a branch that conflicts
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) on_conflict: OnConflict,
+    /// Show what would come of it, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 fn threshold(text: &str) -> Result<Threshold, String> {

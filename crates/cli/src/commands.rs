@@ -7,3 +7,4 @@ pub(crate) mod mark;
 pub(crate) mod next;
 pub(crate) mod plan;
 pub(crate) mod run;
+pub(crate) mod weave;

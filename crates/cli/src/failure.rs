@@ -11,11 +11,12 @@ use pleach_domain::select::SelectionError;
 use pleach_engine::agent::NoAgent;
 use pleach_engine::causes::with_causes;
 use pleach_engine::config::ConfigError;
-use pleach_engine::git::{GitError, StoreError};
+use pleach_engine::git::{GitError, PutError, StoreError};
 use pleach_engine::plan_file::PlanFileError;
 use pleach_engine::plan_in_use::NoPlan;
 use pleach_engine::run::RunError;
 use pleach_engine::state_folder::StateFolderError;
+use pleach_engine::weave::WeaveError;
 use serde_json::json;
 
 use crate::output::{Reader, one_line, tell, tell_error};
@@ -268,6 +269,30 @@ impl From<GitError> for Failures {
                 .hint(format!("install git {needed} or newer"))
                 .into(),
             _ => failure.into(),
+        }
+    }
+}
+
+impl From<PutError> for Failures {
+    fn from(error: PutError) -> Self {
+        match error {
+            PutError::Git(error) => error.into(),
+            PutError::Store(error) => error.into(),
+            _ => Failure {
+                hint: error.hint(),
+                ..Failure::new(Exit::Usage, "branch", error.to_string())
+            }
+            .into(),
+        }
+    }
+}
+
+impl From<WeaveError> for Failures {
+    fn from(error: WeaveError) -> Self {
+        match error {
+            WeaveError::Git(error) => error.into(),
+            WeaveError::Store(error) => error.into(),
+            _ => Failure::new(Exit::Environment, "weave", with_causes(&error)).into(),
         }
     }
 }

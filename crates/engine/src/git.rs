@@ -8,6 +8,7 @@ mod object;
 mod publish;
 pub(crate) mod read;
 mod refs;
+mod repository;
 pub mod store;
 
 use std::ffi::{OsStr, OsString};
@@ -28,6 +29,7 @@ use crate::process::{Woke, wait};
 
 pub use names::ref_segment;
 pub use object::{BlobId, CommitId, NotAnId, TreeId};
+pub use repository::{Put, PutError, Repository};
 pub use store::{Identity, Store, StoreError};
 
 /// `merge-tree --write-tree` takes `--merge-base` from here on.

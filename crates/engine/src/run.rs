@@ -216,6 +216,7 @@ impl Prepared {
             workshop: Arc::new(workshop),
             began: Instant::now(),
             started: HashMap::new(),
+            bases: HashMap::new(),
             sender: self.controls.inbox.clone(),
             told,
         };

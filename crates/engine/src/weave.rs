@@ -1,9 +1,30 @@
-//! Weaves commits together in the object database, without any checkout.
+//! Weaves branches together in the object database, without any checkout.
 //!
-//! Resolves nothing by itself: what does not merge cleanly is reported with its files.
+//! Gives the tree that `git merge` would give, branch by branch, and resolves nothing by itself: a
+//! branch that does not merge cleanly is left out and reported with its files. Where the changed paths
+//! alone decide, it is done here; everything else is asked of git.
 
-use crate::git::read::text;
-use crate::git::{CommitId, GitError, Store, TreeId, nul_separated, parse_id};
+mod authority;
+mod change;
+mod conflict;
+mod history;
+mod lineage;
+mod loom;
+mod objects;
+mod partners;
+mod sides;
+mod weaving;
+
+use std::io;
+use std::path::PathBuf;
+
+pub use conflict::{Conflict, ConflictedFile, Kind};
+pub use history::Strategy;
+pub use loom::Loom;
+
+use self::objects::Objects;
+use self::weaving::Weaving;
+use crate::git::{CommitId, GitError, StoreError, TreeId, parse_id};
 
 /// Why weaving could not even be tried.
 #[derive(Debug, thiserror::Error)]
@@ -11,20 +32,109 @@ pub enum WeaveError {
     /// Git itself failed.
     #[error(transparent)]
     Git(#[from] GitError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// An object could not be read or written.
+    #[error("could not {doing} {id}")]
+    Objects {
+        /// What was attempted.
+        doing: &'static str,
+        /// On what.
+        id: String,
+        /// Why it failed.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A file of the loom could not be written.
+    #[error("could not set up {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Objects are named by a hash that is not known here.
+    #[error("objects of this repository are named by {0:?}, which is not known here")]
+    UnknownHash(String),
 }
 
-/// What came of weaving a branch in.
+/// A branch that is to be woven in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Woven {
-    /// A merge commit with both as parents.
-    Merged(CommitId),
-    /// Everything of the branch was there before.
+pub struct Strand {
+    /// What it is called in messages: `branch 'x'`, `task 63: Title`.
+    pub subject: String,
+    /// Its last commit.
+    pub commit: CommitId,
+    /// The commit that its work began at, where history cannot tell: only what came after it is
+    /// woven in, though it may hold work that was left out.
+    pub basis: Option<CommitId>,
+}
+
+/// What became of a strand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is in.
+    Merged,
+    /// Everything of it was there before.
     AlreadyIn,
-    /// The branch does not merge cleanly.
-    Conflict {
-        /// The files that both sides changed in different ways.
-        files: Vec<String>,
-    },
+    /// It does not merge, and was left out.
+    Conflict(Conflict),
+}
+
+/// What came of weaving.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Weave {
+    /// The last commit.
+    pub tip: CommitId,
+    /// Its tree.
+    pub tree: TreeId,
+    /// What became of each strand, in their order.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// Weaves strands onto a commit, in their order; no ref moves.
+///
+/// The same input gives the same commits, whenever it is done.
+pub fn weave(
+    loom: &Loom,
+    onto: &CommitId,
+    strands: &[Strand],
+    strategy: Strategy,
+) -> Result<Weave, WeaveError> {
+    let (weave, objects) = prepare(loom, onto, strands, strategy)?;
+    loom.store(&objects)?;
+    Ok(weave)
+}
+
+/// Tells what weaving would give, and stores nothing.
+pub fn foresee(
+    loom: &Loom,
+    onto: &CommitId,
+    strands: &[Strand],
+    strategy: Strategy,
+) -> Result<Weave, WeaveError> {
+    prepare(loom, onto, strands, strategy).map(|(weave, _)| weave)
+}
+
+fn prepare(
+    loom: &Loom,
+    onto: &CommitId,
+    strands: &[Strand],
+    strategy: Strategy,
+) -> Result<(Weave, Objects), WeaveError> {
+    let mut weaving = Weaving::begin(loom, onto, strands)?;
+    for place in 0..strands.len() {
+        weaving.weave(place)?;
+    }
+    weaving.name_partners()?;
+    let tip = history::write(&mut weaving, strategy)?;
+    let tree = weaving.tip;
+    let weave = Weave {
+        tip: parse_id("weave", tip.to_string().as_bytes())?,
+        tree: parse_id("weave", tree.to_string().as_bytes())?,
+        outcomes: weaving.outcomes,
+    };
+    Ok((weave, weaving.objects))
 }
 
 /// What came of folding several commits into one basis.
@@ -43,113 +153,25 @@ pub enum Folded {
     },
 }
 
-/// Merges a branch onto a commit, always with a merge commit; no ref moves.
-///
-/// The same input gives the same commit, whenever it is done.
-pub fn weave(
-    store: &Store,
-    onto: &CommitId,
-    branch: &CommitId,
-    message: &str,
-) -> Result<Woven, WeaveError> {
-    if store.is_ancestor(branch, onto)? {
-        return Ok(Woven::AlreadyIn);
-    }
-    let tree = match merge_trees(store, onto, branch)? {
-        MergedTrees::Clean(tree) => tree,
-        MergedTrees::Conflict(files) => return Ok(Woven::Conflict { files }),
-    };
-    let date = latest_date(store, onto, branch)?;
-    let commit = store.commit_tree(&tree, &[onto, branch], message, Some(date))?;
-    Ok(Woven::Merged(commit))
-}
-
 /// Makes the basis of a task: the base with every given commit merged in, in their order.
-pub fn fold(store: &Store, base: &CommitId, commits: &[CommitId]) -> Result<Folded, WeaveError> {
-    let mut tip = base.clone();
-    for (place, commit) in commits.iter().enumerate() {
-        match weave(store, &tip, commit, "Fold finished tasks into a basis\n")? {
-            Woven::Merged(merged) => tip = merged,
-            Woven::AlreadyIn => {}
-            Woven::Conflict { files } => {
-                let first = opponent(store, base, &commits[..place], commit)?;
-                return Ok(Folded::Conflict {
-                    first,
-                    second: commit.clone(),
-                    files,
-                });
-            }
+pub fn fold(loom: &Loom, base: &CommitId, commits: &[CommitId]) -> Result<Folded, WeaveError> {
+    let strand = |commit: &CommitId| Strand {
+        subject: "finished task into a basis".to_owned(),
+        commit: commit.clone(),
+        basis: None,
+    };
+    let strands: Vec<Strand> = commits.iter().map(strand).collect();
+    let (weave, objects) = prepare(loom, base, &strands, Strategy::Merge)?;
+    for (outcome, second) in weave.outcomes.iter().zip(commits) {
+        if let Outcome::Conflict(conflict) = outcome {
+            let first = conflict.with.first().copied().flatten();
+            return Ok(Folded::Conflict {
+                first: first.map_or(base, |place| &commits[place]).clone(),
+                second: second.clone(),
+                files: conflict.paths(),
+            });
         }
     }
-    Ok(Folded::Basis(tip))
-}
-
-/// The earlier commit that conflicts with this one by itself.
-fn opponent(
-    store: &Store,
-    base: &CommitId,
-    earlier: &[CommitId],
-    commit: &CommitId,
-) -> Result<CommitId, WeaveError> {
-    for candidate in [base].into_iter().chain(earlier) {
-        if let MergedTrees::Conflict(_) = merge_trees(store, candidate, commit)? {
-            return Ok(candidate.clone());
-        }
-    }
-    // Only together do they conflict, and the last one completed that.
-    Ok(earlier.last().unwrap_or(base).clone())
-}
-
-enum MergedTrees {
-    Clean(TreeId),
-    Conflict(Vec<String>),
-}
-
-fn merge_trees(
-    store: &Store,
-    onto: &CommitId,
-    branch: &CommitId,
-) -> Result<MergedTrees, WeaveError> {
-    let merge = [
-        "merge-tree",
-        "--write-tree",
-        "-z",
-        "--name-only",
-        "--no-messages",
-    ];
-    let output = store
-        .call()
-        // A bare repository has no attributes of its own, and `git merge` would see these.
-        .env("GIT_ATTR_SOURCE", onto.as_str())
-        .args(merge)
-        .args([onto.as_str(), branch.as_str()])
-        .run()?;
-    let mut records = nul_separated(&output.stdout);
-    let tree = records.next().map(|tree| parse_id("merge-tree", tree));
-    match (output.code, tree) {
-        (0, Some(tree)) => Ok(MergedTrees::Clean(tree?)),
-        // Git exits 1 for a commit it cannot find as well, but prints no tree then.
-        (1, Some(Ok::<TreeId, _>(_))) => {
-            let mut files: Vec<String> = records.map(text).collect();
-            files.sort();
-            files.dedup();
-            Ok(MergedTrees::Conflict(files))
-        }
-        _ => Err(output.failure().into()),
-    }
-}
-
-/// The later of two commit dates, so that a merge made again after a crash is the same one.
-fn latest_date(store: &Store, one: &CommitId, other: &CommitId) -> Result<i64, WeaveError> {
-    let show = [
-        "log",
-        "--no-walk",
-        "--format=%ct",
-        one.as_str(),
-        other.as_str(),
-    ];
-    let printed = store.call().args(show).output()?;
-    let printed = text(&printed);
-    let dates = printed.lines().filter_map(|line| line.parse().ok());
-    Ok(dates.max().unwrap_or_default())
+    loom.store(&objects)?;
+    Ok(Folded::Basis(weave.tip))
 }

@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pleach_engine::git::{CommitId, Git, Store};
-use pleach_engine::weave::{Folded, Woven, fold, weave};
+use pleach_engine::weave::{
+    Conflict, Folded, Kind, Loom, Outcome, Strand, Strategy, Weave, WeaveError, fold, weave,
+};
 use pleach_testkit::TestRepo;
 
 fn open(repo: &TestRepo) -> Store {
@@ -21,11 +23,39 @@ fn branch(repo: &TestRepo, name: &str, files: &[(&str, &str)]) -> CommitId {
     commit.parse().unwrap()
 }
 
+fn strand(name: &str, commit: &CommitId) -> Strand {
+    Strand {
+        subject: name.to_owned(),
+        commit: commit.clone(),
+        basis: None,
+    }
+}
+
+fn try_weave(
+    store: &Store,
+    onto: &CommitId,
+    commits: &[&CommitId],
+    strategy: Strategy,
+) -> Result<Weave, WeaveError> {
+    let strands: Vec<_> = commits
+        .iter()
+        .enumerate()
+        .map(|(number, commit)| strand(&format!("task {}", number + 1), commit))
+        .collect();
+    weave(&Loom::of_store(store).unwrap(), onto, &strands, strategy)
+}
+
+/// Weaves by merging, and expects no trouble.
 #[track_caller]
-fn merged(woven: Woven) -> CommitId {
-    match woven {
-        Woven::Merged(commit) => commit,
-        other => panic!("not merged: {other:?}"),
+fn woven(store: &Store, onto: &CommitId, commits: &[&CommitId]) -> Weave {
+    try_weave(store, onto, commits, Strategy::Merge).unwrap()
+}
+
+#[track_caller]
+fn conflict(weave: &Weave, place: usize) -> &Conflict {
+    match &weave.outcomes[place] {
+        Outcome::Conflict(conflict) => conflict,
+        other => panic!("no conflict: {other:?}"),
     }
 }
 
@@ -36,11 +66,11 @@ fn a_clean_merge_has_two_parents_and_the_tree_of_git_merge() {
     let two = branch(&repo, "two", &[("two.txt", "2\n")]);
     let store = open(&repo);
     let before = repo.fingerprint();
-    let commit = merged(weave(&store, &one, &two, "Merge task 2: two\n").unwrap());
+    let commit = woven(&store, &one, &[&two]).tip;
     assert_eq!(repo.fingerprint(), before);
     let look = |args: &[&str]| repo.git_in(&store.git_dir(), args);
     let shown = look(&["show", "--no-patch", "--format=%P|%s|%an", commit.as_str()]);
-    assert_eq!(shown, format!("{one} {two}|Merge task 2: two|Tess Tester"));
+    assert_eq!(shown, format!("{one} {two}|Merge task 1|Tess Tester"));
     repo.git(&["switch", "--quiet", "one"]);
     repo.git(&["merge", "--quiet", "--no-ff", "-m", "m", "two"]);
     let tree = repo.git(&["rev-parse", "HEAD^{tree}"]);
@@ -53,7 +83,7 @@ fn a_fast_forward_is_a_merge_commit_all_the_same() {
     let base: CommitId = repo.head().parse().unwrap();
     let one = branch(&repo, "one", &[("one.txt", "1\n")]);
     let store = open(&repo);
-    let commit = merged(weave(&store, &base, &one, "m").unwrap());
+    let commit = woven(&store, &base, &[&one]).tip;
     assert_ne!(commit, one);
     assert_eq!(
         store.tree_of(&commit).unwrap(),
@@ -67,9 +97,11 @@ fn weaving_again_gives_the_same_commit_and_weaving_in_what_is_in_gives_none() {
     let one = branch(&repo, "one", &[("one.txt", "1\n")]);
     let two = branch(&repo, "two", &[("two.txt", "2\n")]);
     let store = open(&repo);
-    let commit = merged(weave(&store, &one, &two, "m").unwrap());
-    assert_eq!(merged(weave(&store, &one, &two, "m").unwrap()), commit);
-    assert_eq!(weave(&store, &commit, &two, "m").unwrap(), Woven::AlreadyIn);
+    let first = woven(&store, &one, &[&two]);
+    assert_eq!(woven(&store, &one, &[&two]), first);
+    let again = woven(&store, &first.tip, &[&two]);
+    assert_eq!(again.outcomes, [Outcome::AlreadyIn]);
+    assert_eq!(again.tip, first.tip);
 }
 
 #[test]
@@ -81,9 +113,10 @@ fn a_conflict_names_its_files_whatever_they_are_called() {
     let one = branch(&repo, "one", &mine);
     let two = branch(&repo, "two", &theirs);
     let store = open(&repo);
-    let woven = weave(&store, &one, &two, "m").unwrap();
-    let files = names.iter().map(ToString::to_string).collect();
-    assert_eq!(woven, Woven::Conflict { files });
+    let base = store.resolve_base(None).unwrap();
+    let woven = woven(&store, &base, &[&one, &two]);
+    assert_eq!(conflict(&woven, 1).paths(), names);
+    assert_eq!(conflict(&woven, 1).with, [Some(0)]);
 }
 
 #[test]
@@ -94,11 +127,15 @@ fn a_file_that_one_side_deleted_and_one_changed_is_a_conflict() {
     repo.git(&["rm", "--quiet", "README.md"]);
     let two: CommitId = repo.commit("gone").parse().unwrap();
     let store = open(&repo);
-    let files = vec!["README.md".to_owned()];
+    let woven = woven(&store, &one, &[&two]);
+    let [file] = conflict(&woven, 0).files.as_slice() else {
+        panic!("one file: {woven:?}");
+    };
     assert_eq!(
-        weave(&store, &one, &two, "m").unwrap(),
-        Woven::Conflict { files }
+        (file.path.as_str(), file.kind),
+        ("README.md", Kind::ModifyDelete)
     );
+    assert_eq!(conflict(&woven, 0).with, [None]);
 }
 
 #[test]
@@ -107,8 +144,8 @@ fn an_unknown_commit_is_an_error_and_no_conflict() {
     let store = open(&repo);
     let base = store.resolve_base(None).unwrap();
     let unknown: CommitId = "1".repeat(40).parse().unwrap();
-    assert!(weave(&store, &base, &unknown, "m").is_err());
-    assert!(weave(&store, &unknown, &base, "m").is_err());
+    assert!(try_weave(&store, &base, &[&unknown], Strategy::Merge).is_err());
+    assert!(try_weave(&store, &unknown, &[&base], Strategy::Merge).is_err());
 }
 
 #[test]
@@ -120,7 +157,7 @@ fn attributes_of_the_repository_count_as_they_do_for_git_merge() {
     let one = branch(&repo, "one", &[("CHANGES", "start\none\n")]);
     let two = branch(&repo, "two", &[("CHANGES", "start\ntwo\n")]);
     let store = open(&repo);
-    let commit = merged(weave(&store, &one, &two, "m").unwrap());
+    let commit = woven(&store, &one, &[&two]).tip;
     let changes = store.read_file_at(&commit, "CHANGES").unwrap().unwrap();
     assert_eq!(changes, b"start\none\ntwo\n");
 }
@@ -132,15 +169,25 @@ fn folding_merges_every_commit_in_order() {
     let one = branch(&repo, "one", &[("one.txt", "1\n")]);
     let two = branch(&repo, "two", &[("two.txt", "2\n")]);
     let store = open(&repo);
-    let Folded::Basis(basis) = fold(&store, &base, &[one.clone(), two.clone()]).unwrap() else {
+    let Folded::Basis(basis) = fold(
+        &Loom::of_store(&store).unwrap(),
+        &base,
+        &[one.clone(), two.clone()],
+    )
+    .unwrap() else {
         panic!("they do not conflict");
     };
     for commit in [&base, &one, &two] {
         assert!(store.is_ancestor(commit, &basis).unwrap());
     }
-    let none = fold(&store, &base, &[]).unwrap();
+    let none = fold(&Loom::of_store(&store).unwrap(), &base, &[]).unwrap();
     assert_eq!(none, Folded::Basis(base.clone()));
-    let again = fold(&store, &base, &[one.clone(), two, one]).unwrap();
+    let again = fold(
+        &Loom::of_store(&store).unwrap(),
+        &base,
+        &[one.clone(), two, one],
+    )
+    .unwrap();
     assert_eq!(again, Folded::Basis(basis));
 }
 
@@ -158,5 +205,8 @@ fn folding_names_the_pair_that_does_not_go_together() {
         second,
         files: vec!["same.txt".into()],
     };
-    assert_eq!(fold(&store, &base, &commits).unwrap(), expected);
+    assert_eq!(
+        fold(&Loom::of_store(&store).unwrap(), &base, &commits).unwrap(),
+        expected
+    );
 }

@@ -228,6 +228,15 @@ impl Store {
         &self.checkout.identity
     }
 
+    pub(crate) fn object_format(&self) -> &str {
+        &self.checkout.object_format
+    }
+
+    /// A folder of the user's repository, where there is one.
+    pub(crate) fn users_folder(&self) -> Option<&Path> {
+        Some(&self.checkout.folder)
+    }
+
     /// The commit to start from: what a name means in the user's repository, or the default.
     pub fn resolve_base(&self, base: Option<&str>) -> Result<CommitId, StoreError> {
         let commit = match base {

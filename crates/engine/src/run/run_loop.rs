@@ -22,7 +22,7 @@ use crate::consent::SteeringFiles;
 use crate::git::{CommitId, GitError, ref_segment};
 use crate::prompt::prompt;
 use crate::state_folder::StateFolder;
-use crate::weave::{Folded, Woven, fold, weave};
+use crate::weave::{Folded, Loom, Outcome, Strand, Strategy, fold, foresee, weave};
 
 /// The owner of a running batch.
 pub(super) struct Loop<'r> {
@@ -40,6 +40,8 @@ pub(super) struct Loop<'r> {
     pub(super) reports: Vec<TaskReport>,
     pub(super) began: Instant,
     pub(super) started: HashMap<usize, Instant>,
+    /// The commits that tasks began at.
+    pub(super) bases: HashMap<usize, CommitId>,
     pub(super) sender: Sender<Heard>,
     pub(super) told: &'r mut dyn FnMut(Told<'_>),
 }
@@ -142,6 +144,7 @@ impl Loop<'_> {
                 let event = TaskEvent::Started { attempt: 1 };
                 let id = self.batch.tasks[task].id.clone();
                 self.take_in(vec![Event::Task { task: id, event }]);
+                self.bases.insert(task, basis.clone());
                 self.send_out(task, basis);
             }
             Ok(Err(because)) => self.block(task, because),
@@ -157,7 +160,7 @@ impl Loop<'_> {
             .filter_map(|other| self.task_commit(*other))
             .collect();
         let store = &self.workshop.store;
-        let basis = match fold(store, &self.base, &commits)? {
+        let basis = match fold(&Loom::of_store(store)?, &self.base, &commits)? {
             Folded::Basis(basis) => basis,
             Folded::Conflict { files, .. } => {
                 return Ok(Err(format!(
@@ -223,26 +226,45 @@ impl Loop<'_> {
     }
 
     fn weave_commit(&mut self, task: usize, commit: &CommitId) -> Result<WeaveEnding, RunError> {
-        let written = &self.document.plan.tasks[self.chosen[task]];
-        let message = format!("Merge task {}: {}\n", written.id, written.title);
-        let tip = match weave(&self.workshop.store, &self.tip, commit, &message)? {
-            Woven::Merged(tip) => tip,
-            Woven::AlreadyIn => self.tip.clone(),
-            Woven::Conflict { files } => {
-                let touched = |other: &&usize| {
-                    let theirs = &self.reports[**other].files;
-                    theirs.iter().any(|file| files.contains(file))
-                };
-                let with = self.batch.woven.iter().filter(touched);
-                let with = with
-                    .map(|other| self.batch.tasks[*other].id.clone())
-                    .collect();
-                return Ok(WeaveEnding::Conflict { files, with });
-            }
-        };
+        let loom = Loom::of_store(&self.workshop.store)?;
+        let strand = [self.strand(task, commit)];
+        let woven = weave(&loom, &self.tip, &strand, Strategy::Merge)?;
+        if let [Outcome::Conflict(conflict)] = woven.outcomes.as_slice() {
+            return Ok(WeaveEnding::Conflict {
+                files: conflict.paths(),
+                with: self.partners(&loom, strand)?,
+            });
+        }
+        let tip = woven.tip;
         self.move_batch_branch(&tip)?;
         self.tip = tip;
         Ok(WeaveEnding::Woven(Commit(self.tip.to_string())))
+    }
+
+    fn strand(&self, task: usize, commit: &CommitId) -> Strand {
+        let written = &self.document.plan.tasks[self.chosen[task]];
+        Strand {
+            subject: format!("task {}: {}", written.id, written.title),
+            commit: commit.clone(),
+            basis: self.bases.get(&task).cloned(),
+        }
+    }
+
+    /// The woven tasks that a task collides with, found by weaving all of them once more.
+    fn partners(&self, loom: &Loom, left_out: [Strand; 1]) -> Result<Vec<TaskId>, RunError> {
+        let woven = self.batch.woven.iter().filter_map(|task| {
+            let commit = self.task_commit(*task)?;
+            Some((*task, self.strand(*task, &commit)))
+        });
+        let (tasks, mut strands): (Vec<usize>, Vec<Strand>) = woven.unzip();
+        strands.extend(left_out);
+        let seen = foresee(loom, &self.base, &strands, Strategy::Merge)?;
+        let Some(Outcome::Conflict(conflict)) = seen.outcomes.last() else {
+            return Ok(Vec::new());
+        };
+        let places = conflict.with.iter().flatten();
+        let id = |place: &usize| self.batch.tasks[tasks[*place]].id.clone();
+        Ok(places.map(id).collect())
     }
 
     /// In the store, so that what was woven outlives this process.

@@ -1,0 +1,313 @@
+//! `pleach weave`: weaves any branches of any repository into one.
+
+use anstyle::{AnsiColor, Style};
+use pleach_engine::git::{CommitId, Git, Put, Repository};
+use pleach_engine::weave::{
+    Conflict, Kind, Loom, Outcome, Strand, Strategy, Weave, foresee, weave,
+};
+use serde_json::{Value, json};
+
+use crate::args::{MergeStrategy, OnConflict, WeaveArgs};
+use crate::failure::{Exit, Failure, Failures};
+use crate::output::{self, Reader, one_line, tell_error};
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GREEN: Style = AnsiColor::Green.on_default();
+const RED: Style = AnsiColor::Red.on_default();
+
+/// More branches than this are counted and not listed.
+const MOST_LISTED: usize = 40;
+
+/// Weaves branches.
+pub(crate) fn run(arguments: &WeaveArgs) -> Result<Exit, Failures> {
+    answer(arguments).map_err(|failures| failures.told_to(Reader::of(arguments.json)))
+}
+
+fn answer(arguments: &WeaveArgs) -> Result<Exit, Failures> {
+    let here = std::env::current_dir().map_err(|error| {
+        let message = format!("could not find the current folder: {error}");
+        Failure::new(Exit::Environment, "folder", message)
+    })?;
+    let repository = Repository::find(Git::find()?, &here)?;
+    if let Some(name) = &arguments.name {
+        repository.check_branch(name)?;
+    }
+    let onto = repository.resolve_base(arguments.onto.as_deref())?;
+    let strands = strands(&repository, &arguments.branches)?;
+    let loom = Loom::of_repository(&repository)?;
+    let strategy = match arguments.merge {
+        MergeStrategy::Merge => Strategy::Merge,
+        MergeStrategy::Squash => Strategy::Squash,
+        MergeStrategy::Rebase => Strategy::Rebase,
+        MergeStrategy::Octopus => Strategy::Octopus,
+    };
+    let is_only_shown = arguments.dry_run || arguments.on_conflict == OnConflict::Fail;
+    let mut woven = if is_only_shown {
+        foresee(&loom, &onto, &strands, strategy)?
+    } else {
+        weave(&loom, &onto, &strands, strategy)?
+    };
+    let is_whole = woven.outcomes.iter().all(|outcome| !is_left_out(outcome));
+    let is_refused = arguments.on_conflict == OnConflict::Fail && !is_whole;
+    if is_only_shown && !arguments.dry_run && !is_refused {
+        woven = weave(&loom, &onto, &strands, strategy)?;
+    }
+    let put = match &arguments.name {
+        Some(name) if !arguments.dry_run && !is_refused => {
+            Some(repository.put_branch(name, &woven.tip)?)
+        }
+        _ => None,
+    };
+    let report = Report {
+        arguments,
+        onto: &onto,
+        woven: &woven,
+        put,
+    };
+    if arguments.json {
+        let text = serde_json::to_string_pretty(&report.json()).expect("it is plain data");
+        output::print(format_args!("{text}\n"));
+    } else {
+        report.print();
+    }
+    if is_refused {
+        tell_error(format_args!(
+            "nothing was written, because of --on-conflict fail\n"
+        ));
+    }
+    Ok(if is_whole {
+        Exit::Success
+    } else {
+        Exit::SomeTaskFailed
+    })
+}
+
+fn is_left_out(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Conflict(_))
+}
+
+fn strands(repository: &Repository, names: &[String]) -> Result<Vec<Strand>, Failures> {
+    let commits = repository.resolve(names)?;
+    let mut strands = Vec::with_capacity(names.len());
+    let mut unknown = Vec::new();
+    for (name, commit) in names.iter().zip(commits) {
+        match commit {
+            Some(commit) => strands.push(Strand {
+                subject: format!("branch '{}'", one_line(name)),
+                commit,
+                basis: None,
+            }),
+            None => unknown.push(
+                Failure::new(
+                    Exit::Usage,
+                    "branch_not_found",
+                    format!("{name:?} names no commit of the repository"),
+                )
+                .hint("`git branch --all` lists the branches"),
+            ),
+        }
+    }
+    Failures::check(unknown)?;
+    Ok(strands)
+}
+
+struct Report<'r> {
+    arguments: &'r WeaveArgs,
+    onto: &'r CommitId,
+    woven: &'r Weave,
+    put: Option<Put>,
+}
+
+impl Report<'_> {
+    fn each(&self) -> impl Iterator<Item = (&String, &Outcome)> {
+        self.arguments.branches.iter().zip(&self.woven.outcomes)
+    }
+
+    fn onto_name(&self) -> &str {
+        let name = self.arguments.onto.as_deref();
+        name.unwrap_or(self.onto.as_str())
+    }
+
+    fn partner(&self, place: Option<usize>) -> &str {
+        place.map_or(self.onto_name(), |place| &self.arguments.branches[place])
+    }
+
+    fn json(&self) -> Value {
+        let merged: Vec<_> = self
+            .each()
+            .filter(|(_, outcome)| !is_left_out(outcome))
+            .map(|(branch, _)| branch)
+            .collect();
+        let conflicted = self.each().filter_map(|(branch, outcome)| {
+            let Outcome::Conflict(conflict) = outcome else {
+                return None;
+            };
+            let kinds = conflict
+                .files
+                .iter()
+                .map(|file| json!({"file": file.path, "kind": file.kind.as_str()}));
+            Some(json!({
+                "branch": branch,
+                "files": named_files(conflict),
+                "with": conflict.with.iter().map(|place| self.partner(*place)).collect::<Vec<_>>(),
+                "kinds": kinds.collect::<Vec<_>>(),
+                "show": self.show_command(branch, conflict),
+            }))
+        });
+        json!({
+            "tip": self.woven.tip.as_str(),
+            "tree": self.woven.tree.as_str(),
+            "onto": self.onto.as_str(),
+            "as": self.put.and(self.arguments.name.as_ref()),
+            "merged": merged,
+            "conflicted": conflicted.collect::<Vec<_>>(),
+            "invalid": [],
+        })
+    }
+
+    fn print(&self) {
+        let is_listed = self.arguments.branches.len() <= MOST_LISTED;
+        for (branch, outcome) in self.each() {
+            let branch = one_line(branch);
+            match outcome {
+                Outcome::Merged if is_listed => {
+                    output::print(format_args!("  {GREEN}✓{GREEN:#} {branch}\n"));
+                }
+                Outcome::AlreadyIn if is_listed => output::print(format_args!(
+                    "  {GREEN}·{GREEN:#} {branch}  {DIM}is in already{DIM:#}\n"
+                )),
+                Outcome::Merged | Outcome::AlreadyIn => {}
+                Outcome::Conflict(conflict) => self.print_conflict(&branch, conflict),
+            }
+        }
+        let all = self.woven.outcomes.len();
+        let left_out = self
+            .woven
+            .outcomes
+            .iter()
+            .filter(|outcome| is_left_out(outcome));
+        let left_out = left_out.count();
+        let woven = match left_out {
+            0 => format!("{} woven", branches(all)),
+            _ => format!(
+                "{} of {} woven, {left_out} left out",
+                all - left_out,
+                branches(all)
+            ),
+        };
+        let where_to = match (self.put, &self.arguments.name) {
+            (Some(put), Some(name)) => {
+                let word = match put {
+                    Put::Created => "as",
+                    Put::Advanced => "onto the end of",
+                    Put::Unchanged => "as before:",
+                };
+                format!(" {word} {BOLD}{}{BOLD:#}", one_line(name))
+            }
+            _ => " (nothing was written)".to_owned(),
+        };
+        let onto = short(self.onto);
+        let (tip, tree) = (short(&self.woven.tip), &self.woven.tree.as_str()[..10]);
+        output::print(format_args!(
+            "{woven}{where_to}, on top of {onto}  {DIM}tip {tip}, tree {tree}{DIM:#}\n"
+        ));
+    }
+
+    fn print_conflict(&self, branch: &str, conflict: &Conflict) {
+        let with: Vec<String> = conflict
+            .with
+            .iter()
+            .map(|place| one_line(self.partner(*place)))
+            .collect();
+        let with = match with.as_slice() {
+            [] => String::new(),
+            [one] => format!(" collides with {BOLD}{one}{BOLD:#}"),
+            several => format!(" collides with {BOLD}{}{BOLD:#}", several.join(", ")),
+        };
+        output::print(format_args!(
+            "  {RED}✗{RED:#} {branch}  {RED}left out{RED:#}{with}\n"
+        ));
+        for file in &conflict.files {
+            let (path, kind) = (one_line(&file.path), in_words(file.kind));
+            output::print(format_args!("      {path}  {DIM}{kind}{DIM:#}\n"));
+        }
+        if let Some(command) = self.show_command(branch, conflict) {
+            output::print(format_args!("      {DIM}see{DIM:#} {command}\n"));
+        }
+    }
+
+    /// The command that shows what collides, for files with lines in the file itself.
+    fn show_command(&self, branch: &str, conflict: &Conflict) -> Option<String> {
+        let first = conflict.files.first()?;
+        if first.kind == Kind::Unrelated {
+            return None;
+        }
+        let partner = match conflict.with.as_slice() {
+            [one] => self.partner(*one),
+            // Only together do they collide, so the result itself is the other side.
+            _ => match &self.arguments.name {
+                Some(name) if self.put.is_some() => name,
+                _ => conflict
+                    .with
+                    .last()
+                    .map_or(self.onto_name(), |p| self.partner(*p)),
+            },
+        };
+        let merge = format!(
+            "git merge-tree --write-tree {} {}",
+            quoted(partner),
+            quoted(branch)
+        );
+        let content = conflict
+            .files
+            .iter()
+            .find(|file| file.kind == Kind::Content);
+        Some(match content {
+            Some(file) if !file.path.contains(char::REPLACEMENT_CHARACTER) => {
+                format!("git show \"$({merge} | head -n 1)\":{}", quoted(&file.path))
+            }
+            _ => merge,
+        })
+    }
+}
+
+fn branches(number: usize) -> String {
+    match number {
+        1 => "1 branch".to_owned(),
+        _ => format!("{number} branches"),
+    }
+}
+
+fn named_files(conflict: &Conflict) -> Vec<String> {
+    let paths = conflict.paths();
+    paths.into_iter().filter(|path| !path.is_empty()).collect()
+}
+
+fn in_words(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Content => "both changed the same lines",
+        Kind::ModifyDelete => "one changed it, the other deleted it",
+        Kind::Rename => "it was renamed, or its folder was",
+        Kind::Mode => "they disagree about its mode",
+        Kind::Submodule => "both moved the submodule",
+        Kind::Binary => "both changed it, and it has no lines to merge",
+        Kind::FileAndFolder => "a file here, a folder there",
+        Kind::Unrelated => "the histories have nothing in common",
+        Kind::Other => "it does not merge",
+    }
+}
+
+fn short(commit: &CommitId) -> &str {
+    &commit.as_str()[..10]
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%".contains(c);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

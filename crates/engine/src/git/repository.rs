@@ -1,0 +1,211 @@
+//! The user's repository as a place to weave in: names looked up, one branch put.
+//!
+//! Touches neither working tree nor index, and moves nothing that would lose a commit.
+
+use std::path::Path;
+
+use super::checkout::Checkout;
+use super::{Call, CommitId, Git, GitError, Identity, Place, StoreError, parse_id};
+
+/// A repository of the user.
+#[derive(Debug)]
+pub struct Repository {
+    git: Git,
+    checkout: Checkout,
+}
+
+/// What putting a branch did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Put {
+    /// It is new.
+    Created,
+    /// It went ahead to a later commit.
+    Advanced,
+    /// It was there already.
+    Unchanged,
+}
+
+/// Why a branch could not be put.
+#[derive(Debug, thiserror::Error)]
+pub enum PutError {
+    /// Git would not have such a name.
+    #[error("{branch:?} is no name for a branch")]
+    BadName {
+        /// The name.
+        branch: String,
+    },
+    /// It is there, and its commits would be lost.
+    #[error(
+        "branch {branch:?} is there already, at {at}, and the woven result does not contain it"
+    )]
+    Taken {
+        /// The name.
+        branch: String,
+        /// Where it is.
+        at: CommitId,
+    },
+    /// Somebody works on it.
+    #[error("branch {branch:?} is checked out, and a branch that is checked out is never moved")]
+    CheckedOut {
+        /// The name.
+        branch: String,
+    },
+    /// Another branch has a part of its name, or it of theirs.
+    #[error(
+        "branch {branch:?} cannot be beside branch {other:?}: one would be a folder of the other"
+    )]
+    InTheWay {
+        /// The name.
+        branch: String,
+        /// The branch that is in the way.
+        other: String,
+    },
+    /// Git failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The repository cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl PutError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::BadName { .. } => {
+                Some("`git check-ref-format --branch` tells which names git takes".into())
+            }
+            Self::Taken { branch, .. } => Some(format!(
+                "choose another name, or delete it first: git branch -D {branch}"
+            )),
+            Self::CheckedOut { .. } => Some("choose another name with --as".into()),
+            Self::InTheWay { .. } => Some("choose another name with --as".into()),
+            Self::Git(_) => None,
+            Self::Store(error) => error.hint(),
+        }
+    }
+}
+
+impl Repository {
+    /// Finds the repository that a folder is in.
+    pub fn find(git: Git, folder: &Path) -> Result<Self, StoreError> {
+        let checkout = Checkout::find(&git, folder)?;
+        Ok(Self { git, checkout })
+    }
+
+    pub(crate) fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// The folder that it was found from.
+    pub fn folder(&self) -> &Path {
+        &self.checkout.folder
+    }
+
+    pub(crate) fn common_dir(&self) -> &Path {
+        &self.checkout.common_dir
+    }
+
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.checkout.identity
+    }
+
+    pub(crate) fn object_format(&self) -> &str {
+        &self.checkout.object_format
+    }
+
+    /// The commit to start from: what a name means, or the default.
+    pub fn resolve_base(&self, base: Option<&str>) -> Result<CommitId, StoreError> {
+        match base {
+            None => self.checkout.default_base(&self.git),
+            Some(name) => {
+                let found = self.checkout.resolve(&self.git, name)?;
+                found.ok_or_else(|| StoreError::BaseNotFound { base: name.into() })
+            }
+        }
+    }
+
+    /// The commits that names mean, in their order; `None` for a name that means none.
+    pub fn resolve(&self, names: &[String]) -> Result<Vec<Option<CommitId>>, StoreError> {
+        // No name of a commit has a line break, and one process answers for all others.
+        let asked = |name: &&String| !name.contains('\n') && !name.is_empty();
+        let lines: String = names
+            .iter()
+            .filter(asked)
+            .map(|name| format!("{name}^{{commit}}\n"))
+            .collect();
+        let check = ["cat-file", "--batch-check=%(objectname) %(objecttype)"];
+        let printed = self.call().args(check).stdin(lines).output()?;
+        let printed = String::from_utf8_lossy(&printed).into_owned();
+        let mut answers = printed.lines();
+        let answer = |name: &String| {
+            if !asked(&name) {
+                return Ok(None);
+            }
+            let line = answers.next().unwrap_or_default();
+            match line.strip_suffix(" commit") {
+                Some(id) => Ok(Some(parse_id("cat-file", id.as_bytes())?)),
+                None => Ok(None),
+            }
+        };
+        names.iter().map(answer).collect()
+    }
+
+    /// Fails if a branch of that name could not be put, before anything is made for it.
+    pub fn check_branch(&self, branch: &str) -> Result<(), PutError> {
+        let check = ["check-ref-format", "--branch", branch];
+        let known = self.call().args(check).run()?;
+        // It prints another name for what stands for one, such as `@{-1}`.
+        if known.code != 0 || known.stdout.strip_suffix(b"\n") != Some(branch.as_bytes()) {
+            let branch = branch.to_owned();
+            return Err(PutError::BadName { branch });
+        }
+        let list = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"];
+        let printed = self.call().args(list).output()?;
+        let printed = String::from_utf8_lossy(&printed);
+        let is_below = |one: &str, other: &str| {
+            let rest = one.strip_prefix(other);
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        match printed
+            .lines()
+            .find(|other| is_below(branch, other) || is_below(other, branch))
+        {
+            Some(other) => Err(PutError::InTheWay {
+                branch: branch.to_owned(),
+                other: other.to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Creates a branch at a commit, or moves it ahead to it; never back and never aside.
+    pub fn put_branch(&self, branch: &str, commit: &CommitId) -> Result<Put, PutError> {
+        let full = format!("refs/heads/{branch}");
+        let seen = self.checkout.resolve(&self.git, &full)?;
+        if seen.as_ref() == Some(commit) {
+            return Ok(Put::Unchanged);
+        }
+        let taken = branch.to_owned();
+        if self.checkout.checked_out(&self.git)?.contains(&full) {
+            return Err(PutError::CheckedOut { branch: taken });
+        }
+        let (old, put) = match seen {
+            None => (commit.zero(), Put::Created),
+            Some(at) => {
+                let ask = ["merge-base", "--is-ancestor", at.as_str(), commit.as_str()];
+                if !self.call().args(ask).answer()? {
+                    return Err(PutError::Taken { branch: taken, at });
+                }
+                (at.to_string(), Put::Advanced)
+            }
+        };
+        let update = ["update-ref", "--no-deref", &full, commit.as_str(), &old];
+        self.call().args(update).output()?;
+        Ok(put)
+    }
+
+    fn call(&self) -> Call {
+        self.git.call(Place::Users(&self.checkout.folder))
+    }
+}

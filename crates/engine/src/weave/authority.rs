@@ -1,0 +1,221 @@
+//! Asks git itself for a merge, where only git knows the answer.
+//!
+//! Everything that it writes stays in the loom.
+
+use gix_hash::ObjectId;
+use gix_object::Kind as ObjectKind;
+
+use super::conflict::{ConflictedFile, Kind};
+use super::loom::Loom;
+use super::objects::{Leaf, Objects};
+use super::sides::Both;
+use super::{WeaveError, objects};
+use crate::git::GitError;
+use crate::git::read::text;
+
+/// What git made of a merge.
+#[derive(Debug)]
+pub(super) enum Answer {
+    Clean(ObjectId),
+    Conflict(Vec<ConflictedFile>),
+}
+
+/// What is to be merged.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Question {
+    /// The commit to compare with, or the one that git finds.
+    pub(super) base: Option<ObjectId>,
+    pub(super) ours: ObjectId,
+    pub(super) theirs: ObjectId,
+    /// The tree whose attributes count.
+    pub(super) attributes: ObjectId,
+}
+
+/// Merges two commits.
+pub(super) fn ask(loom: &Loom, question: Question) -> Result<Answer, WeaveError> {
+    let mut call = loom
+        .call()
+        // A bare repository has no attributes of its own, and `git merge` would see these.
+        .env("GIT_ATTR_SOURCE", question.attributes.to_string())
+        .args(["merge-tree", "--write-tree", "-z", "--messages"]);
+    if let Some(base) = question.base {
+        call = call.arg(format!("--merge-base={base}"));
+    }
+    let sides = [question.ours.to_string(), question.theirs.to_string()];
+    let output = call.args(sides).run()?;
+    let mut records = output.stdout.split(|byte| *byte == 0);
+    let tree = records.next().and_then(|id| ObjectId::from_hex(id).ok());
+    match (output.code, tree) {
+        (0, Some(tree)) => Ok(Answer::Clean(tree)),
+        // Git exits 1 for a commit it cannot find as well, but prints no tree then.
+        (1, Some(_)) => Ok(Answer::Conflict(conflicts(records)?)),
+        _ => Err(output.failure().into()),
+    }
+}
+
+/// Merges the contents of files that both sides changed, and nothing else.
+///
+/// A file that all three trees have is renamed by nobody, so git merges it alone as it would among
+/// all the others.
+pub(super) fn ask_contents(
+    loom: &Loom,
+    objects: &Objects,
+    tip: ObjectId,
+    both: &[Both],
+) -> Result<Answer, WeaveError> {
+    let attributes = attributes_above(objects, tip, both)?;
+    let commit = |side: fn(&Both) -> Leaf| {
+        let mut leaves: Vec<_> = both
+            .iter()
+            .map(|file| (file.path.as_slice(), Some(side(file))))
+            .collect();
+        for (path, leaf) in &attributes {
+            if !leaves.iter().any(|(known, _)| known == path) {
+                leaves.push((path.as_slice(), Some(*leaf)));
+            }
+        }
+        leaves.sort_by(|(one, _), (other, _)| objects::by_components(one, other));
+        let tree = objects.show_leaves(&leaves)?;
+        Ok::<_, WeaveError>((tree, bare_commit(objects, tree)?))
+    };
+    let (attributes, ours) = commit(|file| file.ours)?;
+    let question = Question {
+        base: Some(commit(|file| file.base)?.1),
+        ours,
+        theirs: commit(|file| file.theirs)?.1,
+        attributes,
+    };
+    ask(loom, question)
+}
+
+/// A commit for git's eyes only, because it merges nothing less.
+pub(super) fn bare_commit(objects: &Objects, tree: ObjectId) -> Result<ObjectId, WeaveError> {
+    let nobody = "pleach <pleach@localhost> 0 +0000";
+    let text = format!("tree {tree}\nauthor {nobody}\ncommitter {nobody}\n\n\n");
+    objects.show_only(ObjectKind::Commit, text.as_bytes())
+}
+
+fn attributes_above(
+    objects: &Objects,
+    tip: ObjectId,
+    both: &[Both],
+) -> Result<Vec<(Vec<u8>, Leaf)>, WeaveError> {
+    let mut found: Vec<(Vec<u8>, Leaf)> = Vec::new();
+    for file in both {
+        let mut end = 0;
+        loop {
+            let path = [&file.path[..end], b".gitattributes".as_slice()].concat();
+            if !found.iter().any(|(known, _)| *known == path)
+                && let Some(entry) = objects.entry_at(tip, &path)?
+                && !entry.mode.is_tree()
+            {
+                let leaf = Leaf {
+                    mode: entry.mode,
+                    id: entry.oid,
+                };
+                found.push((path, leaf));
+            }
+            match file.path[end..].iter().position(|byte| *byte == b'/') {
+                Some(length) => end += length + 1,
+                None => break,
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Which of these pairs of commits conflict; one process for all.
+pub(super) fn colliding(
+    loom: &Loom,
+    pairs: &[(ObjectId, ObjectId)],
+    attributes: ObjectId,
+) -> Result<Vec<bool>, WeaveError> {
+    if pairs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let lines: String = pairs
+        .iter()
+        .map(|(one, other)| format!("{one} {other}\n"))
+        .collect();
+    let merge = [
+        "merge-tree",
+        "--write-tree",
+        "--stdin",
+        "--name-only",
+        "--no-messages",
+        "--allow-unrelated-histories",
+    ];
+    let call = loom
+        .call()
+        .env("GIT_ATTR_SOURCE", attributes.to_string())
+        .args(merge)
+        .stdin(lines);
+    let printed = call.output()?;
+    // Each answer begins with 0 or 1, goes on with a tree and files, and ends with an empty record.
+    let mut verdicts = Vec::with_capacity(pairs.len());
+    let mut records = printed.split(|byte| *byte == 0);
+    while let Some(verdict) = records.next().filter(|record| !record.is_empty()) {
+        verdicts.push(verdict == b"0");
+        for record in records.by_ref() {
+            if record.is_empty() {
+                break;
+            }
+        }
+    }
+    if verdicts.len() != pairs.len() {
+        let printed = format!("{} answers to {} questions", verdicts.len(), pairs.len());
+        let what = "merge-tree --stdin".to_owned();
+        return Err(GitError::Garbled { what, printed }.into());
+    }
+    Ok(verdicts)
+}
+
+/// Of several commits those that come before no other one.
+pub(super) fn independent(loom: &Loom, commits: &[ObjectId]) -> Result<Vec<ObjectId>, WeaveError> {
+    let call = loom.call().args(["merge-base", "--independent"]);
+    let printed = call
+        .args(commits.iter().map(ToString::to_string))
+        .output()?;
+    let lines = printed.split(|byte| *byte == b'\n');
+    Ok(lines
+        .filter_map(|line| ObjectId::from_hex(line).ok())
+        .collect())
+}
+
+/// Reads the files and what git has to say of them.
+fn conflicts<'a>(
+    records: impl Iterator<Item = &'a [u8]> + Clone,
+) -> Result<Vec<ConflictedFile>, WeaveError> {
+    let mut files: Vec<ConflictedFile> = Vec::new();
+    let mut records = records;
+    for record in records.by_ref().take_while(|record| !record.is_empty()) {
+        let path = record.splitn(2, |byte| *byte == b'\t').nth(1);
+        let path = text(path.unwrap_or(record));
+        if !files.iter().any(|file| file.path == path) {
+            let kind = Kind::Other;
+            files.push(ConflictedFile { path, kind });
+        }
+    }
+    while let Some(count) = records.next().filter(|record| !record.is_empty()) {
+        let count = std::str::from_utf8(count).ok().and_then(|n| n.parse().ok());
+        let count: usize = count.ok_or_else(|| GitError::Garbled {
+            what: "merge-tree".into(),
+            printed: "a message without a number of paths".into(),
+        })?;
+        let paths: Vec<String> = records.by_ref().take(count).map(text).collect();
+        let word = text(records.next().unwrap_or_default());
+        records.next();
+        let Some(kind) = Kind::named(&word) else {
+            continue;
+        };
+        for path in paths {
+            match files.iter_mut().find(|file| file.path == path) {
+                Some(file) if file.kind == Kind::Other => file.kind = kind,
+                // Of a rename git names both ends, though only one is unmerged.
+                Some(_) | None => {}
+            }
+        }
+    }
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(files)
+}

@@ -1,0 +1,118 @@
+//! What differs between two trees, path by path.
+//!
+//! Follows no renames: a renamed file is gone from one path and new at another.
+
+use gix_hash::ObjectId;
+use gix_object::bstr::BString;
+use gix_object::tree::{Entry, name_order};
+
+use super::WeaveError;
+use super::objects::{Leaf, Objects};
+
+/// A path that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) path: BString,
+    pub(super) old: Option<Leaf>,
+    pub(super) new: Option<Leaf>,
+}
+
+impl Change {
+    pub(super) fn is_addition(&self) -> bool {
+        self.old.is_none()
+    }
+
+    pub(super) fn is_removal(&self) -> bool {
+        self.new.is_none()
+    }
+}
+
+/// Everything that differs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Diff {
+    pub(super) changes: Vec<Change>,
+    /// Folders that the new tree does not have any more.
+    pub(super) gone: Vec<BString>,
+}
+
+/// Compares two trees.
+pub(super) fn diff(
+    objects: &Objects,
+    old: Option<ObjectId>,
+    new: Option<ObjectId>,
+) -> Result<Diff, WeaveError> {
+    let mut found = Diff::default();
+    let mut walk = Walk {
+        objects,
+        found: &mut found,
+        path: Vec::new(),
+    };
+    walk.folder(old, new)?;
+    Ok(found)
+}
+
+struct Walk<'a> {
+    objects: &'a Objects,
+    found: &'a mut Diff,
+    path: Vec<u8>,
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, old: Option<ObjectId>, new: Option<ObjectId>) -> Result<(), WeaveError> {
+        if old == new {
+            return Ok(());
+        }
+        if old.is_some() && new.is_none() && !self.path.is_empty() {
+            self.found.gone.push(self.path.clone().into());
+        }
+        let (old, new) = (self.objects.tree(old)?, self.objects.tree(new)?);
+        let mut old = old.entries.iter().peekable();
+        let mut new = new.entries.iter().peekable();
+        loop {
+            let order = match (old.peek(), new.peek()) {
+                (None, None) => return Ok(()),
+                (Some(_), None) => std::cmp::Ordering::Less,
+                (None, Some(_)) => std::cmp::Ordering::Greater,
+                (Some(one), Some(other)) => name_order(
+                    &one.filename,
+                    one.mode.is_tree(),
+                    &other.filename,
+                    other.mode.is_tree(),
+                ),
+            };
+            let before = order.is_le().then(|| old.next()).flatten();
+            let after = order.is_ge().then(|| new.next()).flatten();
+            self.entry(before, after)?;
+        }
+    }
+
+    /// Two entries of one name that are both folders or both not, or one of them missing.
+    fn entry(&mut self, old: Option<&Entry>, new: Option<&Entry>) -> Result<(), WeaveError> {
+        let Some(some) = old.or(new) else {
+            return Ok(());
+        };
+        if old == new {
+            return Ok(());
+        }
+        let length = self.path.len();
+        if length > 0 {
+            self.path.push(b'/');
+        }
+        self.path.extend_from_slice(&some.filename);
+        if some.mode.is_tree() {
+            self.folder(old.map(|entry| entry.oid), new.map(|entry| entry.oid))?;
+        } else {
+            let leaf = |entry: &Entry| Leaf {
+                mode: entry.mode,
+                id: entry.oid,
+            };
+            self.found.changes.push(Change {
+                path: self.path.clone().into(),
+                old: old.map(leaf),
+                new: new.map(leaf),
+            });
+        }
+        self.path.truncate(length);
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! Why a branch does not merge: which files, in which way, and with whom.
+//!
+//! Resolves nothing.
+
+use std::fmt;
+
+/// A branch that was left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// The files that do not merge, in the order of their names.
+    pub files: Vec<ConflictedFile>,
+    /// The strands that it collides with, by their place; `None` is the base.
+    pub with: Vec<Option<usize>>,
+}
+
+impl Conflict {
+    /// The names of the files.
+    pub fn paths(&self) -> Vec<String> {
+        self.files.iter().map(|file| file.path.clone()).collect()
+    }
+}
+
+/// A file that does not merge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConflictedFile {
+    /// Its path; what is not UTF-8 is shown as a mark.
+    pub path: String,
+    /// In which way the sides disagree.
+    pub kind: Kind,
+}
+
+/// In which way two sides disagree about a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Both changed the same lines, or both made the file.
+    Content,
+    /// One changed it, one deleted it.
+    ModifyDelete,
+    /// One or both renamed it, or the folder that it is in.
+    Rename,
+    /// Its mode or its type.
+    Mode,
+    /// A submodule that both moved.
+    Submodule,
+    /// Both changed a file that has no lines.
+    Binary,
+    /// One has a file where the other has a folder.
+    FileAndFolder,
+    /// The two histories have nothing in common.
+    Unrelated,
+    /// Something that git found and we have no word for.
+    Other,
+}
+
+impl Kind {
+    /// By the short word that git has for it, which does not change with language or version.
+    pub(super) fn named(word: &str) -> Option<Self> {
+        let inner = word.strip_prefix("CONFLICT (")?.strip_suffix(')')?;
+        Some(match inner {
+            "contents" | "content" | "add/add" => Self::Content,
+            "binary" => Self::Binary,
+            "modify/delete" => Self::ModifyDelete,
+            "distinct modes" | "distinct types" => Self::Mode,
+            "file/directory" => Self::FileAndFolder,
+            inner if inner.contains("submodule") => Self::Submodule,
+            inner if inner.contains("rename") => Self::Rename,
+            _ => Self::Other,
+        })
+    }
+
+    /// The word for programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Content => "content",
+            Self::ModifyDelete => "modify/delete",
+            Self::Rename => "rename",
+            Self::Mode => "mode",
+            Self::Submodule => "submodule",
+            Self::Binary => "binary",
+            Self::FileAndFolder => "file/folder",
+            Self::Unrelated => "unrelated",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

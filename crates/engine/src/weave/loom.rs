@@ -1,0 +1,201 @@
+//! The place where weaving happens: a git folder of its own that borrows a repository's objects.
+//!
+//! Nothing outside it changes until the result is stored. It follows the user's attributes and merge
+//! settings, and no other configuration.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::WeaveError;
+use super::objects::Objects;
+use crate::git::{Call, Git, GitError, Identity, Place, Repository, Store, nul_separated};
+
+/// Below this, objects are stored one by one, as git itself does after a fetch.
+const LEAST_FOR_A_PACK: usize = 100;
+
+/// A place to weave in.
+#[derive(Debug)]
+pub struct Loom {
+    git: Git,
+    folder: TempDir,
+    /// The repository that lends its objects, and that results are stored in.
+    lender: Lender,
+    identity: Identity,
+    hash: gix_hash::Kind,
+    /// What the user set about merging, as `name=value`.
+    settings: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Lender {
+    Store(PathBuf),
+    Users(PathBuf),
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> WeaveError {
+    let path = path.to_owned();
+    move |source| WeaveError::Io { path, source }
+}
+
+impl Loom {
+    /// A loom whose results go to a private store.
+    pub fn of_store(store: &Store) -> Result<Self, WeaveError> {
+        let folder = store.scratch()?;
+        let lender = Lender::Store(store.vault());
+        let mut loom = Self {
+            git: store.git.clone(),
+            folder,
+            lender,
+            identity: store.identity().clone(),
+            hash: hash(store.object_format())?,
+            settings: Vec::new(),
+        };
+        loom.set_up(&store.git_dir().join("objects"))?;
+        if let Some(folder) = store.users_folder() {
+            loom.follow(&folder.to_owned())?;
+        }
+        Ok(loom)
+    }
+
+    /// A loom whose results go straight to the user's repository.
+    pub fn of_repository(repository: &Repository) -> Result<Self, WeaveError> {
+        let made = tempfile::Builder::new().prefix("pleach-weave-").tempdir();
+        let mut loom = Self {
+            git: repository.git().clone(),
+            folder: made.map_err(failed(&std::env::temp_dir()))?,
+            lender: Lender::Users(repository.folder().to_owned()),
+            identity: repository.identity().clone(),
+            hash: hash(repository.object_format())?,
+            settings: Vec::new(),
+        };
+        loom.set_up(&repository.common_dir().join("objects"))?;
+        loom.follow(repository.folder())?;
+        Ok(loom)
+    }
+
+    /// Begins a call whose new objects stay in the loom.
+    pub(super) fn call(&self) -> Call {
+        let mut call = self.git.call(Place::Ours(self.folder.path()));
+        for setting in &self.settings {
+            call = call.args(["-c", setting]);
+        }
+        call
+    }
+
+    pub(super) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    pub(super) fn objects(&self) -> Result<Objects, WeaveError> {
+        let folder = self.folder.path().join("objects");
+        Objects::open(&folder, self.hash).map_err(failed(&folder))
+    }
+
+    /// Stores what was woven in the repository; until then nobody but the loom has it.
+    pub(super) fn store(&self, objects: &Objects) -> Result<(), WeaveError> {
+        let call = match &self.lender {
+            Lender::Store(vault) => self.git.call(Place::Ours(vault)),
+            Lender::Users(folder) => self.git.call(Place::Users(folder)),
+        };
+        let call = match objects.count() {
+            0 => return Ok(()),
+            few if few < LEAST_FOR_A_PACK => call.args(["unpack-objects", "-q"]),
+            _ => call.args(["index-pack", "--stdin"]),
+        };
+        call.stdin(objects.pack()?).output()?;
+        Ok(())
+    }
+
+    fn set_up(&self, lent: &Path) -> Result<(), WeaveError> {
+        let folder = self.folder.path();
+        let format = match self.hash {
+            gix_hash::Kind::Sha1 => "[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n",
+            _ => {
+                "[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n[extensions]\n\tobjectFormat = sha256\n"
+            }
+        };
+        let files = [
+            ("HEAD", b"ref: refs/heads/nothing\n".to_vec()),
+            ("config", format.into()),
+            ("objects/info/alternates", quoted(lent)),
+        ];
+        for inner in ["refs", "info", "objects/info", "objects/pack"] {
+            let inner = folder.join(inner);
+            fs::create_dir_all(&inner).map_err(failed(&inner))?;
+        }
+        for (name, content) in files {
+            let file = folder.join(name);
+            fs::write(&file, content).map_err(failed(&file))?;
+        }
+        Ok(())
+    }
+
+    /// Takes over what the user's own `git merge` would follow.
+    fn follow(&mut self, users: &Path) -> Result<(), WeaveError> {
+        let ask = || self.git.call(Place::Users(users));
+        let wanted = r"^(merge\..*|diff\.(renames|renamelimit))$";
+        let found = ask().args(["config", "-z", "--get-regexp", wanted]).run()?;
+        let settings = nul_separated(&found.stdout).map(|record| {
+            let record = String::from_utf8_lossy(record).into_owned();
+            // A name without a value means true.
+            record.replacen('\n', "=", 1)
+        });
+        let settings: Vec<String> = settings.collect();
+        let path = |call: Call| -> Result<Option<PathBuf>, GitError> {
+            let output = call.run()?;
+            let line = output
+                .stdout
+                .strip_suffix(b"\n")
+                .filter(|line| !line.is_empty());
+            Ok(line
+                .filter(|_| output.code == 0)
+                .map(|line| Path::new(crate::git::os_str(line)).to_owned()))
+        };
+        let info = [
+            "rev-parse",
+            "--path-format=absolute",
+            "--git-path",
+            "info/attributes",
+        ];
+        let sources = [
+            path(ask().args(["var", "GIT_ATTR_GLOBAL"]))?,
+            path(ask().args(info))?,
+        ];
+        let mut attributes = Vec::new();
+        for source in sources.into_iter().flatten() {
+            // Later lines win, and most people have neither file.
+            attributes.extend(fs::read(source).unwrap_or_default());
+            attributes.push(b'\n');
+        }
+        let file = self.folder.path().join("info/attributes");
+        fs::write(&file, attributes).map_err(failed(&file))?;
+        self.settings = settings;
+        Ok(())
+    }
+}
+
+fn hash(format: &str) -> Result<gix_hash::Kind, WeaveError> {
+    match format {
+        "sha1" => Ok(gix_hash::Kind::Sha1),
+        "sha256" => Ok(gix_hash::Kind::Sha256),
+        other => Err(WeaveError::UnknownHash(other.to_owned())),
+    }
+}
+
+/// A line of an alternates file; git reads it as C does when it begins with a quotation mark.
+fn quoted(path: &Path) -> Vec<u8> {
+    let mut line = vec![b'"'];
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'"' | b'\\' => line.extend([b'\\', *byte]),
+            b'\n' => line.extend(b"\\n"),
+            other => line.push(*other),
+        }
+    }
+    line.extend(b"\"\n");
+    line
+}

@@ -1,0 +1,386 @@
+//! Objects of a weaving: read from the repository, written to memory, stored at the end as one pack.
+//!
+//! Knows formats of objects and nothing of merging.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::rc::Rc;
+
+use gix_hash::ObjectId;
+use gix_object::bstr::BString;
+use gix_object::tree::{Entry, EntryMode};
+use gix_object::{CommitRef, Find as _, Kind, Tree, Write as _, WriteTo as _};
+use gix_odb::pack::data::{Version, entry, header};
+use gix_zlib::Compression;
+use gix_zlib::stream::deflate;
+
+use super::WeaveError;
+
+/// Trees that stay in memory once they were read; a few megabytes at most.
+const MOST_TREES: usize = 20_000;
+
+/// What a tree says of a path that is no folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Leaf {
+    pub(super) mode: EntryMode,
+    pub(super) id: ObjectId,
+}
+
+impl Leaf {
+    /// Whether it is the content of a file, and neither a link nor a submodule.
+    pub(super) fn is_file(self) -> bool {
+        self.mode.is_blob()
+    }
+}
+
+/// What weaving needs to know of a commit.
+#[derive(Debug, Clone)]
+pub(super) struct Commit {
+    pub(super) id: ObjectId,
+    pub(super) tree: ObjectId,
+    pub(super) seconds: i64,
+    /// The author as the commit has it: name, address and date.
+    pub(super) author: Vec<u8>,
+    pub(super) message: Vec<u8>,
+}
+
+/// The object database of a weaving.
+pub(super) struct Objects {
+    on_disk: gix_odb::Handle,
+    /// Where git's own merges write, and where git finds what only memory holds.
+    aside: gix_odb::loose::Store,
+    kind: gix_hash::Kind,
+    fresh: RefCell<HashMap<ObjectId, (Kind, Rc<[u8]>)>>,
+    order: RefCell<Vec<ObjectId>>,
+    shown: RefCell<HashSet<ObjectId>>,
+    trees: RefCell<HashMap<ObjectId, Rc<Tree>>>,
+}
+
+fn failed<E>(doing: &'static str, id: ObjectId) -> impl FnOnce(E) -> WeaveError
+where
+    E: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    move |source| WeaveError::Objects {
+        doing,
+        id: id.to_string(),
+        source: source.into(),
+    }
+}
+
+impl Objects {
+    /// Opens the folder that new objects of git's own go to; it names the others as alternates.
+    pub(super) fn open(folder: &Path, kind: gix_hash::Kind) -> io::Result<Self> {
+        let options = gix_odb::store::init::Options::default();
+        let on_disk = gix_odb::at_opts(folder, kind, None, options)?;
+        Ok(Self {
+            on_disk,
+            aside: gix_odb::loose::Store::at(folder, kind),
+            kind,
+            fresh: RefCell::default(),
+            order: RefCell::default(),
+            shown: RefCell::default(),
+            trees: RefCell::default(),
+        })
+    }
+
+    pub(super) fn commit(&self, id: ObjectId) -> Result<Commit, WeaveError> {
+        let data = self.read(id, Kind::Commit)?;
+        let failed = || failed("understand commit", id);
+        let commit = CommitRef::from_bytes(&data, self.kind).map_err(failed())?;
+        let committer = commit.committer().map_err(failed())?;
+        Ok(Commit {
+            id,
+            tree: commit.tree(),
+            seconds: committer.seconds(),
+            author: commit.author.to_vec(),
+            message: commit.message.to_vec(),
+        })
+    }
+
+    /// The entries of a folder; of none for no folder.
+    pub(super) fn tree(&self, id: Option<ObjectId>) -> Result<Rc<Tree>, WeaveError> {
+        let Some(id) = id.filter(|id| !id.is_empty_tree()) else {
+            return Ok(Rc::default());
+        };
+        if let Some(known) = self.trees.borrow().get(&id) {
+            return Ok(Rc::clone(known));
+        }
+        let data = self.read(id, Kind::Tree)?;
+        let tree = gix_object::TreeRef::from_bytes(&data, self.kind);
+        let tree = Rc::new(tree.map_err(failed("understand tree", id))?.into_owned());
+        let mut trees = self.trees.borrow_mut();
+        if trees.len() >= MOST_TREES {
+            trees.clear();
+        }
+        trees.insert(id, Rc::clone(&tree));
+        Ok(tree)
+    }
+
+    /// What stands at a path below a tree.
+    pub(super) fn entry_at(
+        &self,
+        root: ObjectId,
+        path: &[u8],
+    ) -> Result<Option<Entry>, WeaveError> {
+        let mut folder = Some(root);
+        let mut names = path.split(|byte| *byte == b'/').peekable();
+        while let Some(name) = names.next() {
+            let tree = self.tree(folder)?;
+            let Some(found) = tree.entries.iter().find(|entry| entry.filename == name) else {
+                return Ok(None);
+            };
+            if names.peek().is_none() {
+                return Ok(Some(found.clone()));
+            }
+            if !found.mode.is_tree() {
+                return Ok(None);
+            }
+            folder = Some(found.oid);
+        }
+        Ok(None)
+    }
+
+    /// The tree with some leaves put or taken away; `None` when nothing is left.
+    ///
+    /// The changes are in the order of [`by_components`].
+    pub(super) fn edited(
+        &self,
+        tree: Option<ObjectId>,
+        changes: &[(&[u8], Option<Leaf>)],
+    ) -> Result<Option<ObjectId>, WeaveError> {
+        let mut entries = self.tree(tree)?.entries.clone();
+        for run in changes.chunk_by(|(one, _), (other, _)| first(one) == first(other)) {
+            let name = first(run[0].0);
+            let leaf = run.iter().find(|(path, _)| path.len() == name.len());
+            let below: Vec<_> = run
+                .iter()
+                .filter(|(path, _)| path.len() > name.len())
+                .map(|(path, leaf)| (&path[name.len() + 1..], *leaf))
+                .collect();
+            let position = entries.iter().position(|entry| entry.filename == name);
+            let there = position.map(|position| entries.remove(position));
+            let folder = there.as_ref().filter(|entry| entry.mode.is_tree());
+            let mut now = there.clone();
+            if let Some((_, leaf)) = leaf {
+                now = leaf.map(|leaf| entry(name, leaf)).or(folder.cloned());
+            }
+            if !below.is_empty() {
+                let folder = self.edited(folder.map(|entry| entry.oid), &below)?;
+                let folder = folder.map(|id| {
+                    let mode = gix_object::tree::EntryKind::Tree.into();
+                    entry(name, Leaf { mode, id })
+                });
+                let file = now.filter(|entry| !entry.mode.is_tree());
+                now = folder.or(file);
+            }
+            entries.extend(now);
+        }
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        entries.sort();
+        self.put_tree(Tree { entries }).map(Some)
+    }
+
+    pub(super) fn empty_tree(&self) -> Result<ObjectId, WeaveError> {
+        self.put_tree(Tree::empty())
+    }
+
+    fn put_tree(&self, tree: Tree) -> Result<ObjectId, WeaveError> {
+        let mut data = Vec::new();
+        let null = self.kind.null();
+        tree.write_to(&mut data)
+            .map_err(failed("write tree", null))?;
+        let id = self.put(Kind::Tree, data)?;
+        self.trees.borrow_mut().insert(id, Rc::new(tree));
+        Ok(id)
+    }
+
+    /// Takes an object into memory.
+    pub(super) fn put(&self, kind: Kind, data: Vec<u8>) -> Result<ObjectId, WeaveError> {
+        let id = gix_object::compute_hash(self.kind, kind, &data)
+            .map_err(failed("name object", self.kind.null()))?;
+        let mut fresh = self.fresh.borrow_mut();
+        if fresh.insert(id, (kind, data.into())).is_none() {
+            self.order.borrow_mut().push(id);
+        }
+        Ok(id)
+    }
+
+    /// Takes what git merged into memory: everything below a tree that only it wrote.
+    pub(super) fn adopt(&self, tree: ObjectId) -> Result<(), WeaveError> {
+        if !self.is_aside(tree) {
+            return Ok(());
+        }
+        for entry in &self.tree(Some(tree))?.entries {
+            if entry.mode.is_tree() {
+                self.adopt(entry.oid)?;
+            } else {
+                self.adopt_file(Leaf {
+                    mode: entry.mode,
+                    id: entry.oid,
+                })?;
+            }
+        }
+        let data = self.read(tree, Kind::Tree)?;
+        self.put(Kind::Tree, data.to_vec()).map(drop)
+    }
+
+    /// Takes a file into memory if only git's own merges wrote it.
+    pub(super) fn adopt_file(&self, file: Leaf) -> Result<(), WeaveError> {
+        if file.mode.is_commit() || !self.is_aside(file.id) {
+            return Ok(());
+        }
+        let data = self.read(file.id, Kind::Blob)?;
+        self.put(Kind::Blob, data.to_vec()).map(drop)
+    }
+
+    fn is_aside(&self, id: ObjectId) -> bool {
+        !self.fresh.borrow().contains_key(&id) && self.aside.contains(&id)
+    }
+
+    /// Lets git see a tree and all below it.
+    pub(super) fn show_tree(&self, id: ObjectId) -> Result<(), WeaveError> {
+        if !self.fresh.borrow().contains_key(&id) || self.shown.borrow().contains(&id) {
+            return Ok(());
+        }
+        for entry in &self.tree(Some(id))?.entries {
+            if entry.mode.is_tree() {
+                self.show_tree(entry.oid)?;
+            } else {
+                self.show(entry.oid)?;
+            }
+        }
+        self.show(id)
+    }
+
+    /// Lets git see one object.
+    pub(super) fn show(&self, id: ObjectId) -> Result<(), WeaveError> {
+        let fresh = self.fresh.borrow();
+        let Some((kind, data)) = fresh.get(&id) else {
+            return Ok(());
+        };
+        if self.shown.borrow_mut().insert(id) && !self.aside.contains(&id) {
+            let write = self.aside.write_buf_with_known_id(*kind, data, id);
+            write.map_err(failed("write object", id))?;
+        }
+        Ok(())
+    }
+
+    /// Writes an object for git's eyes only; it is not part of the result.
+    pub(super) fn show_only(&self, kind: Kind, data: &[u8]) -> Result<ObjectId, WeaveError> {
+        let null = self.kind.null();
+        let id = gix_object::compute_hash(self.kind, kind, data).map_err(failed("name", null))?;
+        if self.shown.borrow_mut().insert(id) {
+            let write = self.aside.write_buf_with_known_id(kind, data, id);
+            write.map_err(failed("write object", id))?;
+        }
+        Ok(id)
+    }
+
+    /// Builds a tree for git's eyes only.
+    pub(super) fn show_leaves(
+        &self,
+        leaves: &[(&[u8], Option<Leaf>)],
+    ) -> Result<ObjectId, WeaveError> {
+        let mut entries = Vec::new();
+        for run in leaves.chunk_by(|(one, _), (other, _)| first(one) == first(other)) {
+            let name = first(run[0].0);
+            match run {
+                [(path, Some(leaf))] if path.len() == name.len() => {
+                    self.show(leaf.id)?;
+                    entries.push(entry(name, *leaf));
+                }
+                _ => {
+                    let below: Vec<_> = run
+                        .iter()
+                        .map(|(path, leaf)| (&path[name.len() + 1..], *leaf))
+                        .collect();
+                    let id = self.show_leaves(&below)?;
+                    let mode = gix_object::tree::EntryKind::Tree.into();
+                    entries.push(entry(name, Leaf { mode, id }));
+                }
+            }
+        }
+        entries.sort();
+        let mut data = Vec::new();
+        let null = self.kind.null();
+        let written = Tree { entries }.write_to(&mut data);
+        written.map_err(failed("write tree", null))?;
+        self.show_only(Kind::Tree, &data)
+    }
+
+    /// How many objects would be in the pack.
+    pub(super) fn count(&self) -> usize {
+        self.order.borrow().len()
+    }
+
+    /// Everything that was taken into memory, as git packs it for the way.
+    pub(super) fn pack(&self) -> Result<Vec<u8>, WeaveError> {
+        let null = self.kind.null();
+        let written = self.write_pack();
+        written.map_err(failed("pack objects", null))
+    }
+
+    fn write_pack(&self) -> io::Result<Vec<u8>> {
+        let order = self.order.borrow();
+        let fresh = self.fresh.borrow();
+        let count = u32::try_from(order.len()).map_err(io::Error::other)?;
+        let mut pack = header::encode(Version::V2, count).to_vec();
+        for id in order.iter() {
+            let (kind, data) = &fresh[id];
+            let kind = match kind {
+                Kind::Tree => entry::Header::Tree,
+                Kind::Blob => entry::Header::Blob,
+                Kind::Commit => entry::Header::Commit,
+                Kind::Tag => entry::Header::Tag,
+            };
+            kind.write_to(data.len() as u64, &mut pack)?;
+            let mut deflated = deflate::Write::new(&mut pack, Compression::BEST_SPEED);
+            deflated.write_all(data)?;
+            deflated.flush()?;
+        }
+        let mut hasher = gix_hash::hasher(self.kind);
+        hasher.update(&pack);
+        let sum = hasher.try_finalize().map_err(io::Error::other)?;
+        pack.extend_from_slice(sum.as_slice());
+        Ok(pack)
+    }
+
+    fn read(&self, id: ObjectId, wanted: Kind) -> Result<Rc<[u8]>, WeaveError> {
+        if let Some((kind, data)) = self.fresh.borrow().get(&id)
+            && *kind == wanted
+        {
+            return Ok(Rc::clone(data));
+        }
+        let mut buffer = Vec::new();
+        let found = self.on_disk.try_find(&id, &mut buffer);
+        let found = found.map_err(failed("read object", id))?;
+        match found.map(|object| object.kind) {
+            Some(kind) if kind == wanted => Ok(buffer.into()),
+            Some(_) => Err(failed("read object", id)("it is of another kind")),
+            None => Err(failed("read object", id)("it is missing")),
+        }
+    }
+}
+
+fn entry(name: &[u8], leaf: Leaf) -> Entry {
+    Entry {
+        mode: leaf.mode,
+        filename: BString::from(name),
+        oid: leaf.id,
+    }
+}
+
+fn first(path: &[u8]) -> &[u8] {
+    let end = path.iter().position(|byte| *byte == b'/');
+    &path[..end.unwrap_or(path.len())]
+}
+
+/// An order that keeps what is below a folder together.
+pub(super) fn by_components(one: &[u8], other: &[u8]) -> std::cmp::Ordering {
+    one.split(|byte| *byte == b'/')
+        .cmp(other.split(|byte| *byte == b'/'))
+}

@@ -1,0 +1,149 @@
+//! Whether two sides of a merge touch each other, by their changed paths alone.
+//!
+//! Says "apart" only where git's merge could not come to anything but both sides' changes; wherever
+//! renames, folders or kinds of files might meet, git is to be asked. Touches no files.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use gix_object::bstr::{BString, ByteSlice as _};
+
+use super::change::{Change, Diff};
+use super::objects::Leaf;
+
+/// What our side changed since the merge base.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ours {
+    changes: HashMap<BString, (Option<Leaf>, Option<Leaf>)>,
+    added: BTreeSet<BString>,
+    gone: HashSet<BString>,
+}
+
+/// How the other side's changes meet ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Meeting {
+    /// The result is our tree with these changes.
+    Apart {
+        /// What only they changed.
+        theirs: Vec<Change>,
+        /// Files whose content both changed: base, ours, theirs.
+        both: Vec<Both>,
+    },
+    /// Only git knows.
+    Entangled,
+}
+
+/// A file whose content both sides changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Both {
+    pub(super) path: BString,
+    pub(super) base: Leaf,
+    pub(super) ours: Leaf,
+    pub(super) theirs: Leaf,
+}
+
+impl Ours {
+    pub(super) fn of(diff: Diff) -> Self {
+        let added = diff.changes.iter().filter(|change| change.is_addition());
+        Self {
+            added: added.map(|change| change.path.clone()).collect(),
+            gone: diff.gone.into_iter().collect(),
+            changes: diff
+                .changes
+                .into_iter()
+                .map(|change| (change.path, (change.old, change.new)))
+                .collect(),
+        }
+    }
+
+    /// Takes in what was woven on top; `is_folder` tells of a folder whether our tree has it now.
+    pub(super) fn advance<E>(
+        &mut self,
+        woven: &[Change],
+        mut is_folder: impl FnMut(&[u8]) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        for change in woven {
+            let known = self.changes.get(&change.path);
+            let base = known.map_or(change.old, |(base, _)| *base);
+            self.added.remove(&change.path);
+            if base == change.new {
+                self.changes.remove(&change.path);
+            } else {
+                if base.is_none() {
+                    self.added.insert(change.path.clone());
+                }
+                let now = (base, change.new);
+                self.changes.insert(change.path.clone(), now);
+            }
+        }
+        for change in woven {
+            for folder in folders_above(&change.path) {
+                if !change.is_removal() {
+                    self.gone.remove(folder.as_bstr());
+                } else if !is_folder(folder)? {
+                    self.gone.insert(folder.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn meet(&self, theirs: &Diff) -> Meeting {
+        let mut apart = Vec::with_capacity(theirs.changes.len());
+        let mut both = Vec::new();
+        for change in &theirs.changes {
+            match self.changes.get(&change.path) {
+                None => apart.push(change.clone()),
+                Some(ours) => match both_edit(change, *ours) {
+                    Some(file) if file.ours == file.theirs => {}
+                    Some(file) => both.push(file),
+                    None => return Meeting::Entangled,
+                },
+            }
+            if change.is_addition() && self.is_in_the_way_of(&change.path) {
+                return Meeting::Entangled;
+            }
+        }
+        // A folder that they removed may have been renamed, and ours would have to follow.
+        let takes_ours_along = theirs.gone.iter().any(|folder| self.adds_below(folder));
+        if takes_ours_along {
+            return Meeting::Entangled;
+        }
+        Meeting::Apart {
+            theirs: apart,
+            both,
+        }
+    }
+
+    /// Whether a new path of theirs stands where we have a folder, below a file of ours, or in a
+    /// folder that we removed and may have renamed.
+    fn is_in_the_way_of(&self, path: &[u8]) -> bool {
+        folders_above(path).any(|folder| {
+            self.gone.contains(folder.as_bstr()) || self.added.contains(folder.as_bstr())
+        }) || self.adds_below(path)
+    }
+
+    fn adds_below(&self, folder: &[u8]) -> bool {
+        let mut start = folder.to_vec();
+        start.push(b'/');
+        let mut found = self.added.range(BString::from(start.clone())..);
+        found.next().is_some_and(|path| path.starts_with(&start))
+    }
+}
+
+/// The edit that both sides made to a file that all three have, if that is what they did.
+fn both_edit(theirs: &Change, ours: (Option<Leaf>, Option<Leaf>)) -> Option<Both> {
+    let (base, ours) = (ours.0?, ours.1?);
+    let both = Both {
+        path: theirs.path.clone(),
+        base,
+        ours,
+        theirs: theirs.new?,
+    };
+    let is_file = both.base.is_file() && both.ours.is_file() && both.theirs.is_file();
+    (is_file && theirs.old == Some(base)).then_some(both)
+}
+
+fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    ends.map(|(end, _)| &path[..end])
+}

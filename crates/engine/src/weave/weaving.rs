@@ -1,0 +1,328 @@
+//! Weaves strand after strand into one tree.
+//!
+//! Decides who is in and what the tree is then; which commits are written is another file's duty.
+
+use std::collections::HashMap;
+
+use gix_hash::ObjectId;
+
+use super::authority::{Answer, Question, ask, ask_contents, bare_commit, independent};
+use super::change::{Change, Diff, diff};
+use super::conflict::{Conflict, ConflictedFile, Kind};
+use super::history::Chain;
+use super::lineage::{Lineage, Parting};
+use super::loom::Loom;
+use super::objects::{Commit, Leaf, Objects, by_components};
+use super::sides::{Both, Meeting, Ours};
+use super::{Outcome, Strand, WeaveError};
+use crate::git::{CommitId, GitError};
+
+/// Our side is remembered against so many bases; others are found again by looking.
+const MOST_BASES: usize = 16;
+
+/// A weaving that is under way.
+pub(super) struct Weaving<'w> {
+    pub(super) loom: &'w Loom,
+    pub(super) objects: Objects,
+    pub(super) strands: &'w [Strand],
+    pub(super) commits: Vec<Commit>,
+    pub(super) onto: Commit,
+    pub(super) lineage: Lineage,
+    /// The tree so far.
+    pub(super) tip: ObjectId,
+    pub(super) steps: Vec<Step>,
+    pub(super) outcomes: Vec<Outcome>,
+    /// What each strand changed since it parted, as far as it was looked at.
+    pub(super) touched: Vec<Diff>,
+    /// What our side changed since the tree of a merge base.
+    ours: HashMap<ObjectId, Ours>,
+}
+
+/// A strand that went in.
+#[derive(Debug, Clone)]
+pub(super) struct Step {
+    pub(super) place: usize,
+    pub(super) tree: ObjectId,
+    /// The commits that came with it, the oldest first.
+    pub(super) brought: Vec<ObjectId>,
+    /// Where it parted, if at one commit.
+    pub(super) base: Option<ObjectId>,
+    pub(super) history: StepHistory,
+}
+
+/// Whether the strand's own commits may become part of the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StepHistory {
+    Joined,
+    /// It holds work that was left out, so only its changes are taken.
+    Apart,
+}
+
+/// What came of merging three trees.
+pub(super) enum Merged {
+    Clean {
+        tree: ObjectId,
+        /// What changed on our side.
+        changes: Vec<Change>,
+    },
+    Conflict(Vec<ConflictedFile>),
+}
+
+impl<'w> Weaving<'w> {
+    pub(super) fn begin(
+        loom: &'w Loom,
+        onto: &CommitId,
+        strands: &'w [Strand],
+    ) -> Result<Self, WeaveError> {
+        let objects = loom.objects()?;
+        let onto = objects.commit(object_id(onto))?;
+        let commits = strands
+            .iter()
+            .map(|strand| objects.commit(object_id(&strand.commit)));
+        let commits = commits.collect::<Result<Vec<_>, _>>()?;
+        let mut wanted: String = strands.iter().map(|s| format!("{}\n", s.commit)).collect();
+        wanted.push_str(&format!("^{}\n", onto.id));
+        let list = ["rev-list", "--parents", "--stdin"];
+        let printed = loom.call().args(list).stdin(wanted).output()?;
+        let lineage = Lineage::read(&printed).ok_or_else(|| GitError::Garbled {
+            what: "rev-list --parents".into(),
+            printed: String::from_utf8_lossy(&printed)
+                .chars()
+                .take(200)
+                .collect(),
+        })?;
+        Ok(Self {
+            loom,
+            objects,
+            strands,
+            commits,
+            tip: onto.tree,
+            onto,
+            lineage,
+            steps: Vec::new(),
+            outcomes: Vec::new(),
+            touched: vec![Diff::default(); strands.len()],
+            ours: HashMap::new(),
+        })
+    }
+
+    /// Weaves the next strand in, or leaves it out.
+    pub(super) fn weave(&mut self, place: usize) -> Result<(), WeaveError> {
+        let brought = self.lineage.brings(self.commits[place].id);
+        let (parting, history) = self.parting(place, &brought)?;
+        let outcome = match parting {
+            Parting::AlreadyIn => Outcome::AlreadyIn,
+            Parting::Nowhere => left_out(vec![ConflictedFile {
+                path: String::new(),
+                kind: Kind::Unrelated,
+            }]),
+            Parting::At(base) => {
+                let merged = self.merge_at(place, base)?;
+                self.take(place, merged, brought, Some(base), history)?
+            }
+            Parting::Several(_) => {
+                let merged = self.merge_by_history(place)?;
+                self.take(place, merged, brought, None, history)?
+            }
+        };
+        self.outcomes.push(outcome);
+        Ok(())
+    }
+
+    fn parting(
+        &self,
+        place: usize,
+        brought: &[ObjectId],
+    ) -> Result<(Parting, StepHistory), WeaveError> {
+        let by_history = match self.lineage.parting(brought) {
+            Parting::Several(commits) => match independent(self.loom, &commits)?.as_slice() {
+                [only] => Parting::At(*only),
+                several => Parting::Several(several.to_vec()),
+            },
+            other => other,
+        };
+        let Some(basis) = &self.strands[place].basis else {
+            return Ok((by_history, StepHistory::Joined));
+        };
+        if by_history == Parting::AlreadyIn {
+            return Ok((by_history, StepHistory::Joined));
+        }
+        let basis = object_id(basis);
+        let history = if self.lineage.is_in(basis) {
+            StepHistory::Joined
+        } else {
+            StepHistory::Apart
+        };
+        Ok((Parting::At(basis), history))
+    }
+
+    fn take(
+        &mut self,
+        place: usize,
+        merged: Merged,
+        brought: Vec<ObjectId>,
+        base: Option<ObjectId>,
+        history: StepHistory,
+    ) -> Result<Outcome, WeaveError> {
+        let (tree, changes) = match merged {
+            Merged::Clean { tree, changes } => (tree, changes),
+            Merged::Conflict(files) => return Ok(left_out(files)),
+        };
+        let objects = &self.objects;
+        for ours in self.ours.values_mut() {
+            ours.advance(&changes, |folder| is_folder(objects, tree, folder))?;
+        }
+        if history == StepHistory::Joined {
+            self.lineage.weave(&brought);
+        }
+        self.tip = tree;
+        self.steps.push(Step {
+            place,
+            tree,
+            brought,
+            base,
+            history,
+        });
+        Ok(Outcome::Merged)
+    }
+
+    fn merge_at(&mut self, place: usize, base: ObjectId) -> Result<Merged, WeaveError> {
+        let base_tree = self.objects.commit(base)?.tree;
+        let theirs = diff(
+            &self.objects,
+            Some(base_tree),
+            Some(self.commits[place].tree),
+        )?;
+        if !self.ours.contains_key(&base_tree) {
+            if self.ours.len() >= MOST_BASES {
+                self.ours.clear();
+            }
+            let ours = Ours::of(diff(&self.objects, Some(base_tree), Some(self.tip))?);
+            self.ours.insert(base_tree, ours);
+        }
+        let meeting = self.ours[&base_tree].meet(&theirs);
+        self.touched[place] = theirs;
+        self.merge(meeting, self.tip, base, self.commits[place].id)
+    }
+
+    /// Merges as the paths allow, or as git says.
+    fn merge(
+        &self,
+        meeting: Meeting,
+        tip: ObjectId,
+        base: ObjectId,
+        theirs: ObjectId,
+    ) -> Result<Merged, WeaveError> {
+        match meeting {
+            Meeting::Apart { theirs, both } if both.is_empty() => self.put_on(tip, theirs),
+            Meeting::Apart { mut theirs, both } => {
+                let answer = ask_contents(self.loom, &self.objects, tip, &both)?;
+                let merged = match answer {
+                    Answer::Clean(merged) => merged,
+                    Answer::Conflict(files) => return Ok(Merged::Conflict(files)),
+                };
+                for file in both {
+                    theirs.push(self.merged_file(merged, file)?);
+                }
+                self.put_on(tip, theirs)
+            }
+            Meeting::Entangled => {
+                self.objects.show_tree(tip)?;
+                let question = Question {
+                    base: Some(base),
+                    ours: bare_commit(&self.objects, tip)?,
+                    theirs,
+                    attributes: tip,
+                };
+                self.take_answer(tip, ask(self.loom, question)?)
+            }
+        }
+    }
+
+    /// The merge of one tree by three trees, without what is remembered of our side.
+    pub(super) fn merge_freely(
+        &self,
+        tip: ObjectId,
+        base: ObjectId,
+        theirs: ObjectId,
+    ) -> Result<Merged, WeaveError> {
+        let (base_tree, their_tree) = (
+            self.objects.commit(base)?.tree,
+            self.objects.commit(theirs)?.tree,
+        );
+        let ours = Ours::of(diff(&self.objects, Some(base_tree), Some(tip))?);
+        let diff = diff(&self.objects, Some(base_tree), Some(their_tree))?;
+        self.merge(ours.meet(&diff), tip, base, theirs)
+    }
+
+    /// Several merge bases have to be merged themselves first, which takes the whole history.
+    fn merge_by_history(&mut self, place: usize) -> Result<Merged, WeaveError> {
+        let base = self.onto.tree;
+        self.touched[place] = diff(&self.objects, Some(base), Some(self.commits[place].tree))?;
+        self.objects.show_tree(self.tip)?;
+        let mut chain = Chain::shown_from(self);
+        for step in &self.steps {
+            chain.merge(step)?;
+        }
+        let question = Question {
+            base: None,
+            ours: chain.tip(),
+            theirs: self.commits[place].id,
+            attributes: self.tip,
+        };
+        self.take_answer(self.tip, ask(self.loom, question)?)
+    }
+
+    fn take_answer(&self, tip: ObjectId, answer: Answer) -> Result<Merged, WeaveError> {
+        let tree = match answer {
+            Answer::Clean(tree) => tree,
+            Answer::Conflict(files) => return Ok(Merged::Conflict(files)),
+        };
+        self.objects.adopt(tree)?;
+        let changes = diff(&self.objects, Some(tip), Some(tree))?.changes;
+        Ok(Merged::Clean { tree, changes })
+    }
+
+    /// Our tree with changes of paths that we did not touch.
+    fn put_on(&self, tip: ObjectId, mut changes: Vec<Change>) -> Result<Merged, WeaveError> {
+        changes.sort_by(|one, other| by_components(&one.path, &other.path));
+        let edits: Vec<_> = changes
+            .iter()
+            .map(|change| (change.path.as_slice(), change.new))
+            .collect();
+        let tree = self.objects.edited(Some(tip), &edits)?;
+        let tree = tree.map_or_else(|| self.objects.empty_tree(), Ok)?;
+        Ok(Merged::Clean { tree, changes })
+    }
+
+    fn merged_file(&self, merged: ObjectId, file: Both) -> Result<Change, WeaveError> {
+        let entry = self.objects.entry_at(merged, &file.path)?;
+        let new = entry.map(|entry| Leaf {
+            mode: entry.mode,
+            id: entry.oid,
+        });
+        if let Some(new) = new {
+            self.objects.adopt_file(new)?;
+        }
+        Ok(Change {
+            path: file.path,
+            old: Some(file.ours),
+            new,
+        })
+    }
+}
+
+fn left_out(files: Vec<ConflictedFile>) -> Outcome {
+    let with = Vec::new();
+    Outcome::Conflict(Conflict { files, with })
+}
+
+fn is_folder(objects: &Objects, root: ObjectId, path: &[u8]) -> Result<bool, WeaveError> {
+    let entry = objects.entry_at(root, path)?;
+    Ok(entry.is_some_and(|entry| entry.mode.is_tree()))
+}
+
+pub(super) fn object_id(commit: &CommitId) -> ObjectId {
+    ObjectId::from_hex(commit.as_str().as_bytes())
+        .expect("a commit's id is checked when it is made")
+}
