@@ -3,7 +3,12 @@
 //! Knows nothing of Pleach itself, so that every crate may use it.
 
 mod fingerprint;
+mod hermetic;
+mod merge_loop;
 mod repo;
+mod tangle;
 
 pub use fingerprint::Fingerprint;
+pub use merge_loop::{MergeLoop, merge_loop, merge_tree_loop};
 pub use repo::TestRepo;
+pub use tangle::{Form, Habit, Shares, Tangle, Tangled};
