@@ -16,6 +16,35 @@ fn seconds() -> f64 {
     whole + part / 1e9
 }
 
+/// The CPU seconds that a call takes, those of processes it waits for among them.
+///
+/// Own time is exact to nanoseconds; that of children to 20 milliseconds in all, for the kernel
+/// sums it exactly but tells user and system time in hundredths of a second.
+#[cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        reason = "for benchmarks that start git, of which there is none yet"
+    )
+)]
+pub(crate) fn cpu_with_children<T>(call: impl FnOnce() -> T) -> f64 {
+    let before = seconds() + seconds_of_children();
+    call();
+    seconds() + seconds_of_children() - before
+}
+
+/// User and system time of all children that have been waited for.
+fn seconds_of_children() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
+    // The program's name may hold spaces and brackets, but nothing after it does.
+    let (_, fields) = text.rsplit_once(") ").expect("the name is in brackets");
+    let ticks = fields.split(' ').skip(13).take(2);
+    let hundredths: u32 = ticks
+        .map(|ticks| ticks.parse::<u32>().expect("the kernel counts ticks"))
+        .sum();
+    f64::from(hundredths) / 100.0
+}
+
 /// The least sample: whatever else the machine does only adds to it.
 pub(crate) fn least(samples: &[f64]) -> f64 {
     samples.iter().copied().fold(f64::INFINITY, f64::min)
@@ -42,4 +71,29 @@ pub(crate) fn peak_memory() -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
     kilobytes.expect("the kernel counts memory") * 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn time_of_children_counts_once_they_have_been_waited_for() {
+        let count = "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done";
+        let child = || Command::new("sh").args(["-c", count]).status().unwrap();
+        let own = cpu(child);
+        let all = cpu_with_children(child);
+        assert!(all > 0.1, "{all}");
+        assert!(own < all / 5.0, "{own} is not much less than {all}");
+        let idle = cpu_with_children(|| ());
+        assert!(idle < 0.03, "{idle}");
+    }
+
+    #[test]
+    fn own_time_counts_as_well() {
+        let count = || (0..3_000_000_u64).fold(0, |sum, n| std::hint::black_box(sum ^ n));
+        let (alone, all) = (cpu(count), cpu_with_children(count));
+        assert!(all > alone / 3.0, "{all} against {alone}");
+    }
 }

@@ -5,10 +5,12 @@
 mod fingerprint;
 mod hermetic;
 mod merge_loop;
+mod nasty;
 mod repo;
 mod tangle;
 
 pub use fingerprint::Fingerprint;
 pub use merge_loop::{MergeLoop, merge_loop, merge_tree_loop};
+pub use nasty::{Nasty, cases};
 pub use repo::TestRepo;
 pub use tangle::{Form, Habit, Shares, Tangle, Tangled};

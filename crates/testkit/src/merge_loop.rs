@@ -131,7 +131,15 @@ impl Scratch {
     }
 
     fn merge(&self, branch: &str) -> Outcome {
-        let args = ["merge", "--quiet", "--no-ff", "--no-edit", "-m", "merge", branch];
+        let args = [
+            "merge",
+            "--quiet",
+            "--no-ff",
+            "--no-edit",
+            "-m",
+            "merge",
+            branch,
+        ];
         let mut output = self.run(&args);
         if output.status.code() == Some(2) {
             // Something is in the way that an abort did not clear, which a person would do now.
@@ -147,12 +155,18 @@ impl Scratch {
                 Outcome::LeftOut
             }
             Some(128) if self.is_unrelated("HEAD", branch) => Outcome::LeftOut,
+            _ if is_beyond_git(&output) => {
+                self.clear();
+                Outcome::LeftOut
+            }
             _ => panic!("{}", hermetic::told(&args, &output)),
         }
     }
 
     /// Back to the last merge, whatever state git is in.
     fn clear(&self) {
+        // Left behind when git aborts.
+        drop(fs::remove_file(self.path.join(".git/index.lock")));
         self.ask(&["reset", "--quiet", "--hard"]);
         self.ask(&["clean", "--quiet", "-ffdx"]);
     }
@@ -173,6 +187,7 @@ impl Scratch {
             // Git exits 1 for a branch that is not there as well, but prints no tree then.
             Some(1) if !text.is_empty() => Outcome::LeftOut,
             Some(128) if self.is_unrelated(tip, branch) => Outcome::LeftOut,
+            _ if is_beyond_git(&output) => Outcome::LeftOut,
             _ => panic!("{}", hermetic::told(&args, &output)),
         }
     }
@@ -190,7 +205,9 @@ impl Scratch {
     fn ask(&self, args: &[&str]) -> String {
         let output = self.run(args);
         assert!(output.status.success(), "{}", hermetic::told(args, &output));
-        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+        String::from_utf8_lossy(&output.stdout)
+            .trim_end()
+            .to_owned()
     }
 
     fn run(&self, args: &[&str]) -> Output {
@@ -206,6 +223,18 @@ impl Scratch {
     }
 }
 
+/// Whether git found a conflict that it cannot write into an index, such as a submodule in the way
+/// of a folder, and died of it.
+///
+/// It says `CONFLICT` and fails then, or aborts with `BUG`. To a person it is a conflict all the same.
+fn is_beyond_git(output: &Output) -> bool {
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    let died = output.status.code().is_none_or(|code| code == 128);
+    died && (said.lines().any(|line| line.starts_with("CONFLICT ("))
+        || complained.starts_with("BUG: merge-ort.c:"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,7 +247,11 @@ mod tests {
             let slow = merge_loop(repo.path(), &repo.base, &repo.branches);
             let quick = merge_tree_loop(repo.path(), &repo.base, &repo.branches);
             assert_eq!(slow, quick, "seed {seed}");
-            println!("seed {seed}: {} of {}", slow.merged.len(), repo.branches.len());
+            println!(
+                "seed {seed}: {} of {}",
+                slow.merged.len(),
+                repo.branches.len()
+            );
         }
     }
 }

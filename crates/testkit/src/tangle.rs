@@ -241,10 +241,14 @@ mod tests {
             let log = repo.git(&["diff", "--no-renames", "--name-status", &range]);
             assert!((1..=12).contains(&log.lines().count()), "{log}");
             for line in log.lines() {
-                kinds[usize::from(line.starts_with('A')) + 2 * usize::from(line.starts_with('D'))] += 1;
+                kinds[usize::from(line.starts_with('A'))
+                    + 2 * usize::from(line.starts_with('D'))] += 1;
             }
         }
         let [edits, adds, deletes] = kinds;
-        assert!(edits > 5 * adds && adds > deletes && deletes > 5, "{kinds:?}");
+        assert!(
+            edits > 5 * adds && adds > deletes && deletes > 5,
+            "{kinds:?}"
+        );
     }
 }

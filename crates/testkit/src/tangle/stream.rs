@@ -93,7 +93,10 @@ impl Snapshot {
     pub(crate) fn changes_since(&self, older: &Self) -> Vec<Change> {
         let gone = older.0.keys().filter(|path| !self.0.contains_key(*path));
         let removals = gone.map(|path| Change::Remove(path.clone()));
-        let new = self.0.iter().filter(|(path, entry)| older.0.get(*path) != Some(entry));
+        let new = self
+            .0
+            .iter()
+            .filter(|(path, entry)| older.0.get(*path) != Some(entry));
         let puts = new.map(|(path, entry)| Change::Put(path.clone(), entry.clone()));
         // Removals come first: what was a file may now be a folder.
         removals.chain(puts).collect()
@@ -131,7 +134,11 @@ impl Stream {
         let out = importer.stdin.take().expect("the input is a pipe");
         let out = BufWriter::with_capacity(1 << 18, out);
         let last = 0;
-        Self { importer, out, last }
+        Self {
+            importer,
+            out,
+            last,
+        }
     }
 
     /// Writes a commit onto its parents and moves a branch there.
@@ -211,7 +218,10 @@ fn quoted(path: &[u8]) -> String {
         match byte {
             b'"' | b'\\' => out.extend(['\\', char::from(*byte)]),
             b' '..=b'~' => out.push(char::from(*byte)),
-            _ => out.push_str(&format!("\\{byte:03o}")),
+            _ => {
+                let octal = format!("\\{byte:03o}");
+                out.push_str(&octal);
+            }
         }
     }
     out.push('"');

@@ -24,7 +24,9 @@ pub(super) fn write(tangle: &Tangle, shares: &Shares, stream: &mut Stream) -> Ve
         shares,
         base,
     };
-    let names: Vec<String> = (0..tangle.branches).map(|n| format!("task-{n:04}")).collect();
+    let names: Vec<String> = (0..tangle.branches)
+        .map(|n| format!("task-{n:04}"))
+        .collect();
     for name in &names {
         tasks.branch(stream, name);
     }
@@ -72,7 +74,11 @@ impl Project {
     /// The file that many branches touch is the first one.
     fn content(&self, file: usize) -> Vec<u8> {
         let mut chance = Chance::of_one(self.seed, file);
-        let size = if file == 0 { HUB_BYTES } else { chance.size(self.median) };
+        let size = if file == 0 {
+            HUB_BYTES
+        } else {
+            chance.size(self.median)
+        };
         chance.text(size)
     }
 }
@@ -112,7 +118,12 @@ impl Tasks<'_> {
     }
 
     fn touch(&mut self, file: usize, branch: &str, changes: &mut Vec<Change>) {
-        let Shares { adds, renames, deletes, .. } = *self.shares;
+        let Shares {
+            adds,
+            renames,
+            deletes,
+            ..
+        } = *self.shares;
         let edits = 100_usize.saturating_sub(adds + renames + deletes);
         let remove = Change::Remove(self.project.paths[file].as_bytes().to_vec());
         match self.chance.weighted(&[edits, adds, renames, deletes]) {
@@ -137,7 +148,10 @@ impl Tasks<'_> {
 
     fn new_path(&mut self, file: usize, branch: &str) -> String {
         let folder = self.chance.pick(&self.project.folders);
-        format!("{folder}{}_{file}_{branch}.rs", self.chance.clone().pick(&WORDS))
+        format!(
+            "{folder}{}_{file}_{branch}.rs",
+            self.chance.clone().pick(&WORDS)
+        )
     }
 
     fn edit_somewhere(&mut self, file: usize) -> Change {

@@ -34,7 +34,9 @@ pub(super) fn write(tangle: &Tangle, stream: &mut Stream) -> Vec<String> {
         main.push(commit(stream, &mut deeds, "main", &last));
     }
     let mut tips: Vec<Tip> = Vec::new();
-    let names: Vec<String> = (0..tangle.branches).map(|n| format!("wild-{n:04}")).collect();
+    let names: Vec<String> = (0..tangle.branches)
+        .map(|n| format!("wild-{n:04}"))
+        .collect();
     for name in &names {
         let tip = branch(stream, &mut deeds, name, &main, &tips);
         tips.push(tip);
@@ -75,13 +77,7 @@ fn commit(stream: &mut Stream, deeds: &mut Deeds, name: &str, from: &Tip) -> Tip
     Tip { mark, snapshot }
 }
 
-fn branch(
-    stream: &mut Stream,
-    deeds: &mut Deeds,
-    name: &str,
-    main: &[Tip],
-    tips: &[Tip],
-) -> Tip {
+fn branch(stream: &mut Stream, deeds: &mut Deeds, name: &str, main: &[Tip], tips: &[Tip]) -> Tip {
     let base = &main[main.len() - 1];
     let shape = deeds.chance.weighted(&[60, 14, 10, 8, 4, 4]);
     match shape {

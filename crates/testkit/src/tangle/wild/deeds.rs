@@ -119,7 +119,11 @@ impl Deeds {
     /// A path, rather one of the early ones, so that branches meet.
     fn file(&mut self, snapshot: &Snapshot) -> Option<Vec<u8>> {
         let paths: Vec<_> = snapshot.iter().map(|(path, _)| path).collect();
-        let reach = if self.chance.percent(35) { paths.len().div_ceil(6) } else { paths.len() };
+        let reach = if self.chance.percent(35) {
+            paths.len().div_ceil(6)
+        } else {
+            paths.len()
+        };
         let index = self.chance.below(reach);
         paths.get(index).map(|path| (*path).clone())
     }
@@ -143,7 +147,9 @@ impl Deeds {
     }
 
     fn edit(&mut self, snapshot: &mut Snapshot) {
-        let Some(path) = self.file(snapshot) else { return };
+        let Some(path) = self.file(snapshot) else {
+            return;
+        };
         self.edit_path(snapshot, &path);
     }
 
@@ -152,7 +158,9 @@ impl Deeds {
     }
 
     fn edit_path(&mut self, snapshot: &mut Snapshot, path: &[u8]) {
-        let Some(Entry { mode, content }) = snapshot.entry(path).cloned() else { return };
+        let Some(Entry { mode, content }) = snapshot.entry(path).cloned() else {
+            return;
+        };
         let content = match mode {
             Mode::Module => self.chance.id().into_bytes(),
             Mode::Link => self.chance.pick(&WORDS).as_bytes().to_vec(),
@@ -185,7 +193,9 @@ impl Deeds {
     }
 
     fn remove_folder(&mut self, snapshot: &mut Snapshot) {
-        let Some(folder) = self.folder(snapshot) else { return };
+        let Some(folder) = self.folder(snapshot) else {
+            return;
+        };
         for path in snapshot.below(&folder) {
             snapshot.take(path);
         }
@@ -199,18 +209,24 @@ impl Deeds {
     }
 
     fn rename_and_edit(&mut self, snapshot: &mut Snapshot) {
-        let Some(path) = self.rename(snapshot) else { return };
+        let Some(path) = self.rename(snapshot) else {
+            return;
+        };
         self.edit_path(snapshot, &path);
     }
 
     fn rename_folder(&mut self, snapshot: &mut Snapshot) {
-        let Some(from) = self.folder(snapshot) else { return };
+        let Some(from) = self.folder(snapshot) else {
+            return;
+        };
         let to = self.new_folder(&from);
         snapshot.rename(from, to);
     }
 
     fn rename_half_a_folder(&mut self, snapshot: &mut Snapshot) {
-        let Some(from) = self.folder(snapshot) else { return };
+        let Some(from) = self.folder(snapshot) else {
+            return;
+        };
         let to = self.new_folder(&from);
         for path in snapshot.below(&from) {
             if self.chance.percent(60) {
@@ -236,21 +252,31 @@ impl Deeds {
     }
 
     fn file_to_folder(&mut self, snapshot: &mut Snapshot) {
-        let Some(path) = self.file(snapshot) else { return };
-        let Some(entry) = snapshot.take(&path) else { return };
+        let Some(path) = self.file(snapshot) else {
+            return;
+        };
+        let Some(entry) = snapshot.take(&path) else {
+            return;
+        };
         let name = self.name();
         snapshot.put([&path, &b"/"[..], &name].concat(), entry);
     }
 
     fn folder_to_file(&mut self, snapshot: &mut Snapshot) {
-        let Some(folder) = self.folder(snapshot) else { return };
+        let Some(folder) = self.folder(snapshot) else {
+            return;
+        };
         let entry = self.entry(400);
         snapshot.put(folder, entry);
     }
 
     fn change_mode(&mut self, snapshot: &mut Snapshot) {
-        let Some(path) = self.file(snapshot) else { return };
-        let Some(Entry { mode, content }) = snapshot.take(&path) else { return };
+        let Some(path) = self.file(snapshot) else {
+            return;
+        };
+        let Some(Entry { mode, content }) = snapshot.take(&path) else {
+            return;
+        };
         let mode = match mode {
             Mode::File => Mode::Program,
             Mode::Program => Mode::File,
@@ -266,17 +292,29 @@ impl Deeds {
             Some(self.new_path(snapshot))
         };
         let Some(path) = path else { return };
-        let target = *self.chance.pick(&["hub.txt", "../up", "nowhere", "new", "."]);
+        let target = *self
+            .chance
+            .pick(&["hub.txt", "../up", "nowhere", "new", "."]);
         snapshot.put(path, Entry::new(Mode::Link, target));
     }
 
     fn flip_line_ends(&mut self, snapshot: &mut Snapshot) {
-        let Some(path) = self.file(snapshot) else { return };
-        let Some(Entry { mode: Mode::File, content }) = snapshot.entry(&path).cloned() else {
+        let Some(path) = self.file(snapshot) else {
+            return;
+        };
+        let Some(Entry {
+            mode: Mode::File,
+            content,
+        }) = snapshot.entry(&path).cloned()
+        else {
             return;
         };
         let flipped = if content.contains(&b'\r') {
-            content.iter().copied().filter(|byte| *byte != b'\r').collect()
+            content
+                .iter()
+                .copied()
+                .filter(|byte| *byte != b'\r')
+                .collect()
         } else {
             with_crlf(&content)
         };
@@ -301,7 +339,9 @@ impl Deeds {
         let path = format!("modules/{}", self.chance.pick(&["one", "two", "three"]));
         if self.chance.percent(50) {
             let section = format!("[submodule \"{path}\"]\n\tpath = {path}\n\turl = ../other\n");
-            let old = snapshot.entry(".gitmodules").map(|entry| entry.content.to_vec());
+            let old = snapshot
+                .entry(".gitmodules")
+                .map(|entry| entry.content.to_vec());
             let text = [old.unwrap_or_default(), section.into_bytes()].concat();
             snapshot.write(".gitmodules", text);
         }
