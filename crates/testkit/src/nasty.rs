@@ -10,7 +10,6 @@ mod shapes;
 
 use std::collections::BTreeMap;
 
-use crate::hermetic;
 use crate::tangle::stream::{Entry, Mark, Mode, Snapshot, Stream};
 use crate::tangle::{Empty, Form, Tangled};
 
@@ -26,15 +25,20 @@ pub struct Nasty {
 
 /// All cases, made anew.
 pub fn cases() -> Vec<Nasty> {
-    let groups = [
-        &renames::CASES[..],
-        &shapes::CASES,
-        &contents::CASES,
-        &names::CASES,
-        &histories::CASES,
-    ];
-    let all = groups.into_iter().flatten();
-    all.map(|(name, tell)| Story::told(name, *tell)).collect()
+    GROUPS.iter().flat_map(|group| made(group)).collect()
+}
+
+const GROUPS: [&[Case]; 5] = [
+    &renames::CASES,
+    &shapes::CASES,
+    &contents::CASES,
+    &names::CASES,
+    &histories::CASES,
+];
+
+fn made(group: &[Case]) -> Vec<Nasty> {
+    let cases = group.iter();
+    cases.map(|(name, tell)| Story::told(name, *tell)).collect()
 }
 
 /// A case's name and how it comes about.
@@ -47,7 +51,7 @@ struct Story {
     tips: BTreeMap<&'static str, usize>,
     branches: Vec<&'static str>,
     left_out: Vec<&'static str>,
-    settings: Vec<(&'static str, &'static str)>,
+    settings: Vec<(&'static str, &'static str, &'static str)>,
 }
 
 struct Commit {
@@ -61,9 +65,7 @@ impl Story {
         let mut story = Self::default();
         tell(&mut story);
         let repo = Empty::new(Form::CheckedOut, None);
-        for (key, value) in &story.settings {
-            hermetic::ask(&repo.path, &["config", key, value]);
-        }
+        repo.set(&story.settings);
         let mut stream = Stream::into(&repo.path);
         story.write(&mut stream);
         stream.finish();
@@ -178,10 +180,10 @@ mod tests {
     use crate::merge_loop::{merge_loop, merge_tree_loop};
     use std::collections::BTreeSet;
 
-    #[test]
-    fn every_case_ends_as_told_whichever_way_it_is_merged() {
+    #[track_caller]
+    fn all_end_as_told(group: &[Case]) {
         let mut wrong = Vec::new();
-        for case in cases() {
+        for case in made(group) {
             let Tangled { base, branches, .. } = &case.repo;
             let slow = merge_loop(case.repo.path(), base, branches);
             let quick = merge_tree_loop(case.repo.path(), base, branches);
@@ -191,16 +193,41 @@ mod tests {
             if slow.left_out != case.left_out {
                 wrong.push(format!("{}: leaves out {:?}", case.name, slow.left_out));
             }
+            let count = slow.merged.len() + slow.left_out.len();
+            assert!(count > 0 && count == branches.len(), "{}", case.name);
         }
         assert_eq!(wrong, [""; 0], "{}", wrong.join("\n"));
     }
 
     #[test]
-    fn every_case_has_a_name_of_its_own_and_something_to_merge() {
-        let cases = cases();
-        let names: BTreeSet<_> = cases.iter().map(|case| case.name).collect();
-        assert_eq!(names.len(), cases.len());
-        assert!(cases.len() > 80, "{}", cases.len());
-        assert!(cases.iter().all(|case| !case.repo.branches.is_empty()));
+    fn moved_files_and_folders_end_as_told_whichever_way_they_are_merged() {
+        all_end_as_told(&renames::CASES);
+    }
+
+    #[test]
+    fn paths_of_changing_kind_end_as_told_whichever_way_they_are_merged() {
+        all_end_as_told(&shapes::CASES);
+    }
+
+    #[test]
+    fn contents_end_as_told_whichever_way_they_are_merged() {
+        all_end_as_told(&contents::CASES);
+    }
+
+    #[test]
+    fn odd_names_end_as_told_whichever_way_they_are_merged() {
+        all_end_as_told(&names::CASES);
+    }
+
+    #[test]
+    fn odd_histories_end_as_told_whichever_way_they_are_merged() {
+        all_end_as_told(&histories::CASES);
+    }
+
+    #[test]
+    fn every_case_has_a_name_of_its_own() {
+        let names: Vec<_> = GROUPS.concat().iter().map(|(name, _)| *name).collect();
+        let distinct: BTreeSet<_> = names.iter().collect();
+        assert_eq!(distinct.len(), names.len());
     }
 }

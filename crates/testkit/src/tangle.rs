@@ -7,6 +7,8 @@ pub(crate) mod stream;
 mod tasks;
 mod wild;
 
+use std::fmt::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -166,14 +168,26 @@ impl Empty {
         let path = root.join("project");
         let init = ["init", "--quiet", "--template=", "--initial-branch=main"];
         hermetic::ask(&root, &[&init, place].concat());
-        for (key, value) in [
-            ("user.name", "Tess Tester"),
-            ("user.email", "tess@example.com"),
-            ("gc.auto", "0"),
-        ] {
-            hermetic::ask(&path, &["config", key, value]);
+        let repo = Self { folder, path, form };
+        repo.set(&[
+            ("gc", "auto", "0"),
+            ("user", "name", "Tess Tester"),
+            ("user", "email", "tess@example.com"),
+        ]);
+        repo
+    }
+
+    /// Adds settings, straight to the file: a process for each would take longer than the rest.
+    pub(crate) fn set(&self, settings: &[(&str, &str, &str)]) {
+        let config = match self.form {
+            Form::Bare => self.path.join("config"),
+            Form::CheckedOut => self.path.join(".git/config"),
+        };
+        let mut text = fs::read_to_string(&config).expect("git has made it");
+        for (section, key, value) in settings {
+            let _ = writeln!(text, "[{section}]\n\t{key} = {value}");
         }
-        Self { folder, path, form }
+        fs::write(config, text).expect("it was just read");
     }
 
     pub(crate) fn tangled(self, branches: Vec<String>) -> Tangled {

@@ -150,11 +150,11 @@ pub(super) const CASES: [Case; 33] = [
         windows_lines(s);
     }),
     ("edits in a file with CRLF and core.autocrlf", |s| {
-        s.settings.push(("core.autocrlf", "true"));
+        s.settings.push(("core", "autocrlf", "true"));
         windows_lines(s);
     }),
     ("edits in a file with LF and core.autocrlf", |s| {
-        s.settings.push(("core.autocrlf", "true"));
+        s.settings.push(("core", "autocrlf", "true"));
         both(
             s,
             &text("a"),

@@ -67,9 +67,8 @@ impl Chance {
             usize::try_from(drawn).expect("it is small")
         };
         out.extend_from_slice(&b"            "[..4 * draw(4)]);
-        for _ in 0..3 + draw(4) {
-            out.extend_from_slice(WORDS[draw(64)].as_bytes());
-            out.push(b' ');
+        for _ in 0..2 + draw(3) {
+            out.extend_from_slice(PHRASES[draw(64)].as_bytes());
         }
         out.extend_from_slice(format!("{:x};\n", bits & 0xFFFF).as_bytes());
     }
@@ -96,7 +95,75 @@ impl Chance {
     }
 }
 
-/// Words that lines and names are made of: 64, so that drawing one takes six bits.
+/// Pieces that lines are made of, so that they compress about as well as code does.
+const PHRASES: [&str; 64] = [
+    "let mut value = ",
+    "self.branches.iter()",
+    ".map(|branch| ",
+    "return Err(Error::",
+    "if let Some(found) ",
+    "fn resolve_path(",
+    "pub(crate) struct ",
+    "match self.state ",
+    "assert_eq!(left, ",
+    "impl Display for ",
+    "for entry in self.",
+    "collect::<Vec<_>>()",
+    ".unwrap_or_default()",
+    "std::path::PathBuf ",
+    "#[derive(Clone)] ",
+    "where T: Iterator ",
+    "const DEFAULT_SIZE ",
+    "type Output = Self ",
+    "else if remaining ",
+    "while let Some(next) ",
+    ".filter(|line| ",
+    "String::from_utf8(",
+    "format!(\"{name}\") ",
+    "Ok(Response::new(",
+    "write!(formatter, ",
+    "self.index.insert(",
+    "use crate::config::",
+    "// the caller keeps ",
+    "/// Returns whether ",
+    "None => continue ",
+    "Some(value) => ",
+    "let (first, rest) ",
+    "buffer.extend_from(",
+    "&mut self.cache ",
+    "async move { client ",
+    ".await.map_err(",
+    "tokio::spawn(async ",
+    "channel.send(event)",
+    "struct Options<'a> ",
+    "enum Command { Run ",
+    "fn default() -> Self ",
+    "let count = items.",
+    "path.join(\"target\") ",
+    "fs::read_to_string(",
+    "Duration::from_secs(",
+    ".sort_by_key(|item| ",
+    "HashMap::with_size(",
+    "loop { match input ",
+    "break Ok(result) ",
+    "debug!(\"started\") ",
+    "test_case(expected ",
+    "u64::try_from(len) ",
+    "Box::new(handler) ",
+    "Arc::clone(&shared) ",
+    "mutex.lock().take() ",
+    "iter.next().is_some() ",
+    "trait Observer: Send ",
+    "mod generated_parts ",
+    "#[test] fn checks_",
+    "static VERSION: &str ",
+    "unreachable!(state) ",
+    "vec![initial; size] ",
+    "options.verbose = ",
+    "let Ok(parsed) = text ",
+];
+
+/// Words that names are made of.
 pub(crate) const WORDS: [&str; 64] = [
     "amber", "anchor", "apple", "arrow", "basin", "birch", "blade", "bough", "branch", "bridge",
     "cable", "candle", "cedar", "chain", "cloud", "coral", "crown", "delta", "drift", "ember",

@@ -127,6 +127,10 @@ impl Stream {
             // Deltas between unrelated files make chains that no real repository has.
             .args(["-c", "core.compression=1", "-c", "fastimport.unpackLimit=0"])
             .args(["fast-import", "--quiet", "--depth=0"])
+            // Git compresses each object with a fresh quarter of a megabyte, which the allocator of
+            // glibc would return to the kernel every time.
+            .env("MALLOC_TRIM_THRESHOLD_", "1073741824")
+            .env("MALLOC_TOP_PAD_", "16777216")
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
