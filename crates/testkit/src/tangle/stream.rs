@@ -231,3 +231,33 @@ fn quoted(path: &[u8]) -> String {
     out.push('"');
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(snapshot: &Snapshot) -> Vec<String> {
+        let paths = snapshot.iter().map(|(path, _)| path);
+        paths.map(|path| quoted(path)).collect()
+    }
+
+    #[test]
+    fn a_path_is_never_a_file_and_a_folder() {
+        let mut snapshot = Snapshot::default();
+        snapshot.write("a/b", "file");
+        snapshot.write("a/b/c/d", "below it");
+        snapshot.write("a/b.txt", "beside it");
+        assert_eq!(paths(&snapshot), ["\"a/b.txt\"", "\"a/b/c/d\""]);
+        snapshot.write("a/b", "file again");
+        assert_eq!(paths(&snapshot), ["\"a/b\"", "\"a/b.txt\""]);
+    }
+
+    #[test]
+    fn a_folder_can_move_below_itself() {
+        let mut snapshot = Snapshot::default();
+        snapshot.write("a/b", "one");
+        snapshot.write("a/c\n", "two");
+        snapshot.rename("a", "a/b");
+        assert_eq!(paths(&snapshot), ["\"a/b/b\"", "\"a/b/c\\012\""]);
+    }
+}
