@@ -6,8 +6,10 @@
 
 mod measure;
 mod plan_text;
+mod weave;
 
 use std::hint::black_box;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use plan_text::Dialect;
@@ -28,8 +30,13 @@ fn main() -> ExitCode {
     {
         return print_own_cost(dialect, tasks);
     }
+    let chosen = |name: &str| words.is_empty() || words.iter().any(|word| word == name);
     let mut all_kept = true;
-    for dialect in [Dialect::Sections, Dialect::Checklist] {
+    if chosen("weave") {
+        all_kept &= weave::run(&program());
+    }
+    let dialects = [Dialect::Sections, Dialect::Checklist];
+    for dialect in dialects.into_iter().filter(|_| chosen("plan")) {
         all_kept &= load_plan(dialect);
     }
     if all_kept {
@@ -37,6 +44,12 @@ fn main() -> ExitCode {
     } else {
         ExitCode::FAILURE
     }
+}
+
+/// The program itself, which is built beside this one.
+fn program() -> PathBuf {
+    let own = std::env::current_exe().expect("a running program has a path");
+    own.with_file_name("pleach")
 }
 
 /// Everything between a plan's text and the answer to "what now?".

@@ -20,13 +20,6 @@ fn seconds() -> f64 {
 ///
 /// Own time is exact to nanoseconds; that of children to 20 milliseconds in all, for the kernel
 /// sums it exactly but tells user and system time in hundredths of a second.
-#[cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "for benchmarks that start git, of which there is none yet"
-    )
-)]
 pub(crate) fn cpu_with_children<T>(call: impl FnOnce() -> T) -> f64 {
     let before = seconds() + seconds_of_children();
     call();
@@ -71,29 +64,4 @@ pub(crate) fn peak_memory() -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
     kilobytes.expect("the kernel counts memory") * 1024
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::process::Command;
-
-    #[test]
-    fn time_of_children_counts_once_they_have_been_waited_for() {
-        let count = "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done";
-        let child = || Command::new("sh").args(["-c", count]).status().unwrap();
-        let own = cpu(child);
-        let all = cpu_with_children(child);
-        assert!(all > 0.1, "{all}");
-        assert!(own < all / 5.0, "{own} is not much less than {all}");
-        let idle = cpu_with_children(|| ());
-        assert!(idle < 0.03, "{idle}");
-    }
-
-    #[test]
-    fn own_time_counts_as_well() {
-        let count = || (0..3_000_000_u64).fold(0, |sum, n| std::hint::black_box(sum ^ n));
-        let (alone, all) = (cpu(count), cpu_with_children(count));
-        assert!(all > alone / 3.0, "{all} against {alone}");
-    }
 }

@@ -17,7 +17,7 @@ const HELP: &str = "cargo xtask COMMAND
 
   demo      build Pleach and show a whole run with the built-in agent
   test      the gate: format, lints, all tests, documentation
-  bench     the benchmarks, each printing a ratio
+  bench     the benchmarks, each printing a ratio; `bench weave` runs one of plan, weave
   fuzz      the properties of plans and batches, with 200,000 cases each
   pictures  draw the pictures of the guide anew
 ";
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     let done = match command.as_str() {
         "demo" => demo(),
         "test" => test(),
-        "bench" => cargo(&["run", "--release", "--locked", "--package", "pleach-bench"]),
+        "bench" => bench(),
         "fuzz" => fuzz(),
         "pictures" => pictures(),
         _ => Err(HELP.to_owned()),
@@ -39,6 +39,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn bench() -> Result<(), String> {
+    let packages = ["--package", "pleach", "--package", "pleach-bench"];
+    cargo(&[&["build", "--release", "--locked"], &packages[..]].concat())?;
+    let chosen = std::env::args().skip(2);
+    step(Command::new(target().join("release/pleach-bench")).args(chosen))
 }
 
 fn demo() -> Result<(), String> {

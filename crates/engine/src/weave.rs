@@ -7,6 +7,8 @@
 mod authority;
 mod change;
 mod conflict;
+mod deflate;
+mod foresight;
 mod history;
 mod lineage;
 mod loom;

@@ -2,6 +2,9 @@
 //!
 //! Everything that it writes stays in the loom.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
 use gix_hash::ObjectId;
 use gix_object::Kind as ObjectKind;
 
@@ -14,7 +17,7 @@ use crate::git::GitError;
 use crate::git::read::text;
 
 /// What git made of a merge.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Answer {
     Clean(ObjectId),
     Conflict(Vec<ConflictedFile>),
@@ -48,12 +51,12 @@ pub(super) fn ask(loom: &Loom, question: Question) -> Result<Answer, WeaveError>
     match (output.code, tree) {
         (0, Some(tree)) => Ok(Answer::Clean(tree)),
         // Git exits 1 for a commit it cannot find as well, but prints no tree then.
-        (1, Some(_)) => Ok(Answer::Conflict(conflicts(records)?)),
+        (1, Some(_)) => Ok(Answer::Conflict(conflicts(&mut records)?)),
         _ => Err(output.failure().into()),
     }
 }
 
-/// Merges the contents of files that both sides changed, and nothing else.
+/// Merges the contents of files that both sides changed, and nothing else; one process for many merges.
 ///
 /// A file that all three trees have is renamed by nobody, so git merges it alone as it would among
 /// all the others.
@@ -61,31 +64,61 @@ pub(super) fn ask_contents(
     loom: &Loom,
     objects: &Objects,
     tip: ObjectId,
-    both: &[Both],
-) -> Result<Answer, WeaveError> {
-    let attributes = attributes_above(objects, tip, both)?;
-    let commit = |side: fn(&Both) -> Leaf| {
-        let mut leaves: Vec<_> = both
-            .iter()
-            .map(|file| (file.path.as_slice(), Some(side(file))))
-            .collect();
-        for (path, leaf) in &attributes {
-            if !leaves.iter().any(|(known, _)| known == path) {
-                leaves.push((path.as_slice(), Some(*leaf)));
+    merges: &[&[Both]],
+) -> Result<Vec<Answer>, WeaveError> {
+    let attributes = attributes_above(objects, tip, merges.iter().copied().flatten())?;
+    let leaves = attributes
+        .iter()
+        .map(|(path, leaf)| (path.as_slice(), Some(*leaf)));
+    let attributes = show_sorted(objects, leaves.collect())?;
+    let mut lines = String::new();
+    for both in merges {
+        let commit = |side: fn(&Both) -> Leaf| {
+            let leaf = |file: &'_ Both| Some(side(file));
+            let leaves = both.iter().map(|file| (file.path.as_slice(), leaf(file)));
+            bare_commit(objects, show_sorted(objects, leaves.collect())?)
+        };
+        let base = commit(|file| file.base)?;
+        let (ours, theirs) = (commit(|file| file.ours)?, commit(|file| file.theirs)?);
+        writeln!(lines, "{base} -- {ours} {theirs}").expect("writing to a string works");
+    }
+    let call = loom
+        .call()
+        .env("GIT_ATTR_SOURCE", attributes.to_string())
+        .args(["merge-tree", "--write-tree", "--stdin"])
+        .stdin(lines);
+    answers(&call.output()?, merges.len())
+}
+
+fn show_sorted(
+    objects: &Objects,
+    mut leaves: Vec<(&[u8], Option<Leaf>)>,
+) -> Result<ObjectId, WeaveError> {
+    leaves.sort_by(|(one, _), (other, _)| objects::by_components(one, other));
+    objects.show_leaves(&leaves)
+}
+
+/// Reads answers one after the other: 1 or 0, a tree, and of a conflict its files and messages.
+fn answers(printed: &[u8], wanted: usize) -> Result<Vec<Answer>, WeaveError> {
+    let garbled = || GitError::Garbled {
+        what: "merge-tree --stdin".into(),
+        printed: text(&printed[..printed.len().min(200)]),
+    };
+    let mut records = printed.split(|byte| *byte == 0);
+    let mut answers = Vec::with_capacity(wanted);
+    for _ in 0..wanted {
+        let verdict = records.next();
+        let tree = records.next().and_then(|id| ObjectId::from_hex(id).ok());
+        answers.push(match (verdict, tree) {
+            (Some(b"1"), Some(tree)) => {
+                records.next();
+                Answer::Clean(tree)
             }
-        }
-        leaves.sort_by(|(one, _), (other, _)| objects::by_components(one, other));
-        let tree = objects.show_leaves(&leaves)?;
-        Ok::<_, WeaveError>((tree, bare_commit(objects, tree)?))
-    };
-    let (attributes, ours) = commit(|file| file.ours)?;
-    let question = Question {
-        base: Some(commit(|file| file.base)?.1),
-        ours,
-        theirs: commit(|file| file.theirs)?.1,
-        attributes,
-    };
-    ask(loom, question)
+            (Some(b"0"), Some(_)) => Answer::Conflict(conflicts(&mut records)?),
+            _ => return Err(garbled().into()),
+        });
+    }
+    Ok(answers)
 }
 
 /// A commit for git's eyes only, because it merges nothing less.
@@ -95,17 +128,17 @@ pub(super) fn bare_commit(objects: &Objects, tree: ObjectId) -> Result<ObjectId,
     objects.show_only(ObjectKind::Commit, text.as_bytes())
 }
 
-fn attributes_above(
+fn attributes_above<'f>(
     objects: &Objects,
     tip: ObjectId,
-    both: &[Both],
-) -> Result<Vec<(Vec<u8>, Leaf)>, WeaveError> {
-    let mut found: Vec<(Vec<u8>, Leaf)> = Vec::new();
-    for file in both {
+    files: impl Iterator<Item = &'f Both>,
+) -> Result<BTreeMap<Vec<u8>, Leaf>, WeaveError> {
+    let mut found = BTreeMap::new();
+    for file in files {
         let mut end = 0;
         loop {
             let path = [&file.path[..end], b".gitattributes".as_slice()].concat();
-            if !found.iter().any(|(known, _)| *known == path)
+            if !found.contains_key(&path)
                 && let Some(entry) = objects.entry_at(tip, &path)?
                 && !entry.mode.is_tree()
             {
@@ -113,7 +146,7 @@ fn attributes_above(
                     mode: entry.mode,
                     id: entry.oid,
                 };
-                found.push((path, leaf));
+                found.insert(path, leaf);
             }
             match file.path[end..].iter().position(|byte| *byte == b'/') {
                 Some(length) => end += length + 1,
@@ -184,10 +217,9 @@ pub(super) fn independent(loom: &Loom, commits: &[ObjectId]) -> Result<Vec<Objec
 
 /// Reads the files and what git has to say of them.
 fn conflicts<'a>(
-    records: impl Iterator<Item = &'a [u8]> + Clone,
+    records: &mut impl Iterator<Item = &'a [u8]>,
 ) -> Result<Vec<ConflictedFile>, WeaveError> {
     let mut files: Vec<ConflictedFile> = Vec::new();
-    let mut records = records;
     for record in records.by_ref().take_while(|record| !record.is_empty()) {
         let path = record.splitn(2, |byte| *byte == b'\t').nth(1);
         let path = text(path.unwrap_or(record));

@@ -4,25 +4,23 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
 use gix_hash::ObjectId;
 use gix_object::bstr::BString;
 use gix_object::tree::{Entry, EntryMode};
-use gix_object::{CommitRef, Find as _, Kind, Tree, Write as _, WriteTo as _};
-use gix_odb::pack::data::{Version, entry, header};
-use gix_zlib::Compression;
-use gix_zlib::stream::deflate;
+use gix_object::{CommitRef, Find as _, Kind, Tree, WriteTo as _};
 
 use super::WeaveError;
+use super::deflate::Deflater;
 
 /// Trees that stay in memory once they were read; a few megabytes at most.
 const MOST_TREES: usize = 20_000;
 
 /// What a tree says of a path that is no folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Leaf {
     pub(super) mode: EntryMode,
     pub(super) id: ObjectId,
@@ -51,6 +49,7 @@ pub(super) struct Objects {
     on_disk: gix_odb::Handle,
     /// Where git's own merges write, and where git finds what only memory holds.
     aside: gix_odb::loose::Store,
+    deflater: RefCell<Deflater>,
     kind: gix_hash::Kind,
     fresh: RefCell<HashMap<ObjectId, (Kind, Rc<[u8]>)>>,
     order: RefCell<Vec<ObjectId>>,
@@ -77,6 +76,7 @@ impl Objects {
         Ok(Self {
             on_disk,
             aside: gix_odb::loose::Store::at(folder, kind),
+            deflater: RefCell::new(Deflater::new()),
             kind,
             fresh: RefCell::default(),
             order: RefCell::default(),
@@ -198,6 +198,11 @@ impl Objects {
         Ok(id)
     }
 
+    /// The content of a file.
+    pub(super) fn file(&self, file: Leaf) -> Result<Rc<[u8]>, WeaveError> {
+        self.read(file.id, Kind::Blob)
+    }
+
     /// Takes an object into memory.
     pub(super) fn put(&self, kind: Kind, data: Vec<u8>) -> Result<ObjectId, WeaveError> {
         let id = gix_object::compute_hash(self.kind, kind, &data)
@@ -262,22 +267,24 @@ impl Objects {
         let Some((kind, data)) = fresh.get(&id) else {
             return Ok(());
         };
-        if self.shown.borrow_mut().insert(id) && !self.aside.contains(&id) {
-            let write = self.aside.write_buf_with_known_id(*kind, data, id);
-            write.map_err(failed("write object", id))?;
-        }
-        Ok(())
+        self.write_aside(id, *kind, data)
     }
 
     /// Writes an object for git's eyes only; it is not part of the result.
     pub(super) fn show_only(&self, kind: Kind, data: &[u8]) -> Result<ObjectId, WeaveError> {
         let null = self.kind.null();
         let id = gix_object::compute_hash(self.kind, kind, data).map_err(failed("name", null))?;
-        if self.shown.borrow_mut().insert(id) {
-            let write = self.aside.write_buf_with_known_id(kind, data, id);
-            write.map_err(failed("write object", id))?;
-        }
+        self.write_aside(id, kind, data)?;
         Ok(id)
+    }
+
+    fn write_aside(&self, id: ObjectId, kind: Kind, data: &[u8]) -> Result<(), WeaveError> {
+        if !self.shown.borrow_mut().insert(id) {
+            return Ok(());
+        }
+        let mut deflater = self.deflater.borrow_mut();
+        let written = deflater.write_file(self.aside.path(), id, kind, data);
+        written.map_err(failed("write object", id))
     }
 
     /// Builds a tree for git's eyes only.
@@ -319,34 +326,13 @@ impl Objects {
 
     /// Everything that was taken into memory, as git packs it for the way.
     pub(super) fn pack(&self) -> Result<Vec<u8>, WeaveError> {
-        let null = self.kind.null();
-        let written = self.write_pack();
-        written.map_err(failed("pack objects", null))
-    }
-
-    fn write_pack(&self) -> io::Result<Vec<u8>> {
-        let order = self.order.borrow();
-        let fresh = self.fresh.borrow();
-        let count = u32::try_from(order.len()).map_err(io::Error::other)?;
-        let mut pack = header::encode(Version::V2, count).to_vec();
-        for id in order.iter() {
+        let (order, fresh) = (self.order.borrow(), self.fresh.borrow());
+        let objects = order.iter().map(|id| {
             let (kind, data) = &fresh[id];
-            let kind = match kind {
-                Kind::Tree => entry::Header::Tree,
-                Kind::Blob => entry::Header::Blob,
-                Kind::Commit => entry::Header::Commit,
-                Kind::Tag => entry::Header::Tag,
-            };
-            kind.write_to(data.len() as u64, &mut pack)?;
-            let mut deflated = deflate::Write::new(&mut pack, Compression::BEST_SPEED);
-            deflated.write_all(data)?;
-            deflated.flush()?;
-        }
-        let mut hasher = gix_hash::hasher(self.kind);
-        hasher.update(&pack);
-        let sum = hasher.try_finalize().map_err(io::Error::other)?;
-        pack.extend_from_slice(sum.as_slice());
-        Ok(pack)
+            (*kind, data.as_ref())
+        });
+        let packed = self.deflater.borrow_mut().pack(self.kind, objects);
+        packed.map_err(failed("pack objects", self.kind.null()))
     }
 
     fn read(&self, id: ObjectId, wanted: Kind) -> Result<Rc<[u8]>, WeaveError> {

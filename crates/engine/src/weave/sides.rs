@@ -33,7 +33,7 @@ pub(super) enum Meeting {
 }
 
 /// A file whose content both sides changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Both {
     pub(super) path: BString,
     pub(super) base: Leaf,
@@ -53,6 +53,11 @@ impl Ours {
                 .map(|change| (change.path, (change.old, change.new)))
                 .collect(),
         }
+    }
+
+    /// What we have at a path that we changed; the inner `None` is a file that we removed.
+    pub(super) fn leaf(&self, path: &BString) -> Option<Option<Leaf>> {
+        self.changes.get(path).map(|(_, now)| *now)
     }
 
     /// Takes in what was woven on top; `is_folder` tells of a folder whether our tree has it now.

@@ -3,6 +3,7 @@
 //! Decides who is in and what the tree is then; which commits are written is another file's duty.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use gix_hash::ObjectId;
 
@@ -33,9 +34,14 @@ pub(super) struct Weaving<'w> {
     pub(super) steps: Vec<Step>,
     pub(super) outcomes: Vec<Outcome>,
     /// What each strand changed since it parted, as far as it was looked at.
-    pub(super) touched: Vec<Diff>,
+    pub(super) touched: Vec<Rc<Diff>>,
+    /// The commit where each strand parted, where there is one.
+    pub(super) parted: Vec<Option<ObjectId>>,
+    diffs: Vec<Option<(ObjectId, Rc<Diff>)>>,
     /// What our side changed since the tree of a merge base.
-    ours: HashMap<ObjectId, Ours>,
+    pub(super) ours: HashMap<ObjectId, Ours>,
+    /// What git makes of contents that both sides changed, as long as attributes stay the same.
+    pub(super) foreseen: HashMap<Vec<Both>, Answer>,
 }
 
 /// A strand that went in.
@@ -101,8 +107,11 @@ impl<'w> Weaving<'w> {
             lineage,
             steps: Vec::new(),
             outcomes: Vec::new(),
-            touched: vec![Diff::default(); strands.len()],
+            touched: vec![Rc::default(); strands.len()],
+            parted: vec![None; strands.len()],
+            diffs: vec![None; strands.len()],
             ours: HashMap::new(),
+            foreseen: HashMap::new(),
         })
     }
 
@@ -172,6 +181,10 @@ impl<'w> Weaving<'w> {
         for ours in self.ours.values_mut() {
             ours.advance(&changes, |folder| is_folder(objects, tree, folder))?;
         }
+        let is_about_attributes = |change: &Change| change.path.ends_with(b".gitattributes");
+        if changes.iter().any(is_about_attributes) {
+            self.foreseen.clear();
+        }
         if history == StepHistory::Joined {
             self.lineage.weave(&brought);
         }
@@ -187,12 +200,9 @@ impl<'w> Weaving<'w> {
     }
 
     fn merge_at(&mut self, place: usize, base: ObjectId) -> Result<Merged, WeaveError> {
+        self.parted[place] = Some(base);
         let base_tree = self.objects.commit(base)?.tree;
-        let theirs = diff(
-            &self.objects,
-            Some(base_tree),
-            Some(self.commits[place].tree),
-        )?;
+        let theirs = self.theirs(place, base_tree)?;
         if !self.ours.contains_key(&base_tree) {
             if self.ours.len() >= MOST_BASES {
                 self.ours.clear();
@@ -202,7 +212,42 @@ impl<'w> Weaving<'w> {
         }
         let meeting = self.ours[&base_tree].meet(&theirs);
         self.touched[place] = theirs;
+        if let Meeting::Apart { both, .. } = &meeting
+            && !both.is_empty()
+            && !self.foreseen.contains_key(both)
+        {
+            self.foresee(place, both)?;
+        }
         self.merge(meeting, self.tip, base, self.commits[place].id)
+    }
+
+    /// The tree that a strand would be compared with if its turn were now.
+    pub(super) fn base_tree(&self, place: usize) -> Result<Option<ObjectId>, WeaveError> {
+        if let Some((tree, _)) = &self.diffs[place] {
+            return Ok(Some(*tree));
+        }
+        let brought = self.lineage.brings(self.commits[place].id);
+        match self.lineage.parting(&brought) {
+            Parting::At(base) => Ok(Some(self.objects.commit(base)?.tree)),
+            _ => Ok(None),
+        }
+    }
+
+    /// What a strand changed since a tree; looked up once.
+    pub(super) fn theirs(
+        &mut self,
+        place: usize,
+        base_tree: ObjectId,
+    ) -> Result<Rc<Diff>, WeaveError> {
+        if let Some((tree, known)) = &self.diffs[place]
+            && *tree == base_tree
+        {
+            return Ok(Rc::clone(known));
+        }
+        let theirs = Some(self.commits[place].tree);
+        let found = Rc::new(diff(&self.objects, Some(base_tree), theirs)?);
+        self.diffs[place] = Some((base_tree, Rc::clone(&found)));
+        Ok(found)
     }
 
     /// Merges as the paths allow, or as git says.
@@ -216,8 +261,7 @@ impl<'w> Weaving<'w> {
         match meeting {
             Meeting::Apart { theirs, both } if both.is_empty() => self.put_on(tip, theirs),
             Meeting::Apart { mut theirs, both } => {
-                let answer = ask_contents(self.loom, &self.objects, tip, &both)?;
-                let merged = match answer {
+                let merged = match self.contents(tip, &both)? {
                     Answer::Clean(merged) => merged,
                     Answer::Conflict(files) => return Ok(Merged::Conflict(files)),
                 };
@@ -258,7 +302,7 @@ impl<'w> Weaving<'w> {
     /// Several merge bases have to be merged themselves first, which takes the whole history.
     fn merge_by_history(&mut self, place: usize) -> Result<Merged, WeaveError> {
         let base = self.onto.tree;
-        self.touched[place] = diff(&self.objects, Some(base), Some(self.commits[place].tree))?;
+        self.touched[place] = self.theirs(place, base)?;
         self.objects.show_tree(self.tip)?;
         let mut chain = Chain::shown_from(self);
         for step in &self.steps {
@@ -293,6 +337,15 @@ impl<'w> Weaving<'w> {
         let tree = self.objects.edited(Some(tip), &edits)?;
         let tree = tree.map_or_else(|| self.objects.empty_tree(), Ok)?;
         Ok(Merged::Clean { tree, changes })
+    }
+
+    /// What git makes of contents that both sides changed, if it was not asked before.
+    fn contents(&self, tip: ObjectId, both: &[Both]) -> Result<Answer, WeaveError> {
+        if let Some(known) = self.foreseen.get(both) {
+            return Ok(known.clone());
+        }
+        let mut answers = ask_contents(self.loom, &self.objects, tip, &[both])?;
+        Ok(answers.remove(0))
     }
 
     fn merged_file(&self, merged: ObjectId, file: Both) -> Result<Change, WeaveError> {
