@@ -1,9 +1,13 @@
 //! Weaving gives the tree of `git merge`, and leaves out what it would not have: on random
 //! repositories, and on nasty ones.
+//!
+//! `cargo xtask fuzz` tries far more of them than the gate does.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use pleach_engine::git::{CommitId, Git, Repository};
 use pleach_engine::weave::{Loom, Outcome, Strand, Strategy, Weave, weave};
@@ -15,6 +19,29 @@ const STRATEGIES: [Strategy; 4] = [
     Strategy::Rebase,
     Strategy::Octopus,
 ];
+
+/// Set by `cargo xtask fuzz`.
+fn is_thorough() -> bool {
+    std::env::var_os("PLEACH_THOROUGH").is_some()
+}
+
+/// Does something for each number below `count`, on both cores.
+fn for_each(count: usize, work: impl Fn(usize) + Sync) {
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= count {
+                        return;
+                    }
+                    work(number);
+                }
+            });
+        }
+    });
+}
 
 fn strands(repository: &Repository, names: &[String]) -> Vec<Strand> {
     let commits = repository.resolve(names).unwrap();
@@ -57,29 +84,54 @@ fn agrees(what: &str, repo: &Path, base: &str, names: &[String], strategies: &[S
 
 #[test]
 fn nasty_cases_are_woven_as_git_merges_them() {
-    for case in cases() {
-        let repo = &case.repo;
+    let cases = cases();
+    for_each(cases.len(), |number| {
+        let (case, repo) = (&cases[number], &cases[number].repo);
+        let one = [STRATEGIES[number % STRATEGIES.len()]];
+        let strategies: &[_] = if is_thorough() { &STRATEGIES } else { &one };
         agrees(
             case.name,
             repo.path(),
             &repo.base,
             &repo.branches,
-            &STRATEGIES,
+            strategies,
         );
-    }
+    });
 }
 
 #[test]
-fn twenty_wild_repositories_are_woven_as_git_merges_them() {
-    for seed in 0..20 {
-        let tangled = Tangle::wild(seed).make();
+fn wild_repositories_are_woven_as_git_merges_them() {
+    let seeds = if is_thorough() { 400 } else { 20 };
+    for_each(seeds, |seed| {
+        let tangled = Tangle::wild(seed as u64).make();
         let what = format!("wild seed {seed}");
-        agrees(
-            &what,
-            tangled.path(),
-            &tangled.base,
-            &tangled.branches,
-            &STRATEGIES,
-        );
-    }
+        let (path, base) = (tangled.path(), &tangled.base);
+        agrees(&what, path, base, &tangled.branches, &STRATEGIES);
+    });
+}
+
+fn many_branches(branches: usize, seeds: usize) {
+    for_each(seeds, |seed| {
+        let mut tangle = Tangle::tasks(seed as u64, 300, branches);
+        tangle.median = 600;
+        let tangled = tangle.make();
+        let what = format!("{branches} branches, seed {seed}");
+        let (path, base) = (tangled.path(), &tangled.base);
+        agrees(&what, path, base, &tangled.branches, &[Strategy::Merge]);
+    });
+}
+
+#[test]
+fn ten_branches_are_woven_as_git_merges_them() {
+    many_branches(10, 20);
+}
+
+#[test]
+fn a_hundred_branches_are_woven_as_git_merges_them() {
+    many_branches(100, if is_thorough() { 20 } else { 6 });
+}
+
+#[test]
+fn a_thousand_branches_are_woven_as_git_merges_them() {
+    many_branches(1_000, if is_thorough() { 20 } else { 1 });
 }

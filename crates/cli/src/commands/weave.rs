@@ -149,7 +149,7 @@ impl Report<'_> {
                 .map(|file| json!({"file": file.path, "kind": file.kind.as_str()}));
             Some(json!({
                 "branch": branch,
-                "files": named_files(conflict),
+                "files": conflict.paths(),
                 "with": conflict.with.iter().map(|place| self.partner(*place)).collect::<Vec<_>>(),
                 "kinds": kinds.collect::<Vec<_>>(),
                 "show": self.show_command(branch, conflict),
@@ -279,11 +279,6 @@ fn branches(number: usize) -> String {
     }
 }
 
-fn named_files(conflict: &Conflict) -> Vec<String> {
-    let paths = conflict.paths();
-    paths.into_iter().filter(|path| !path.is_empty()).collect()
-}
-
 fn in_words(kind: Kind) -> &'static str {
     match kind {
         Kind::Content => "both changed the same lines",
@@ -294,6 +289,7 @@ fn in_words(kind: Kind) -> &'static str {
         Kind::Binary => "both changed it, and it has no lines to merge",
         Kind::FileAndFolder => "a file here, a folder there",
         Kind::Unrelated => "the histories have nothing in common",
+        Kind::GitAborted => "git breaks off with a mistake of its own",
         Kind::Other => "it does not merge",
     }
 }

@@ -23,6 +23,19 @@ pub(super) enum Answer {
     Conflict(Vec<ConflictedFile>),
 }
 
+/// Git's merge checks itself and aborts when it finds a mistake of its own, which rare entanglements
+/// of renames and folders bring about.
+const ABORTED: i32 = 128 + 6;
+
+impl Answer {
+    fn broken() -> Self {
+        Self::Conflict(vec![ConflictedFile {
+            path: String::new(),
+            kind: Kind::GitAborted,
+        }])
+    }
+}
+
 /// What is to be merged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question {
@@ -52,6 +65,7 @@ pub(super) fn ask(loom: &Loom, question: Question) -> Result<Answer, WeaveError>
         (0, Some(tree)) => Ok(Answer::Clean(tree)),
         // Git exits 1 for a commit it cannot find as well, but prints no tree then.
         (1, Some(_)) => Ok(Answer::Conflict(conflicts(&mut records)?)),
+        (ABORTED, _) => Ok(Answer::broken()),
         _ => Err(output.failure().into()),
     }
 }
@@ -87,7 +101,20 @@ pub(super) fn ask_contents(
         .env("GIT_ATTR_SOURCE", attributes.to_string())
         .args(["merge-tree", "--write-tree", "--stdin"])
         .stdin(lines);
-    answers(&call.output()?, merges.len())
+    let output = call.run()?;
+    match (output.code, merges) {
+        (0, _) => answers(&output.stdout, merges.len()),
+        (ABORTED, [_]) => Ok(vec![Answer::broken()]),
+        (ABORTED, several) => {
+            // Each by itself, so that only the one is left out that git cannot merge.
+            let alone = several
+                .iter()
+                .map(|both| ask_contents(loom, objects, tip, &[both]));
+            let answers = alone.collect::<Result<Vec<_>, _>>()?;
+            Ok(answers.into_iter().flatten().collect())
+        }
+        _ => Err(output.failure().into()),
+    }
 }
 
 fn show_sorted(
@@ -183,7 +210,19 @@ pub(super) fn colliding(
         .env("GIT_ATTR_SOURCE", attributes.to_string())
         .args(merge)
         .stdin(lines);
-    let printed = call.output()?;
+    let output = call.run()?;
+    let printed = match (output.code, pairs) {
+        (0, _) => output.stdout,
+        (ABORTED, [_]) => return Ok(vec![true]),
+        (ABORTED, several) => {
+            let alone = several
+                .iter()
+                .map(|pair| colliding(loom, &[*pair], attributes));
+            let verdicts = alone.collect::<Result<Vec<_>, _>>()?;
+            return Ok(verdicts.into_iter().flatten().collect());
+        }
+        _ => return Err(output.failure().into()),
+    };
     // Each answer begins with 0 or 1, goes on with a tree and files, and ends with an empty record.
     let mut verdicts = Vec::with_capacity(pairs.len());
     let mut records = printed.split(|byte| *byte == 0);

@@ -14,9 +14,10 @@ pub struct Conflict {
 }
 
 impl Conflict {
-    /// The names of the files.
+    /// The names of the files; none, where the branch as a whole is the trouble.
     pub fn paths(&self) -> Vec<String> {
-        self.files.iter().map(|file| file.path.clone()).collect()
+        let named = self.files.iter().filter(|file| !file.path.is_empty());
+        named.map(|file| file.path.clone()).collect()
     }
 }
 
@@ -48,6 +49,8 @@ pub enum Kind {
     FileAndFolder,
     /// The two histories have nothing in common.
     Unrelated,
+    /// Git broke off with a mistake of its own.
+    GitAborted,
     /// Something that git found and we have no word for.
     Other,
 }
@@ -79,6 +82,7 @@ impl Kind {
             Self::Binary => "binary",
             Self::FileAndFolder => "file/folder",
             Self::Unrelated => "unrelated",
+            Self::GitAborted => "git-aborted",
             Self::Other => "other",
         }
     }
