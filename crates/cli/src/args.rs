@@ -45,6 +45,12 @@ pub(crate) enum Command {
     /// The scripted agent of the demo: does what the script in its prompt says
     #[command(hide = true)]
     DemoAgent,
+    /// Hands git the login for one server; git calls it
+    #[command(hide = true)]
+    GitCredential {
+        /// What git wants: get, store or erase
+        operation: String,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -168,6 +174,10 @@ pub(crate) struct MarkArgs {
     pub(crate) json: bool,
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 #[derive(Debug, Args)]
 #[command(after_help = SELECTIONS)]
 pub(crate) struct RunArgs {
@@ -186,6 +196,9 @@ pub(crate) struct RunArgs {
     /// The ref to start from instead of the current branch
     #[arg(long, value_name = "REF")]
     pub(crate) base: Option<String>,
+    /// Fetch from origin first, and start from what is there; nothing else uses the network
+    #[arg(long)]
+    pub(crate) fetch: bool,
     /// Show what would be done, and do nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod demo_agent;
+pub(crate) mod git_credential;
 pub(crate) mod mark;
 pub(crate) mod next;
 pub(crate) mod plan;

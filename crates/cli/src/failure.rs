@@ -250,6 +250,7 @@ impl From<StoreError> for Failures {
     fn from(error: StoreError) -> Self {
         let (exit, code) = match error {
             StoreError::BaseNotFound { .. } => (Exit::Usage, "base_not_found"),
+            StoreError::Login { .. } => (Exit::Environment, "login"),
             _ => (Exit::Environment, "repository"),
         };
         Failure {

@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod draw;
 mod failure;
+mod hook;
 mod output;
 mod pager;
 mod plan_source;
@@ -20,6 +21,9 @@ use crate::args::{Arguments, Command};
 use crate::failure::{Exit, Failures};
 
 fn main() -> ExitCode {
+    if let Some(code) = hook::run_if_called_as_one() {
+        return code;
+    }
     let arguments = Arguments::parse();
     let answer = std::panic::catch_unwind(|| run(arguments));
     let exit = match answer {
@@ -43,5 +47,6 @@ fn run(arguments: Arguments) -> Result<Exit, Failures> {
         Command::Demo => commands::demo::run(),
         Command::Completions { shell } => Ok(commands::completions::run(shell)),
         Command::DemoAgent => Ok(commands::demo_agent::run()),
+        Command::GitCredential { operation } => Ok(commands::git_credential::run(&operation)),
     }
 }

@@ -2,16 +2,30 @@
 //!
 //! Knows nothing of tasks and batches, and tells outcomes apart by exit codes alone.
 
+mod address;
 mod checkout;
+mod credential_helper;
+mod credentials;
+mod error;
+mod fill;
+pub mod guard;
 mod names;
+mod network;
 mod object;
+mod origin;
+mod protect;
 mod publish;
 pub(crate) mod read;
+mod ref_watch;
 mod refs;
 mod repository;
+mod settings;
 pub mod store;
+mod store_error;
+mod users_config;
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsFd;
@@ -25,14 +39,23 @@ use std::time::Duration;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
+use self::error::scrub;
 use crate::process::{Woke, wait};
 
+pub use address::{Address, BadAddress, UserInfo};
+pub use credential_helper::answer as answer_git;
+pub use credentials::Logins;
+pub use error::GitError;
 pub use names::ref_segment;
 pub use object::{BlobId, CommitId, NotAnId, TreeId};
 pub use repository::{Put, PutError, Repository};
-pub use store::{Identity, Store, StoreError};
+pub use protect::Mended;
+pub use ref_watch::{Moved, MovedRef, RefsSnapshot};
+pub use store::{Identity, Store};
+pub use store_error::{LoginProblem, StoreError};
 
-/// `merge-tree --write-tree` takes `--merge-base` from here on.
+/// From here on `merge-tree` takes `--merge-base`, also for each line of `--stdin`, and attributes
+/// can be read from a tree.
 const NEEDED: (u32, u32) = (2, 40);
 
 const DEADLINE: Duration = Duration::from_mins(10);
@@ -49,54 +72,6 @@ const QUIET: [&str; 8] = [
     "protocol.version=2",
 ];
 
-/// Why a call of git did not do what it should.
-#[derive(Debug, thiserror::Error)]
-pub enum GitError {
-    /// No git on the path.
-    #[error("git is not installed, or not on the PATH")]
-    NotInstalled,
-    /// The git that was found lacks what Pleach needs.
-    #[error("git {found} is too old: {needed} or newer is needed")]
-    TooOld {
-        /// The version that was found.
-        found: String,
-        /// The oldest version that does.
-        needed: String,
-    },
-    /// Git ran and refused.
-    #[error("git {what} failed with code {code}: {stderr}")]
-    Failed {
-        /// The command that was run.
-        what: String,
-        /// Its exit code, or 128 and the signal that ended it.
-        code: i32,
-        /// What it said about it.
-        stderr: String,
-    },
-    /// Git did not end in time and was killed.
-    #[error("git {what} took too long and was stopped")]
-    TimedOut {
-        /// The command that was run.
-        what: String,
-    },
-    /// Git printed something that it never should.
-    #[error("git {what} printed something unexpected: {printed:?}")]
-    Garbled {
-        /// The command that was run.
-        what: String,
-        /// The part that was not understood.
-        printed: String,
-    },
-    /// Git could not be started or listened to.
-    #[error("could not run git {what}")]
-    Io {
-        /// The command that was to run.
-        what: String,
-        /// What the system said.
-        source: io::Error,
-    },
-}
-
 /// A git program that is new enough.
 #[derive(Debug, Clone)]
 pub struct Git {
@@ -110,19 +85,22 @@ pub enum Place<'a> {
     Ours(&'a Path),
     /// Any folder of the user's repository: found and configured as the user's own git would.
     Users(&'a Path),
+    /// A folder that is in no repository: the user's own configuration and nothing else.
+    Nowhere(&'a Path),
 }
+
+/// Where the user's git looks for the user's configuration.
+const USERS_CONFIG: [&str; 3] = [
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+];
 
 impl Git {
     /// Finds git on the path and checks that it is new enough.
     pub fn find() -> Result<Self, GitError> {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        // A relative entry would mean another program in every folder.
-        let program = std::env::split_paths(&path)
-            .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join("git"))
-            .find(|file| is_executable(file))
-            .ok_or(GitError::NotInstalled)?;
-        Self::at(program)
+        Self::at(find_program(&path, "git").ok_or(GitError::NotInstalled)?)
     }
 
     /// Takes a certain git program if it is new enough.
@@ -145,42 +123,50 @@ impl Git {
         match place {
             Place::Ours(git_dir) => call
                 .folder(git_dir)
+                .below(git_dir)
                 .env("GIT_DIR", git_dir)
                 .env("GIT_CONFIG_NOSYSTEM", "1")
                 .env("GIT_CONFIG_GLOBAL", "/dev/null")
                 .env("GIT_ATTR_NOSYSTEM", "1")
                 // An agent could make every object look like another one.
                 .env("GIT_NO_REPLACE_OBJECTS", "1"),
-            Place::Users(folder) => call.folder(folder),
+            Place::Users(folder) => call
+                .folder(folder)
+                .inherit(&USERS_CONFIG)
+                .inherit(&["GIT_CEILING_DIRECTORIES"]),
+            Place::Nowhere(folder) => call.folder(folder).below(folder).inherit(&USERS_CONFIG),
         }
     }
 
     fn bare_call(&self) -> Call {
-        let mut command = Command::new(&self.program);
+        let mut call = Call::of(&self.program);
         for (name, _) in std::env::vars_os() {
             if name.as_encoded_bytes().starts_with(b"GIT_") {
-                command.env_remove(name);
+                call.command.env_remove(name);
             }
         }
-        command
-            .env("LC_ALL", "C")
+        call.command
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_ASKPASS", "/bin/false")
+            .env("GIT_SSH_COMMAND", network::SSH)
             .env("SSH_ASKPASS_REQUIRE", "never")
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_EDITOR", ":")
-            .env("GIT_PAGER", "cat")
-            .process_group(0);
+            .env("GIT_PAGER", "cat");
         for setting in QUIET {
-            command.args(["-c", setting]);
+            call.command.args(["-c", setting]);
         }
-        Call {
-            command,
-            words: Vec::new(),
-            stdin: None,
-            deadline: DEADLINE,
-        }
+        call
     }
+}
+
+/// Finds a program on a search path.
+pub(crate) fn find_program(path: &OsStr, name: &str) -> Option<PathBuf> {
+    // A relative entry would mean another program in every folder.
+    std::env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|file| is_executable(file))
 }
 
 fn is_executable(file: &Path) -> bool {
@@ -196,12 +182,19 @@ fn version(text: &str) -> Option<(u32, u32)> {
 }
 
 /// One call of git that is being put together.
-#[derive(Debug)]
 pub struct Call {
     command: Command,
     words: Vec<OsString>,
     stdin: Option<Vec<u8>>,
     deadline: Duration,
+    secrets: Vec<String>,
+}
+
+/// Without the environment, which may hold secrets.
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Call").field(&self.what()).finish()
+    }
 }
 
 /// What a call left behind, whatever its exit code.
@@ -213,9 +206,23 @@ pub struct Output {
     pub stdout: Vec<u8>,
     stderr: Vec<u8>,
     what: String,
+    secrets: Vec<String>,
 }
 
 impl Call {
+    /// Begins a call of any program that answers questions about git.
+    pub(crate) fn of(program: &Path) -> Self {
+        let mut command = Command::new(program);
+        command.env("LC_ALL", "C").process_group(0);
+        Self {
+            command,
+            words: Vec::new(),
+            stdin: None,
+            deadline: DEADLINE,
+            secrets: Vec::new(),
+        }
+    }
+
     /// Adds one argument.
     #[must_use]
     pub fn arg(mut self, word: impl AsRef<OsStr>) -> Self {
@@ -247,16 +254,15 @@ impl Call {
     /// Works on the files of a folder, with the git folder staying where it is.
     #[must_use]
     pub fn work_tree(self, folder: &Path) -> Self {
-        self.folder(folder).env("GIT_WORK_TREE", folder)
+        self.folder(folder)
+            .below(folder)
+            .env("GIT_WORK_TREE", folder)
     }
 
     /// Follows the user's own configuration as well, which may say that a repository is safe.
     #[must_use]
-    pub fn with_users_config(mut self) -> Self {
-        self.command
-            .env_remove("GIT_CONFIG_GLOBAL")
-            .env_remove("GIT_CONFIG_NOSYSTEM");
-        self
+    pub fn with_users_config(self) -> Self {
+        self.withhold(&USERS_CONFIG).inherit(&USERS_CONFIG)
     }
 
     /// Sets an environment variable.
@@ -266,11 +272,44 @@ impl Call {
         self
     }
 
+    /// Sets an environment variable that no message may repeat.
+    #[must_use]
+    pub(crate) fn secret_env(mut self, name: &str, value: &str) -> Self {
+        self.secrets.push(value.to_owned());
+        self.env(name, value)
+    }
+
+    /// Lets variables of our own environment through after all.
+    #[must_use]
+    pub(crate) fn inherit(mut self, names: &[&str]) -> Self {
+        for name in names {
+            if let Some(value) = std::env::var_os(name) {
+                self.command.env(name, value);
+            }
+        }
+        self
+    }
+
+    /// Keeps variables of our own environment from it.
+    #[must_use]
+    pub(crate) fn withhold(mut self, names: &[&str]) -> Self {
+        for name in names {
+            self.command.env_remove(name);
+        }
+        self
+    }
+
     /// Replaces the time after which the call is killed.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
+    }
+
+    /// Keeps git from looking for a repository above a folder.
+    fn below(self, folder: &Path) -> Self {
+        let above = folder.parent().unwrap_or(Path::new("/"));
+        self.env("GIT_CEILING_DIRECTORIES", above)
     }
 
     fn folder(mut self, folder: &Path) -> Self {
@@ -312,7 +351,7 @@ impl Call {
     /// The command and what it is about, without the contents it is fed.
     fn what(&self) -> String {
         let words: Vec<_> = self.words.iter().map(|w| w.to_string_lossy()).collect();
-        words.join(" ")
+        scrub(&words.join(" "), &self.secrets)
     }
 
     /// Files in memory instead of pipes: nothing can block on a full one, and a descendant that
@@ -352,6 +391,7 @@ impl Call {
             stdout: contents(&mut stdout)?,
             stderr: contents(&mut stderr)?,
             what: what.to_owned(),
+            secrets: self.secrets,
         }))
     }
 }
@@ -359,10 +399,11 @@ impl Call {
 impl Output {
     /// Makes an error of an exit code that nobody expected.
     pub fn failure(&self) -> GitError {
+        let stderr = String::from_utf8_lossy(&self.stderr);
         GitError::Failed {
             what: self.what.clone(),
             code: self.code,
-            stderr: String::from_utf8_lossy(&self.stderr).trim().to_owned(),
+            stderr: scrub(stderr.trim(), &self.secrets),
         }
     }
 }

@@ -26,10 +26,13 @@ use self::marks::Marks;
 use self::run_loop::Loop;
 use crate::agent::Agent;
 use crate::consent::SteeringFiles;
-use crate::git::{CommitId, Git, GitError, Store, StoreError};
+use crate::git::{CommitId, Git, GitError, Logins, Store, StoreError};
 use crate::process::Cancel;
 use crate::state_folder::{ProjectLock, StateFolder, StateFolderError};
 use crate::weave::WeaveError;
+
+/// Refs that move while agents work: their own branches, and what a fetch by somebody else brings.
+const AGENTS_REFS: [&str; 2] = ["refs/heads/pleach/", "refs/remotes/"];
 
 /// What to run.
 #[derive(Debug)]
@@ -58,6 +61,19 @@ pub struct RunRequest {
     pub grace: Duration,
     /// Where Pleach keeps its own.
     pub state: StateFolder,
+    /// Pleach's own program, which git calls back to guard refs and to log in.
+    pub program: PathBuf,
+    /// Whether the network is used.
+    pub fetch: Fetch,
+}
+
+/// Whether the project's server is asked before the base is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fetch {
+    /// Nothing is asked; the base is what the user's repository knows.
+    Nothing,
+    /// `origin` is fetched into the store first, and the base follows it.
+    Origin,
 }
 
 /// Why a batch cannot run.
@@ -138,7 +154,14 @@ impl Controls {
 pub fn prepare(request: RunRequest) -> Result<Prepared, RunError> {
     let store = Store::open(Git::find()?, &request.state.stores(), &request.folder)?;
     store.check_prefixes("pleach/batch")?;
-    let base = store.resolve_base(request.base.as_deref())?;
+    store.install_guard(&request.program)?;
+    let base = match request.fetch {
+        Fetch::Nothing => store.resolve_base(request.base.as_deref())?,
+        Fetch::Origin => {
+            store.fetch_origin(&Logins::of_user(&request.program))?;
+            store.resolve_fetched_base(request.base.as_deref())?
+        }
+    };
     let steering = SteeringFiles::at(&store, &base)?;
     let lock = ProjectLock::take(store.home())?;
     let (sender, inbox) = channel();
@@ -182,8 +205,10 @@ impl Prepared {
         let batch = Batch::of(&graph, &self.request.chosen, self.request.rules);
         drop(graph);
         let (number, folder) = self.request.state.new_batch()?;
+        let refs = self.store.refs_snapshot(&AGENTS_REFS)?;
         let workshop = Workshop {
             store: self.store,
+            refs,
             agent: self.request.agent,
             folder,
             number,

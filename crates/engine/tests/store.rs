@@ -2,6 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "store/filling.rs"]
+mod filling;
+#[path = "store/origin.rs"]
+mod origin;
+#[path = "store/refs.rs"]
+mod refs;
+#[path = "store/settings.rs"]
+mod settings;
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
@@ -79,6 +88,39 @@ fn a_call_has_the_input_it_was_given_and_says_how_it_failed() {
     assert!(message.starts_with("git rev-parse --verify nothing failed with code 128"));
 }
 
+#[test]
+fn no_error_repeats_a_login_in_an_address() {
+    let repo = TestRepo::new();
+    let git = Git::find().unwrap();
+    let address = "http://ann:s3cret@127.0.0.1:1/x.git";
+    let call = git.call(Place::Users(repo.path()));
+    let call = call.args(["ls-remote", address]);
+    let told = format!("{call:?} ");
+    let told = told + &call.output().unwrap_err().to_string();
+    assert!(told.contains("http://127.0.0.1:1/x.git"), "{told}");
+    assert!(!told.contains("s3cret") && !told.contains("ann"), "{told}");
+}
+
+#[test]
+fn git_asks_nobody_and_speaks_one_language() {
+    let repo = TestRepo::new();
+    let git = Git::find().unwrap();
+    let call = git.call(Place::Users(repo.path()));
+    let printed = call.args(["-c", "alias.env=!env", "env"]).output().unwrap();
+    let printed = String::from_utf8(printed).unwrap();
+    for line in [
+        "LC_ALL=C",
+        "GIT_TERMINAL_PROMPT=0",
+        "GIT_ASKPASS=/bin/false",
+        "GIT_SSH_COMMAND=ssh -oBatchMode=yes",
+        "SSH_ASKPASS_REQUIRE=never",
+        "GIT_OPTIONAL_LOCKS=0",
+        "GIT_EDITOR=:",
+    ] {
+        assert!(printed.lines().any(|there| there == line), "{line}");
+    }
+}
+
 /// Runs another test of this file in a process whose environment points git elsewhere.
 #[test]
 fn what_the_environment_says_about_git_does_not_matter() {
@@ -134,6 +176,33 @@ fn many_can_open_one_store_at_the_same_time() {
             scope.spawn(|| assert_eq!(open(&repo).resolve_base(None).unwrap(), head));
         }
     });
+}
+
+/// Each process is this test again, which then opens the store and nothing more.
+#[test]
+fn many_processes_can_open_one_store_at_the_same_time() {
+    if let Some(folder) = std::env::var_os("OPEN_THIS") {
+        let folder = PathBuf::from(folder);
+        let stores = folder.parent().unwrap().join("stores");
+        let store = Store::open(Git::find().unwrap(), &stores, &folder).unwrap();
+        store.resolve_base(None).unwrap();
+        return;
+    }
+    let repo = TestRepo::new();
+    let name = "many_processes_can_open_one_store_at_the_same_time";
+    let children: Vec<_> = (0..6)
+        .map(|_| {
+            Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", name])
+                .env("OPEN_THIS", repo.path())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    assert_eq!(fs::read_dir(repo.beside("stores")).unwrap().count(), 1);
 }
 
 #[test]
@@ -200,6 +269,8 @@ fn a_repository_of_another_user_is_told_apart_from_none() {
         matches!(error, StoreError::DubiousOwnership { .. }),
         "{error}"
     );
+    let fix = format!("safe.directory {}", repo.path().display());
+    assert!(error.hint().unwrap().contains(&fix));
 }
 
 #[test]
@@ -248,6 +319,7 @@ fn a_named_base_means_what_the_user_means_by_it() {
             matches!(error, StoreError::BaseNotFound { .. }),
             "{wrong}: {error}"
         );
+        assert!(error.hint().unwrap().contains("branch, tag or commit"));
     }
     assert!(store.is_ancestor(&id(&first), &id(&tagged)).unwrap());
     assert!(!store.is_ancestor(&id(&tagged), &id(&first)).unwrap());

@@ -9,10 +9,10 @@ use pleach_domain::task_state::Ending;
 use pleach_engine::agent::Agent;
 use pleach_engine::config::Config;
 use pleach_engine::demo::{PLAN, make_repository};
-use pleach_engine::run::{RunRequest, Summary, prepare};
+use pleach_engine::run::{Fetch, RunRequest, Summary, prepare};
 use pleach_engine::state_folder::StateFolder;
 
-use crate::commands::run::{carry_out, waves};
+use crate::commands::run::{carry_out, own_program, waves};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{Reader, tell};
 use crate::preview::Preview;
@@ -45,7 +45,7 @@ pub(crate) fn run() -> Result<Exit, Failures> {
         .keep();
     let repository = folder.join("greenhouse");
     std::fs::create_dir(&repository).map_err(|error| trouble("make a folder", &error))?;
-    let own = std::env::current_exe().map_err(|error| trouble("find this program", &error))?;
+    let own = own_program()?;
     make_repository(&repository, &[own.as_os_str(), OsStr::new("demo-agent")])
         .map_err(|error| trouble("make the demo's repository", &error))?;
     let request = request(&folder, &repository)?;
@@ -91,6 +91,8 @@ fn request(folder: &Path, repository: &Path) -> Result<RunRequest, Failures> {
         timeout: Duration::from_mins(1),
         grace: Duration::from_secs(2),
         state: StateFolder::at(&folder.join("state"))?,
+        program: own_program()?,
+        fetch: Fetch::Nothing,
     })
 }
 

@@ -1,6 +1,7 @@
 //! `pleach run`: runs an agent on tasks and weaves what it did.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -13,7 +14,7 @@ use pleach_domain::task_state::Ending;
 use pleach_engine::agent::Agent;
 use pleach_engine::config::Config;
 use pleach_engine::plan_in_use::project_folder;
-use pleach_engine::run::{Controls, Prepared, RunRequest, Summary, prepare};
+use pleach_engine::run::{Controls, Fetch, Prepared, RunRequest, Summary, prepare};
 use pleach_engine::state_folder::StateFolder;
 
 use crate::args::RunArgs;
@@ -75,6 +76,12 @@ fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
         timeout: config.task_timeout.unwrap_or(TIMEOUT),
         grace: GRACE,
         state: StateFolder::of_user()?,
+        program: own_program()?,
+        fetch: if arguments.fetch {
+            Fetch::Origin
+        } else {
+            Fetch::Nothing
+        },
     })?;
     if !arguments.yes {
         ask(&prepared.steering().paths().collect::<Vec<_>>())?;
@@ -82,6 +89,14 @@ fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
     let reader = Reader::of(arguments.json);
     let summary = carry_out(prepared, reader, titles)?;
     Ok(exit(&summary))
+}
+
+/// The file of this program, for git to call back.
+pub(crate) fn own_program() -> Result<PathBuf, Failures> {
+    std::env::current_exe().map_err(|error| {
+        let message = format!("could not find the program itself: {error}");
+        Failure::new(Exit::Environment, "own_program", message).into()
+    })
 }
 
 /// A key that would be ignored is worse than one that is refused.

@@ -7,8 +7,9 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::store::{Identity, StoreError};
-use super::{Call, CommitId, Git, Place, nul_separated, parse_id};
+use super::address::{Address, UserInfo};
+use super::users_config::UsersConfig;
+use super::{CommitId, Git, GitError, Place, StoreError, nul_separated, parse_id};
 
 /// The user's repository, seen from one folder of it.
 #[derive(Debug)]
@@ -17,7 +18,17 @@ pub(crate) struct Checkout {
     pub(crate) common_dir: PathBuf,
     /// The hash that its objects are named by, in git's own word.
     pub(crate) object_format: String,
-    pub(crate) identity: Identity,
+    pub(crate) config: UsersConfig,
+}
+
+/// What is checked out.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub(crate) commit: CommitId,
+    /// Where its upstream was when the user last looked.
+    pub(crate) upstream: Option<CommitId>,
+    /// The name of its upstream on `origin`, if it is there.
+    pub(crate) on_origin: Option<String>,
 }
 
 impl Checkout {
@@ -44,20 +55,16 @@ impl Checkout {
         if facts.next() == Some("true") {
             return Err(StoreError::Shallow { path: folder });
         }
-        // Older versions of git note it in the one place, newer ones in the other.
-        let keys = r"^(extensions\.partialclone|remote\..*\.promisor)$";
-        let promisor = ["config", "--get-regexp", keys];
-        let promisor = git.call(Place::Users(&folder)).args(promisor).run()?;
-        if promisor.code == 0 {
+        let config = UsersConfig::read(git.call(Place::Users(&folder)))?;
+        if config.is_partial_clone() {
             return Err(StoreError::Partial { path: folder });
         }
         let object_format = facts.next().unwrap_or("sha1").to_owned();
-        let identity = configured_identity(git.call(Place::Users(&folder)))?;
         let checkout = Self {
             folder,
             common_dir,
             object_format,
-            identity,
+            config,
         };
         checkout.check_not_empty(git)?;
         Ok(checkout)
@@ -98,36 +105,65 @@ impl Checkout {
         }
     }
 
-    /// The commit to start from when nobody says which.
-    pub(crate) fn default_base(&self, git: &Git) -> Result<CommitId, StoreError> {
+    /// The commit that is checked out, and what it is compared with when nobody names a base.
+    pub(crate) fn head(&self, git: &Git) -> Result<Head, StoreError> {
         let call = || git.call(Place::Users(&self.folder));
-        let head = self.resolve(git, "HEAD")?;
-        let head = head.ok_or_else(|| self.no_commits())?;
+        let commit = self.resolve(git, "HEAD")?;
+        let commit = commit.ok_or_else(|| self.no_commits())?;
         let branch = call().args(["symbolic-ref", "--quiet", "HEAD"]).run()?;
         if branch.code != 0 {
-            return Ok(head);
+            return Ok(Head {
+                commit,
+                upstream: None,
+                on_origin: None,
+            });
         }
         let branch = String::from_utf8_lossy(&branch.stdout).trim().to_owned();
-        let upstream = ["for-each-ref", "--format=%(upstream)", &branch];
-        let upstream = call().args(upstream).output()?;
-        let upstream = String::from_utf8_lossy(&upstream).trim().to_owned();
-        if upstream.is_empty() {
-            return Ok(head);
-        }
-        let Some(upstream) = self.resolve(git, &upstream)? else {
-            return Ok(head);
+        let format = "--format=%(upstream)%0a%(upstream:remotename)%0a%(upstream:remoteref)";
+        let printed = call().args(["for-each-ref", format, &branch]).output()?;
+        let printed = String::from_utf8_lossy(&printed);
+        let mut lines = printed.lines();
+        let (upstream, remote) = (lines.next().unwrap_or_default(), lines.next());
+        let there = lines
+            .next()
+            .and_then(|name| name.strip_prefix("refs/heads/"));
+        let upstream = match upstream {
+            "" => None,
+            name => self.resolve(git, name)?,
         };
-        let ahead = [
-            "merge-base",
-            "--is-ancestor",
-            upstream.as_str(),
-            head.as_str(),
-        ];
-        Ok(if call().args(ahead).answer()? {
-            head
-        } else {
-            upstream
+        Ok(Head {
+            commit,
+            upstream,
+            on_origin: there
+                .filter(|_| remote == Some("origin"))
+                .map(str::to_owned),
         })
+    }
+
+    /// Whether a commit is another one or comes before it.
+    pub(crate) fn is_ancestor(
+        &self,
+        git: &Git,
+        early: &CommitId,
+        late: &CommitId,
+    ) -> Result<bool, GitError> {
+        let ask = ["merge-base", "--is-ancestor", early.as_str(), late.as_str()];
+        git.call(Place::Users(&self.folder)).args(ask).answer()
+    }
+
+    /// Where the user's `origin` is, and the login that stands in its address.
+    pub(crate) fn origin(&self) -> Option<(Address, UserInfo)> {
+        let (address, written) = Address::parse(self.config.value("remote.origin.url")?).ok()?;
+        // As git does, which stands at the top of the working tree then.
+        let is_inner = self
+            .common_dir
+            .file_name()
+            .is_some_and(|name| name == ".git");
+        let above = self.common_dir.parent().filter(|_| is_inner);
+        Some((
+            address.seen_from(above.unwrap_or(&self.common_dir)),
+            written,
+        ))
     }
 
     /// The full names of the branches that are checked out in any worktree, born or not.
@@ -157,21 +193,6 @@ fn refusal(folder: &Path) -> Option<StoreError> {
         });
     }
     None
-}
-
-fn configured_identity(call: Call) -> Result<Identity, StoreError> {
-    let wanted = ["config", "-z", "--get-regexp", "^user\\.(name|email)$"];
-    let found = call.args(wanted).run()?;
-    let (mut name, mut email) = (None, None);
-    for record in nul_separated(&found.stdout) {
-        let record = String::from_utf8_lossy(record);
-        match record.split_once('\n') {
-            Some(("user.name", value)) => name = Some(value.to_owned()),
-            Some(("user.email", value)) => email = Some(value.to_owned()),
-            _ => {}
-        }
-    }
-    Ok(Identity::from_settings(name, email))
 }
 
 /// A path that git printed on a line of its own; it may itself contain line breaks.

@@ -91,7 +91,7 @@ impl Store {
     fn in_place(&self, place: Place<'_>) -> super::Call {
         match place {
             Place::Ours(_) => self.call(),
-            Place::Users(_) => self.users_call(),
+            Place::Users(_) | Place::Nowhere(_) => self.signed(self.git.call(place)),
         }
     }
 

@@ -2,156 +2,17 @@
 //!
 //! Reads the user's repository and never writes to it; publishing is another file's duty.
 
-use std::fs::{self, DirBuilder, File};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::fs::{DirBuilder, File};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::address::{Address, UserInfo};
 use super::checkout::Checkout;
 use super::names::fnv1a;
-use super::{Call, CommitId, Git, GitError, Place, TreeId, parse_id};
-
-/// What holds for both git folders.
-const SETTINGS: &str = "\
-[core]
-\trepositoryFormatVersion = 1
-\tfsync = committed
-\tlogAllRefUpdates = always
-[extensions]
-\tpreciousObjects = true
-[gc]
-\tauto = 0
-[maintenance]
-\tauto = false
-[fetch]
-\tfsckObjects = true
-[transfer]
-\tfsckObjects = true
-[receive]
-\tdenyNonFastForwards = true
-";
-
-/// What holds for our own folder alone.
-///
-/// The flaws that are let through stand in many old histories and harm nobody.
-const VAULT_SETTINGS: &str = "\
-[core]
-\tfsyncMethod = batch
-\texcludesFile = /dev/null
-\tattributesFile = /dev/null
-[fetch \"fsck\"]
-\tbadTimezone = ignore
-\tmissingNameBeforeEmail = ignore
-\tmissingSpaceBeforeDate = ignore
-\tmissingSpaceBeforeEmail = ignore
-\tzeroPaddedDate = ignore
-\tzeroPaddedFilemode = ignore
-";
-
-/// A branch that nobody makes, so that no tree is taken for the current one.
-const NO_HEAD: &str = "ref: refs/heads/pleach-nothing\n";
-
-/// Why a store cannot be had, or cannot do what was asked.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// The folder belongs to no repository.
-    #[error("{} is not in a git repository", path.display())]
-    NotARepository {
-        /// The folder that was asked about.
-        path: PathBuf,
-    },
-    /// The repository belongs to another user, and git will not read it.
-    #[error("the repository at {} belongs to another user", path.display())]
-    DubiousOwnership {
-        /// The top of the repository.
-        path: PathBuf,
-    },
-    /// There is nothing to start from yet.
-    #[error("the repository at {} has no commit to start from", path.display())]
-    NoCommits {
-        /// The folder that was asked about.
-        path: PathBuf,
-    },
-    /// History is cut off, and merges would go wrong.
-    #[error("the repository at {} is shallow: its history is cut off", path.display())]
-    Shallow {
-        /// The folder that was asked about.
-        path: PathBuf,
-    },
-    /// The base names no commit.
-    #[error("base {base:?} names no commit of the repository")]
-    BaseNotFound {
-        /// What was asked for.
-        base: String,
-    },
-    /// A branch stands where a folder of branches has to be.
-    #[error("branch {branch:?} is in the way of branch {wanted:?}")]
-    PrefixTaken {
-        /// The branch of the user.
-        branch: String,
-        /// The branch that was to be made.
-        wanted: String,
-    },
-    /// Some of its objects are on a server only.
-    #[error("{} is a partial clone, which lacks objects that Pleach has to copy", path.display())]
-    Partial {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// Files of the store could not be written or read.
-    #[error("could not {doing} {}", path.display())]
-    Io {
-        /// What was attempted.
-        doing: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Git itself failed.
-    #[error(transparent)]
-    Git(#[from] GitError),
-}
-
-impl StoreError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::NotARepository { .. } => Some(
-                "each task gets a git worktree of its own: run `git init` and commit something"
-                    .into(),
-            ),
-            Self::NoCommits { .. } => Some("commit something first".into()),
-            Self::Shallow { .. } => Some("run `git fetch --unshallow`".into()),
-            Self::Partial { .. } => Some("make a clone without --filter and run there".into()),
-            Self::DubiousOwnership { path } => Some(format!(
-                "if you trust it, run `git config --global --add safe.directory {}`",
-                path.display()
-            )),
-            Self::PrefixTaken { branch, .. } => Some(format!(
-                "rename that branch: git branch -m {branch} {branch}-old (branch_prefix cannot be set yet)"
-            )),
-            Self::BaseNotFound { .. } => {
-                Some("name a branch, tag or commit that `git rev-parse` knows".into())
-            }
-            Self::Io { .. } => {
-                Some("check that there is room and that the folder can be written to".into())
-            }
-            Self::Git(_) => None,
-        }
-    }
-
-    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
-        move |source| Self::Io {
-            doing,
-            path,
-            source,
-        }
-    }
-}
+use super::users_config::UsersConfig;
+use super::{Call, CommitId, Git, GitError, Place, StoreError, TreeId, nul_separated, parse_id};
 
 /// Who signs the commits that Pleach makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -184,33 +45,55 @@ impl Identity {
 #[derive(Debug)]
 pub struct Store {
     pub(crate) git: Git,
-    pub(crate) checkout: Checkout,
+    pub(super) project: Project,
+    pub(super) identity: Identity,
     home: PathBuf,
+}
+
+/// What a store is a store of.
+#[derive(Debug)]
+pub(super) enum Project {
+    /// A repository of the user's on this machine.
+    Local(Checkout),
+    /// A repository that is known by its address only.
+    Remote(RemoteProject),
+}
+
+/// A project that is an address.
+#[derive(Debug)]
+pub(super) struct RemoteProject {
+    pub(super) address: Address,
+    pub(super) written: UserInfo,
+    pub(super) config: UsersConfig,
+    pub(super) object_format: String,
 }
 
 impl Store {
     /// Opens the store of the repository that a folder is in, and brings it up to date with it.
     pub fn open(git: Git, stores: &Path, checkout: &Path) -> Result<Self, StoreError> {
         let checkout = Checkout::find(&git, checkout)?;
-        let home = stores.join(home_name(&checkout.common_dir));
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(&home);
-        made.map_err(StoreError::io("create", &home))?;
-        let home = home.canonicalize().map_err(StoreError::io("find", &home))?;
-        let store = Self {
-            git,
-            checkout,
-            home,
-        };
+        let place = checkout.common_dir.as_os_str().as_encoded_bytes();
+        let home = make_home(stores, top(&checkout.common_dir), place)?;
+        let identity = checkout.config.identity();
+        let store = Self::at(git, home, Project::Local(checkout), identity);
         let _lock = store.lock("store.lock")?;
-        store.ensure_store()?;
-        store.ensure_vault()?;
-        store.fetch(&[
+        store.ensure_folders()?;
+        store.fetch_local(&[
             "+refs/heads/*:refs/remotes/local/*",
             "+refs/remotes/*:refs/remotes/local-remotes/*",
             // What Pleach published itself is no news.
             "^refs/heads/pleach/*",
         ])?;
         Ok(store)
+    }
+
+    pub(super) fn at(git: Git, home: PathBuf, project: Project, identity: Identity) -> Self {
+        Self {
+            git,
+            project,
+            identity,
+            home,
+        }
     }
 
     /// The git folder that worktrees belong to.
@@ -225,33 +108,29 @@ impl Store {
 
     /// The signature of the commits that are made here.
     pub fn identity(&self) -> &Identity {
-        &self.checkout.identity
+        &self.identity
     }
 
     pub(crate) fn object_format(&self) -> &str {
-        &self.checkout.object_format
+        match &self.project {
+            Project::Local(checkout) => &checkout.object_format,
+            Project::Remote(remote) => &remote.object_format,
+        }
     }
 
     /// A folder of the user's repository, where there is one.
     pub(crate) fn users_folder(&self) -> Option<&Path> {
-        Some(&self.checkout.folder)
+        self.checkout().ok().map(|checkout| checkout.folder.as_path())
     }
 
-    /// The commit to start from: what a name means in the user's repository, or the default.
-    pub fn resolve_base(&self, base: Option<&str>) -> Result<CommitId, StoreError> {
-        let commit = match base {
-            None => self.checkout.default_base(&self.git)?,
-            Some(name) => {
-                let found = self.checkout.resolve(&self.git, name)?;
-                found.ok_or_else(|| StoreError::BaseNotFound { base: name.into() })?
-            }
-        };
-        let anchor = format!("refs/pleach/base/{commit}");
-        if self.ref_commit(&anchor)?.is_none() {
-            let _lock = self.lock("store.lock")?;
-            self.fetch(&[&format!("{commit}:{anchor}")])?;
+    /// The user's repository; a project that is only an address has none.
+    pub(super) fn checkout(&self) -> Result<&Checkout, StoreError> {
+        match &self.project {
+            Project::Local(checkout) => Ok(checkout),
+            Project::Remote(remote) => Err(StoreError::NoCheckout {
+                address: remote.address.clone(),
+            }),
         }
-        Ok(commit)
     }
 
     /// Writes a commit object that no ref points at yet.
@@ -282,11 +161,6 @@ impl Store {
         self.signed(self.git.call(Place::Ours(&vault)))
     }
 
-    /// Begins a call in the user's repository.
-    pub(crate) fn users_call(&self) -> Call {
-        self.signed(self.git.call(Place::Users(&self.checkout.folder)))
-    }
-
     /// Takes a lock that holds across processes until it is dropped.
     pub(crate) fn lock(&self, name: &str) -> Result<File, StoreError> {
         let path = self.home.join(name);
@@ -310,7 +184,7 @@ impl Store {
         self.home.join("vault.git")
     }
 
-    fn signed(&self, call: Call) -> Call {
+    pub(super) fn signed(&self, call: Call) -> Call {
         let Identity { name, email } = self.identity();
         call.env("GIT_AUTHOR_NAME", name)
             .env("GIT_AUTHOR_EMAIL", email)
@@ -318,95 +192,68 @@ impl Store {
             .env("GIT_COMMITTER_EMAIL", email)
     }
 
-    fn fetch(&self, refspecs: &[&str]) -> Result<(), GitError> {
-        let quietly = [
-            "fetch",
-            "--quiet",
-            "--prune",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-            "--no-recurse-submodules",
+    /// Fetches from the user's repository; writes to it no more than reading does.
+    pub(super) fn fetch_local(&self, refspecs: &[&str]) -> Result<(), StoreError> {
+        let checkout = self.checkout()?;
+        self.drop_planted_links()?;
+        let call = self.call().with_users_config().args(FETCH);
+        let call = call.arg("--").arg(&checkout.common_dir);
+        call.args(refspecs).output()?;
+        Ok(())
+    }
+
+    /// Removes refs that lead to other refs from where fetches write, so that none writes elsewhere.
+    pub(super) fn drop_planted_links(&self) -> Result<(), GitError> {
+        let list = [
+            "for-each-ref",
+            "--format=%(symref)%0a%(refname)%00",
+            "refs/remotes",
         ];
-        let call = self.call().with_users_config().args(quietly);
-        call.arg(&self.checkout.common_dir)
-            .args(refspecs)
-            .output()
-            .map(drop)
-    }
-
-    fn ensure_store(&self) -> Result<(), StoreError> {
-        self.ensure_git_dir(&self.git_dir(), SETTINGS, |folder| {
-            fs::create_dir_all(folder.join("logs"))?;
-            fs::create_dir_all(folder.join("worktrees"))
+        let printed = self.call().args(list).output()?;
+        let mut planted = nul_separated(&printed).filter_map(|record| {
+            let record = String::from_utf8_lossy(record);
+            let (target, name) = record.trim_start_matches('\n').split_once('\n')?;
+            let is_ours = name == REMOTE_HEAD && target.starts_with("refs/remotes/origin/");
+            (!target.is_empty() && !is_ours).then(|| name.to_owned())
+        });
+        planted.try_for_each(|name| {
+            let delete = ["symbolic-ref", "--delete", &name];
+            self.call().args(delete).output().map(drop)
         })
-    }
-
-    fn ensure_vault(&self) -> Result<(), StoreError> {
-        let settings = format!("{SETTINGS}{VAULT_SETTINGS}");
-        self.ensure_git_dir(&self.vault(), &settings, |folder| {
-            for shared in ["refs", "objects"] {
-                fs::remove_dir_all(folder.join(shared))?;
-            }
-            for shared in ["refs", "objects", "logs", "packed-refs"] {
-                let target = Path::new("../store.git").join(shared);
-                symlink(target, folder.join(shared))?;
-            }
-            Ok(())
-        })
-    }
-
-    /// Makes a bare git folder aside and renames it in, so that it is whole or not there at all.
-    fn ensure_git_dir(
-        &self,
-        folder: &Path,
-        settings: &str,
-        furnish: impl Fn(&Path) -> io::Result<()>,
-    ) -> Result<(), StoreError> {
-        if folder.exists() {
-            return Ok(());
-        }
-        let stage = folder.with_extension("new");
-        if stage.exists() {
-            fs::remove_dir_all(&stage).map_err(StoreError::io("remove", &stage))?;
-        }
-        fs::create_dir(&stage).map_err(StoreError::io("create", &stage))?;
-        let format = format!("--object-format={}", self.checkout.object_format);
-        self.git
-            .call(Place::Ours(&stage))
-            .env("GIT_DEFAULT_REF_FORMAT", "files")
-            .args(["init", "--quiet", "--bare", "--template=", &format])
-            .output()?;
-        let config = stage.join("config");
-        let furnished = fs::read_to_string(&config)
-            .and_then(|generated| fs::write(&config, format!("{generated}{settings}")))
-            .and_then(|()| fs::write(stage.join("HEAD"), NO_HEAD))
-            .and_then(|()| furnish(&stage))
-            .and_then(|()| fs::rename(&stage, folder));
-        furnished.map_err(StoreError::io("set up", folder))
     }
 }
 
-/// A folder name that people recognize and no other repository has.
-fn home_name(common_dir: &Path) -> String {
-    let is_inner = common_dir.file_name().is_some_and(|name| name == ".git");
-    let top = if is_inner {
-        common_dir.parent().unwrap_or(common_dir)
-    } else {
-        common_dir
+/// The branch that a server means when nobody names one.
+pub(super) const REMOTE_HEAD: &str = "refs/remotes/origin/HEAD";
+
+/// Refs and objects, and nothing else that a fetch could bring or do.
+pub(super) const FETCH: [&str; 7] = [
+    "fetch",
+    "--quiet",
+    "--prune",
+    "--no-tags",
+    "--no-write-fetch-head",
+    "--no-auto-maintenance",
+    "--no-recurse-submodules",
+];
+
+/// Makes the folder of a store, under a name that people recognize and no other project has.
+pub(super) fn make_home(stores: &Path, name: &Path, place: &[u8]) -> Result<PathBuf, StoreError> {
+    let name = name.file_stem().unwrap_or_default().to_string_lossy();
+    let plain = |c: char| match c {
+        _ if c.is_ascii_alphanumeric() => c.to_ascii_lowercase(),
+        _ => '-',
     };
-    let name = top.file_stem().unwrap_or_default().to_string_lossy();
-    let plain: String = name
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() {
-                c.to_ascii_lowercase()
-            } else {
-                '-'
-            }
-        })
-        .take(40)
-        .collect();
-    let hash = fnv1a(common_dir.as_os_str().as_encoded_bytes());
-    format!("{plain}-{:012x}", hash >> 16)
+    let plain: String = name.chars().map(plain).take(40).collect();
+    let home = stores.join(format!("{plain}-{:012x}", fnv1a(place) >> 16));
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&home);
+    made.map_err(StoreError::io("create", &home))?;
+    home.canonicalize().map_err(StoreError::io("find", &home))
+}
+
+/// The folder that people know a repository by.
+fn top(common_dir: &Path) -> &Path {
+    let is_inner = common_dir.file_name().is_some_and(|name| name == ".git");
+    let above = common_dir.parent().filter(|_| is_inner);
+    above.unwrap_or(common_dir)
 }

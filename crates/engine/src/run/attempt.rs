@@ -14,7 +14,7 @@ use pleach_domain::task_state::Commit;
 use crate::agent::Agent;
 use crate::capture::{CaptureOptions, Captured, History, capture, snapshot};
 use crate::causes::with_causes;
-use crate::git::{CommitId, Store};
+use crate::git::{CommitId, RefsSnapshot, Store};
 use crate::process::{self, Cancel, Ending, ProcessSpec};
 use crate::worktree::{Worktree, WorktreeSpec};
 
@@ -22,6 +22,8 @@ use crate::worktree::{Worktree, WorktreeSpec};
 #[derive(Debug)]
 pub(super) struct Workshop {
     pub(super) store: Store,
+    /// Where refs that no agent may move were when the batch began.
+    pub(super) refs: RefsSnapshot,
     pub(super) agent: Agent,
     /// Where prompts and logs go.
     pub(super) folder: PathBuf,
@@ -105,6 +107,7 @@ impl Workshop {
         } else {
             self.note_what_is_left(attempt, finished);
         }
+        self.mend_what_is_shared(finished);
         match ran? {
             Ending::Exited(0) => taken,
             Ending::Exited(code) => Err(format!("the agent exited with {code}")),
@@ -231,6 +234,25 @@ impl Workshop {
             .ok()
             .flatten()
             .filter(|commit| *commit != attempt.basis);
+    }
+
+    /// Puts back what agents share; whichever agent changed it, the next one to end tells.
+    fn mend_what_is_shared(&self, finished: &mut Finished) {
+        match self.store.mend() {
+            Ok(mended) => finished
+                .notes
+                .extend(mended.iter().map(ToString::to_string)),
+            Err(error) => finished
+                .notes
+                .push(explain("what agents share could not be looked at", &error)),
+        }
+        match self.store.restore_refs(&self.refs) {
+            Ok(moved) => finished.notes.extend(moved.iter().map(ToString::to_string)),
+            Err(error) => finished.notes.push(explain(
+                "the refs of the store could not be looked at",
+                &error,
+            )),
+        }
     }
 
     fn keep_name(&self, attempt: &Attempt) -> String {

@@ -1,0 +1,191 @@
+//! The two git folders of a store: made whole, and configured as this version wants them.
+//!
+//! Knows nothing of what is fetched into them.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use super::address::Address;
+use super::fill::link_objects;
+use super::store::Project;
+use super::{Place, Store, StoreError};
+
+/// What holds for both git folders.
+const SETTINGS: &str = "\
+[core]
+\trepositoryFormatVersion = 1
+\tfsync = committed
+\tlogAllRefUpdates = always
+[extensions]
+\tpreciousObjects = true
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[fetch]
+\tfsckObjects = true
+[transfer]
+\tfsckObjects = true
+[receive]
+\tdenyNonFastForwards = true
+";
+
+/// What holds for our own folder alone.
+///
+/// The flaws that are let through stand in many old histories and harm nobody.
+const VAULT_SETTINGS: &str = "\
+[core]
+\tfsyncMethod = batch
+\texcludesFile = /dev/null
+\tattributesFile = /dev/null
+[fetch \"fsck\"]
+\tbadTimezone = ignore
+\tmissingNameBeforeEmail = ignore
+\tmissingSpaceBeforeDate = ignore
+\tmissingSpaceBeforeEmail = ignore
+\tzeroPaddedDate = ignore
+\tzeroPaddedFilemode = ignore
+";
+
+/// A place that no push reaches, whichever address an agent pushes to.
+const NO_PUSH: &str = "disabled://pleach-agents-do-not-push";
+
+/// A branch that nobody makes, so that no tree is taken for the current one.
+const NO_HEAD: &str = "ref: refs/heads/pleach-nothing\n";
+
+impl Store {
+    /// Makes what is missing and brings up to date what an older version made.
+    pub(super) fn ensure_folders(&self) -> Result<(), StoreError> {
+        let generated = self.generated_config()?;
+        let (store, vault) = (self.git_dir(), self.vault());
+        ensure_git_dir(&store, |folder| {
+            for inside in ["refs/heads", "refs/tags", "logs", "worktrees"] {
+                fs::create_dir_all(folder.join(inside))?;
+            }
+            self.fill(folder)
+        })?;
+        ensure_git_dir(&vault, |folder| {
+            for shared in ["refs", "objects", "logs", "packed-refs"] {
+                let target = Path::new("../store.git").join(shared);
+                symlink(target, folder.join(shared))?;
+            }
+            Ok(())
+        })?;
+        let mut wanted = generated.clone();
+        wanted.extend_from_slice(SETTINGS.as_bytes());
+        let mut for_vault = wanted.clone();
+        for_vault.extend_from_slice(VAULT_SETTINGS.as_bytes());
+        wanted.extend_from_slice(&push_settings(self.origin_address().as_ref()));
+        replace_if_other(&vault.join("config"), &for_vault)?;
+        replace_if_other(&self.wanted_config(), &wanted)?;
+        replace_if_other(&store.join("config"), &wanted)
+    }
+
+    /// What `store.git/config` has to say, out of the agents' sight.
+    pub(super) fn wanted_config(&self) -> PathBuf {
+        self.home().join("store.config")
+    }
+
+    /// Where the project comes from, without any login.
+    pub(super) fn origin_address(&self) -> Option<Address> {
+        match &self.project {
+            Project::Local(checkout) => checkout.origin().map(|(address, _)| address),
+            Project::Remote(remote) => Some(remote.address.clone()),
+        }
+    }
+
+    /// The objects of a repository nearby are linked; what that leaves out, the fetch brings.
+    fn fill(&self, folder: &Path) -> io::Result<()> {
+        let objects = folder.join("objects");
+        if let Project::Local(checkout) = &self.project {
+            let linked = folder.join("linked");
+            fs::create_dir(&linked)?;
+            if link_objects(&checkout.common_dir.join("objects"), &linked).is_ok() {
+                return fs::rename(&linked, &objects);
+            }
+            fs::remove_dir_all(&linked)?;
+        }
+        fs::create_dir_all(objects.join("pack"))?;
+        fs::create_dir_all(objects.join("info"))
+    }
+
+    /// What git finds out about the file system, asked once.
+    fn generated_config(&self) -> Result<Vec<u8>, StoreError> {
+        let known = self.home().join("init.config");
+        if let Ok(text) = fs::read(&known) {
+            return Ok(text);
+        }
+        let format = match &self.project {
+            Project::Local(checkout) => &checkout.object_format,
+            Project::Remote(remote) => &remote.object_format,
+        };
+        let scratch = self.scratch()?;
+        let format = format!("--object-format={format}");
+        self.git
+            .call(Place::Ours(scratch.path()))
+            .env("GIT_DEFAULT_REF_FORMAT", "files")
+            .args(["init", "--quiet", "--bare", "--template=", &format])
+            .output()?;
+        let made = scratch.path().join("config");
+        let text = fs::read(&made).map_err(StoreError::io("read", &made))?;
+        replace_if_other(&known, &text)?;
+        Ok(text)
+    }
+}
+
+/// Makes a git folder aside and renames it in, so that it is whole or not there at all.
+fn ensure_git_dir(
+    folder: &Path,
+    furnish: impl Fn(&Path) -> io::Result<()>,
+) -> Result<(), StoreError> {
+    if folder.exists() {
+        return Ok(());
+    }
+    let stage = folder.with_extension("new");
+    if stage.exists() {
+        fs::remove_dir_all(&stage).map_err(StoreError::io("remove", &stage))?;
+    }
+    fs::create_dir(&stage)
+        .and_then(|()| fs::write(stage.join("HEAD"), NO_HEAD))
+        .and_then(|()| furnish(&stage))
+        .and_then(|()| fs::rename(&stage, folder))
+        .map_err(StoreError::io("set up", folder))
+}
+
+/// Puts a text in the place of another one, as a whole.
+pub(super) fn replace_if_other(path: &Path, text: &[u8]) -> Result<(), StoreError> {
+    if fs::read(path).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    let replace = || {
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(text)?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        File::open(folder)?.sync_all()
+    };
+    replace().map_err(StoreError::io("write", path))
+}
+
+/// Tells agents where the project comes from, and sends whatever they push nowhere.
+fn push_settings(origin: Option<&Address>) -> Vec<u8> {
+    let mut text = format!("[url \"{NO_PUSH}\"]\n\tpushInsteadOf = \"\"\n").into_bytes();
+    if let Some(origin) = origin {
+        text.extend_from_slice(b"[remote \"origin\"]\n\turl = ");
+        text.extend_from_slice(quoted(origin.as_str()).as_bytes());
+        let rest = format!(
+            "\n\tpushurl = {NO_PUSH}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\ttagOpt = --no-tags\n"
+        );
+        text.extend_from_slice(rest.as_bytes());
+    }
+    text
+}
+
+/// A value as a configuration file holds it; an address has no control characters.
+fn quoted(value: &str) -> String {
+    let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{escaped}\"")
+}

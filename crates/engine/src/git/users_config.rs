@@ -1,0 +1,78 @@
+//! What the user's git is configured to do, as far as Pleach follows it.
+//!
+//! Reads everything with one call; changes nothing.
+
+use super::network::is_network_setting;
+use super::{Call, GitError, Identity, nul_separated};
+
+/// The settings that git follows at a place, in the order in which later ones win.
+#[derive(Clone)]
+pub(crate) struct UsersConfig {
+    settings: Vec<Setting>,
+}
+
+#[derive(Clone)]
+struct Setting {
+    /// Whether it stands in the repository itself.
+    is_local: bool,
+    key: String,
+    value: String,
+}
+
+/// Without the values, some of which are secrets.
+impl std::fmt::Debug for UsersConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "UsersConfig({} settings)", self.settings.len())
+    }
+}
+
+impl UsersConfig {
+    pub(crate) fn read(call: Call) -> Result<Self, GitError> {
+        let list = ["config", "--list", "-z", "--show-scope", "--includes"];
+        let printed = call.args(list).output()?;
+        let mut fields = nul_separated(&printed);
+        let mut settings = Vec::new();
+        while let (Some(scope), Some(setting)) = (fields.next(), fields.next()) {
+            let setting = String::from_utf8_lossy(setting);
+            // A key without a value means yes.
+            let (key, value) = setting.split_once('\n').unwrap_or((&setting, "true"));
+            settings.push(Setting {
+                is_local: scope == b"local" || scope == b"worktree",
+                key: key.to_owned(),
+                value: value.to_owned(),
+            });
+        }
+        Ok(Self { settings })
+    }
+
+    /// The value that counts.
+    pub(crate) fn value(&self, key: &str) -> Option<&str> {
+        let mut all = self.settings.iter().rev();
+        all.find(|setting| setting.key == key)
+            .map(|setting| setting.value.as_str())
+    }
+
+    pub(crate) fn identity(&self) -> Identity {
+        let owned = |key| self.value(key).map(str::to_owned);
+        Identity::from_settings(owned("user.name"), owned("user.email"))
+    }
+
+    /// Older versions of git note it in the one place, newer ones in the other.
+    pub(crate) fn is_partial_clone(&self) -> bool {
+        self.settings.iter().any(|Setting { key, .. }| {
+            key == "extensions.partialclone"
+                || (key.starts_with("remote.") && key.ends_with(".promisor"))
+        })
+    }
+
+    /// How the repository says servers are reached, which git does not see from another folder.
+    pub(crate) fn network(&self) -> Vec<(String, String)> {
+        let ours = self.settings.iter().filter(|setting| {
+            // This one is passed by a variable that would hide it otherwise.
+            let is_ssh = setting.key == "core.sshcommand";
+            is_ssh || (setting.is_local && is_network_setting(&setting.key))
+        });
+        ours.map(|setting| (setting.key.clone(), setting.value.clone()))
+            .collect()
+    }
+}
