@@ -108,6 +108,14 @@ impl TestRepo {
         self.attempt(folder, args).status.success()
     }
 
+    /// Runs git in a folder, where it must fail, and returns what it complained about.
+    #[track_caller]
+    pub fn git_fails(&self, folder: &Path, args: &[&str]) -> String {
+        let output = self.attempt(folder, args);
+        assert!(!output.status.success(), "git {args:?} did not fail");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
     /// Everything about this repository that a tool may not change behind its user's back.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(self)

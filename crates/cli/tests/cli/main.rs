@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod demo;
+mod guard;
 mod mark;
 mod next;
 mod plan;

@@ -1,7 +1,7 @@
 //! The ref guard: lets a worktree of the store move its own branch and nothing that others rely on.
 //!
-//! A guard-rail and no wall: it judges what git tells a `reference-transaction` hook. Knows nothing
-//! of what is in the commits.
+//! A guard-rail and no wall: it judges what git tells a `reference-transaction` hook, which is not
+//! told of copies (`git branch -c`) and can be switched off. Knows nothing of what is in the commits.
 
 use std::fmt;
 use std::path::Path;
@@ -93,6 +93,8 @@ fn is_own(worktree: &str, line: &str) -> bool {
     match new.strip_prefix(LINK) {
         // What is committed there would go to a branch of somebody else.
         Some(target) if target.starts_with("refs/heads/") && !is_own_branch(target) => false,
+        // Git begins a rename with it, and asks for the new name when it is too late.
+        None if is_own_branch(name) && new.bytes().all(|digit| digit == b'0') => false,
         _ => {
             is_pseudo_ref(name)
                 || is_own_branch(name)
@@ -170,6 +172,8 @@ mod tests {
             assert_eq!(refused(&[(NEW, "HEAD"), (NEW, name)]), [name]);
         }
         assert_eq!(refused(&[("ref:refs/heads/main", "HEAD")]), ["HEAD"]);
+        let own = "refs/heads/pleach/task-1/63";
+        assert_eq!(refused(&[(OLD, own)]), [own], "a deletion");
     }
 
     #[test]
