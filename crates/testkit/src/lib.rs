@@ -1,8 +1,9 @@
-//! For tests only: hermetic repositories whose untouchedness can be proved.
+//! For tests only: hermetic repositories whose untouchedness can be proved, and a server for them.
 //!
 //! Knows nothing of Pleach itself, so that every crate may use it.
 
 mod fingerprint;
+mod git_server;
 mod hermetic;
 mod merge_loop;
 mod nasty;
@@ -10,6 +11,7 @@ mod repo;
 mod tangle;
 
 pub use fingerprint::Fingerprint;
+pub use git_server::{Access, GitServer, Request};
 pub use merge_loop::{MergeLoop, merge_loop, merge_tree_loop};
 pub use nasty::{Nasty, cases};
 pub use repo::TestRepo;

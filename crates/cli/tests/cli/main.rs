@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod demo;
+mod fetch;
 mod guard;
 mod mark;
 mod next;
