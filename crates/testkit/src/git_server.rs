@@ -19,6 +19,9 @@ const MOST_CONNECTIONS: usize = 16;
 const LARGEST_BODY: usize = 64 << 20;
 const PATIENCE: Duration = Duration::from_secs(20);
 
+const UNAUTHORIZED: &str = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"git\"\r\n\
+                            Content-Length: 0\r\nConnection: close\r\n\r\n";
+
 /// Who is let in.
 #[derive(Debug, Clone)]
 pub enum Access {
@@ -28,6 +31,8 @@ pub enum Access {
     Password(String),
     /// Nobody: all are sent to another server.
     SentOnTo(String),
+    /// Who knows the password is sent to another server.
+    PasswordThenSentOnTo(String, String),
 }
 
 /// A request as it came in.
@@ -142,16 +147,17 @@ impl Shared {
             requests.push(request);
         }
         let password = login.as_deref().and_then(|login| login.split_once(':'));
+        let is_unknown = |wanted: &String| password.is_none_or(|(_, given)| given != wanted);
         let response = match &self.access {
-            Access::SentOnTo(place) => {
+            Access::Password(wanted) | Access::PasswordThenSentOnTo(wanted, _)
+                if is_unknown(wanted) =>
+            {
+                UNAUTHORIZED.as_bytes().to_vec()
+            }
+            Access::SentOnTo(place) | Access::PasswordThenSentOnTo(_, place) => {
                 let place = format!("{place}{}", asked.target);
                 format!("HTTP/1.1 302 Found\r\nLocation: {place}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
                     .into_bytes()
-            }
-            Access::Password(wanted) if password.is_none_or(|(_, given)| given != wanted) => {
-                b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"git\"\r\nContent-Length: 0\r\n\
-                  Connection: close\r\n\r\n"
-                    .to_vec()
             }
             Access::Open | Access::Password(_) => self.backend(&asked)?,
         };

@@ -284,6 +284,76 @@ fn a_server_that_sends_git_elsewhere_does_not_learn_the_token() {
     }
 }
 
+#[test]
+fn a_server_that_took_the_token_cannot_pass_it_on() {
+    let served = Served::locked();
+    let password = served.password.as_str();
+    let elsewhere = format!("http://{}", served.server.host());
+    let folder = served.scene.repo.beside("served");
+    let access = Access::PasswordThenSentOnTo(password.into(), elsewhere);
+    let sender = GitServer::start(&folder, access, password);
+    let repo = &served.scene.repo;
+    repo.git(&["remote", "set-url", "origin", &sender.url("up.git")]);
+    served.run(&[("PLEACH_GIT_TOKEN", password)]).bad(3);
+    assert!(sender.requests().iter().any(|asked| asked.login.is_some()));
+    for asked in served.server.requests() {
+        assert_eq!(asked.login, None, "{asked:?}");
+    }
+}
+
+/// An ssh that notes its words and stays on this machine.
+fn pretend_ssh(served: &Served, ending: &str) -> (String, PathBuf) {
+    let repo = &served.scene.repo;
+    let (tools, log) = (repo.beside("tools"), repo.beside("ssh.log"));
+    let text = format!(
+        "#!/bin/sh\necho \"$*\" >> '{}'\nfor last; do :; done\n{ending}\n",
+        log.display()
+    );
+    script(&tools.join("ssh"), &text);
+    let up = repo.beside("served/up.git");
+    let url = format!("ssh://git@forge.example{}", up.display());
+    repo.git(&["remote", "set-url", "origin", &url]);
+    (path_with(&tools), log)
+}
+
+#[test]
+fn ssh_is_run_as_the_user_wants_and_asks_nothing() {
+    let served = Served::open();
+    let (path, log) = pretend_ssh(&served, "exec sh -c \"$last\"");
+    let run = |variables: &[(&str, &str)]| {
+        served.scene.repo.write("TODO.md", "- [ ] 1.1 A\n");
+        served.run(variables).good();
+    };
+    run(&[("PATH", &path)]);
+    let set = ["config", "core.sshCommand", "ssh -i of-repo"];
+    served.scene.repo.git(&set);
+    run(&[("PATH", &path)]);
+    run(&[("PATH", &path), ("GIT_SSH_COMMAND", "ssh -i of-shell")]);
+    let log = fs::read_to_string(log).unwrap();
+    let (mut plain, mut of_repo, mut of_shell) = (0, 0, 0);
+    for line in log.lines() {
+        assert!(line.contains("-oBatchMode=yes"), "{line}");
+        match line {
+            _ if line.contains("-i of-repo") => of_repo += 1,
+            _ if line.contains("-i of-shell") => of_shell += 1,
+            _ => plain += 1,
+        }
+    }
+    assert!(plain > 0 && of_repo > 0 && of_shell > 0, "{log}");
+}
+
+#[test]
+fn an_ssh_that_gets_nowhere_is_an_error_with_a_hint() {
+    let served = Served::open();
+    let (path, _) = pretend_ssh(&served, "exit 255");
+    let told = served.run(&[("PATH", &path)]).bad(3);
+    assert!(
+        told.contains("could not fetch from ssh://git@forge.example"),
+        "{told}"
+    );
+    assert!(told.contains("your key is loaded"), "{told}");
+}
+
 fn logins(variables: &[(&str, &str)]) -> Logins {
     let variables = variables
         .iter()

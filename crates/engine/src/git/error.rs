@@ -11,7 +11,7 @@ pub enum GitError {
     #[error("git is not installed, or not on the PATH")]
     NotInstalled,
     /// The git that was found lacks what Pleach needs.
-    #[error("git {found} is too old: {needed} or newer is needed")]
+    #[error("git {found} is too old: only {needed} and newer can merge without a checkout")]
     TooOld {
         /// The version that was found.
         found: String,

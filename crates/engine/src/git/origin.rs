@@ -35,9 +35,10 @@ struct Announced {
 }
 
 impl Store {
-    /// Opens the store of a repository that is known by its address, and fetches from it.
+    /// Opens the store of a repository that is known by its address.
     ///
-    /// A login in the address is used and not kept.
+    /// The first time it is fetched as a whole, later only by [`Store::fetch_origin`]. A login in the
+    /// address is used and not kept.
     pub fn open_url(
         git: Git,
         stores: &Path,
@@ -56,17 +57,26 @@ impl Store {
         };
         let mut store = Self::at(git, home, Project::Remote(remote), identity);
         let lock = store.lock("store.lock")?;
-        let announced = store.announced(logins)?;
-        if let Project::Remote(remote) = &mut store.project {
+        // Noted after everything else, so it says that all has come.
+        if store.vault().exists() && store.ref_commit(REMOTE_HEAD)?.is_some() {
+            store.ensure_folders()?;
+        } else {
+            store.clone_all(logins)?;
+        }
+        drop(lock);
+        Ok(store)
+    }
+
+    fn clone_all(&mut self, logins: &Logins) -> Result<(), StoreError> {
+        let announced = self.announced(logins)?;
+        if let Project::Remote(remote) = &mut self.project {
             let is_long = |id: &CommitId| id.as_str().len() == 64;
             let is_long = announced.commit.as_ref().is_some_and(is_long);
             let format = if is_long { "sha256" } else { "sha1" };
             format.clone_into(&mut remote.object_format);
         }
-        store.ensure_folders()?;
-        store.fetch_all(logins, &announced)?;
-        drop(lock);
-        Ok(store)
+        self.ensure_folders()?;
+        self.fetch_all(logins, &announced)
     }
 
     /// Fetches from the project's server into `refs/remotes/origin/`; touches no other ref.
@@ -199,7 +209,8 @@ impl Store {
     fn fetch_all(&self, logins: &Logins, announced: &Announced) -> Result<(), StoreError> {
         let (address, written) = self.server()?;
         self.drop_planted_links()?;
-        let call = self.call().args(FETCH).arg("--").arg(address.as_str());
+        let call = self.call().args(FETCH);
+        let call = call.args(["--prune", "--", address.as_str()]);
         let mut call = call.args(FROM_ORIGIN);
         if let (None, Some(commit)) = (&announced.branch, &announced.commit) {
             // The server's choice is no branch, so nothing else brings it.

@@ -80,12 +80,11 @@ fn link(target: &Path, path: &Path) -> io::Result<bool> {
     if fs::read_link(path).is_ok_and(|there| there == target) {
         return Ok(false);
     }
-    let aside = path.with_extension(format!("new-{}", std::process::id()));
-    let _ = fs::remove_file(&aside);
-    symlink(target, &aside)?;
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let aside = tempfile::Builder::new().make_in(folder, |aside| symlink(target, aside))?;
     if path.is_dir() && !path.is_symlink() {
         fs::remove_dir_all(path)?;
     }
-    fs::rename(&aside, path)?;
+    aside.into_temp_path().persist(path)?;
     Ok(true)
 }

@@ -196,8 +196,11 @@ impl Store {
     pub(super) fn fetch_local(&self, refspecs: &[&str]) -> Result<(), StoreError> {
         let checkout = self.checkout()?;
         self.drop_planted_links()?;
+        // A single commit is no ref of the other side, so a ref that was made of one would go.
+        let is_single = !refspecs.iter().any(|refspec| refspec.contains('*'));
+        let prune = if is_single { "--no-prune" } else { "--prune" };
         let call = self.call().with_users_config().args(FETCH);
-        let call = call.arg("--").arg(&checkout.common_dir);
+        let call = call.args([prune, "--"]).arg(&checkout.common_dir);
         call.args(refspecs).output()?;
         Ok(())
     }
@@ -227,10 +230,9 @@ impl Store {
 pub(super) const REMOTE_HEAD: &str = "refs/remotes/origin/HEAD";
 
 /// Refs and objects, and nothing else that a fetch could bring or do.
-pub(super) const FETCH: [&str; 7] = [
+pub(super) const FETCH: [&str; 6] = [
     "fetch",
     "--quiet",
-    "--prune",
     "--no-tags",
     "--no-write-fetch-head",
     "--no-auto-maintenance",

@@ -81,9 +81,12 @@ fn a_fetch_follows_the_server_and_spares_the_work_in_the_store() {
         assert_eq!(kept, Some(first.clone()));
     }
     repo.git(&["checkout", "--quiet", "--detach", first.as_str()]);
-    let store = open_url(&repo, &address(&repo)).unwrap();
-    assert_eq!(store.resolve_base(None).unwrap(), first, "HEAD detached");
-    store.fetch_origin(&nobody()).unwrap();
+    let again = open_url(&repo, &address(&repo)).unwrap();
+    assert_eq!(again.resolve_base(None).unwrap(), second, "not asked again");
+    for _ in 0..2 {
+        store.fetch_origin(&nobody()).unwrap();
+        assert_eq!(store.resolve_base(None).unwrap(), first, "HEAD detached");
+    }
     repo.git(&["switch", "--quiet", "trunk"]);
     store.fetch_origin(&nobody()).unwrap();
     assert_eq!(store.resolve_base(None).unwrap(), second, "HEAD again");
@@ -105,6 +108,9 @@ fn what_is_at_no_usable_address_is_refused_with_its_reason() {
     let store = open_url(&repo, &address(&empty)).unwrap();
     let error = store.resolve_base(None).unwrap_err();
     assert!(matches!(error, StoreError::NoCommits { .. }), "{error}");
+    let first = id(&empty.commit("first"));
+    let store = open_url(&repo, &address(&empty)).unwrap();
+    assert_eq!(store.resolve_base(None).unwrap(), first, "no longer empty");
 }
 
 #[test]

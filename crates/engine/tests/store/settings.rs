@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use pleach_engine::git::Mended;
+use pleach_engine::git::{Mended, StoreError};
 use pleach_engine::worktree::{Worktree, WorktreeSpec};
 use pleach_testkit::TestRepo;
 
@@ -121,4 +121,37 @@ fn the_guard_is_put_back_and_follows_the_program() {
     assert_eq!(store.mend().unwrap(), []);
     let error = store.install_guard(Path::new("/nowhere/pleach"));
     assert!(error.unwrap_err().to_string().contains("/nowhere/pleach"));
+}
+
+#[test]
+fn a_user_without_a_name_is_no_obstacle() {
+    let repo = TestRepo::new();
+    for key in ["user.name", "user.email"] {
+        repo.git(&["config", "--unset", key]);
+    }
+    let store = open(&repo);
+    assert_eq!(store.identity().name, "Pleach");
+    assert_eq!(store.identity().email, "pleach@localhost");
+    let base = store.resolve_base(None).unwrap();
+    let work = pleach_engine::capture::snapshot;
+    let spec = WorktreeSpec {
+        path: repo.beside("worktrees").join("task"),
+        branch: "pleach/task-1/1".into(),
+        basis: base,
+    };
+    let worktree = Worktree::create(&store, &spec).unwrap();
+    fs::write(worktree.path().join("new"), "x").unwrap();
+    assert!(work(&store, &worktree).unwrap().is_some());
+}
+
+#[test]
+fn a_branch_without_commits_needs_a_base_that_has_some() {
+    let repo = TestRepo::new();
+    let head = repo.head();
+    repo.git(&["checkout", "--quiet", "--orphan", "unborn"]);
+    let store = open(&repo);
+    let error = store.resolve_base(None).unwrap_err();
+    assert!(matches!(error, StoreError::NoCommits { .. }), "{error}");
+    assert!(error.hint().unwrap().contains("commit something"));
+    assert_eq!(store.resolve_base(Some("main")).unwrap().as_str(), head);
 }
