@@ -49,8 +49,8 @@ const VAULT_SETTINGS: &str = "\
 \tzeroPaddedFilemode = ignore
 ";
 
-/// A place that no push reaches, whichever address an agent pushes to.
-const NO_PUSH: &str = "disabled://pleach-agents-do-not-push";
+/// A way that no push can go, whichever address an agent pushes to; git names it when it refuses.
+const NO_PUSH: &str = "pleach-agents-do-not-push";
 
 /// A branch that nobody makes, so that no tree is taken for the current one.
 const NO_HEAD: &str = "ref: refs/heads/pleach-nothing\n";
@@ -172,12 +172,15 @@ pub(super) fn replace_if_other(path: &Path, text: &[u8]) -> Result<(), StoreErro
 
 /// Tells agents where the project comes from, and sends whatever they push nowhere.
 fn push_settings(origin: Option<&Address>) -> Vec<u8> {
-    let mut text = format!("[url \"{NO_PUSH}\"]\n\tpushInsteadOf = \"\"\n").into_bytes();
+    let mut text = format!(
+        "[protocol \"{NO_PUSH}\"]\n\tallow = never\n[url \"{NO_PUSH}://\"]\n\tpushInsteadOf = \"\"\n"
+    )
+    .into_bytes();
     if let Some(origin) = origin {
         text.extend_from_slice(b"[remote \"origin\"]\n\turl = ");
         text.extend_from_slice(quoted(origin.as_str()).as_bytes());
         let rest = format!(
-            "\n\tpushurl = {NO_PUSH}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\ttagOpt = --no-tags\n"
+            "\n\tpushurl = {NO_PUSH}://\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\ttagOpt = --no-tags\n"
         );
         text.extend_from_slice(rest.as_bytes());
     }

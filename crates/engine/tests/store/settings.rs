@@ -81,7 +81,8 @@ fn agents_know_where_the_project_comes_from_and_cannot_push_anywhere() {
     let users = repo.path().to_str().unwrap();
     for to in ["origin", address, users] {
         let push = ["push", "--quiet", to, "HEAD:refs/heads/agent"];
-        assert!(!repo.git_succeeds(worktree.path(), &push), "{to}");
+        let told = repo.git_fails(worktree.path(), &push);
+        assert!(told.contains("pleach-agents-do-not-push"), "{told}");
     }
     repo.git_in(worktree.path(), &["fetch", "--quiet", users]);
     assert_eq!(repo.git_in(&upstream, &["for-each-ref"]), "");
