@@ -214,6 +214,19 @@ fn the_users_own_credential_helper_lets_in() {
 }
 
 #[test]
+fn a_token_comes_before_the_users_helpers_which_are_not_even_asked() {
+    let served = Served::locked();
+    let repo = &served.scene.repo;
+    let (helper, asked) = (repo.beside("bin/helper"), repo.beside("asked"));
+    let text = format!("#!/bin/sh\necho \"$1\" >> '{}'\n", asked.display());
+    script(&helper, &text);
+    repo.git(&["config", "credential.helper", helper.to_str().unwrap()]);
+    let answer = served.run(&[("PLEACH_GIT_TOKEN", &served.password)]);
+    served.check_good(answer);
+    assert!(!asked.exists());
+}
+
+#[test]
 fn a_credential_helper_of_the_repository_lets_in() {
     let served = Served::locked();
     let password = served.password.as_str();
@@ -325,21 +338,21 @@ fn ssh_is_run_as_the_user_wants_and_asks_nothing() {
         served.run(variables).good();
     };
     run(&[("PATH", &path)]);
+    let config = served.scene.home().join(".gitconfig");
+    fs::write(config, "[core]\n\tsshCommand = ssh -i of-home\n").unwrap();
+    run(&[("PATH", &path)]);
     let set = ["config", "core.sshCommand", "ssh -i of-repo"];
     served.scene.repo.git(&set);
     run(&[("PATH", &path)]);
     run(&[("PATH", &path), ("GIT_SSH_COMMAND", "ssh -i of-shell")]);
     let log = fs::read_to_string(log).unwrap();
-    let (mut plain, mut of_repo, mut of_shell) = (0, 0, 0);
     for line in log.lines() {
         assert!(line.contains("-oBatchMode=yes"), "{line}");
-        match line {
-            _ if line.contains("-i of-repo") => of_repo += 1,
-            _ if line.contains("-i of-shell") => of_shell += 1,
-            _ => plain += 1,
-        }
     }
-    assert!(plain > 0 && of_repo > 0 && of_shell > 0, "{log}");
+    for way in ["", "-i of-home ", "-i of-repo ", "-i of-shell "] {
+        let begins = format!("{way}-oBatchMode=yes");
+        assert!(log.lines().any(|line| line.starts_with(&begins)), "{log}");
+    }
 }
 
 #[test]

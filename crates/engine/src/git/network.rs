@@ -207,6 +207,14 @@ mod tests {
     }
 
     #[test]
+    fn no_error_repeats_a_secret_that_a_call_was_given() {
+        let shell = Call::of(Path::new("/bin/sh")).secret_env("TOKEN", "s3cret");
+        let told = shell.args(["-c", "echo \"got $TOKEN\" >&2; exit 3"]);
+        let told = told.output().unwrap_err().to_string();
+        assert!(told.ends_with("with code 3: got ***"), "{told}");
+    }
+
+    #[test]
     fn settings_that_run_other_things_are_no_network_settings() {
         assert!(is_network_setting("http.https://host/.extraheader"));
         assert!(is_network_setting("core.sshcommand"));

@@ -71,8 +71,10 @@ fn a_fetch_follows_the_server_and_spares_the_work_in_the_store() {
     repo.branch("trunk");
     let second = id(&repo.commit("second"));
     // Would stand where the server's choice is noted.
-    repo.git(&["update-ref", "refs/heads/HEAD", first.as_str()]);
+    repo.git(&["update-ref", "refs/heads/HEAD", second.as_str()]);
     store.fetch_origin(&nobody()).unwrap();
+    let main = store.ref_commit("refs/remotes/origin/main").unwrap();
+    assert_eq!(main, Some(first.clone()));
     assert_eq!(store.resolve_base(None).unwrap(), second, "HEAD moved");
     let gone = store.ref_commit("refs/remotes/origin/gone").unwrap();
     assert_eq!(gone, None);
