@@ -18,7 +18,9 @@ pub(crate) fn run_if_called_as_one() -> Option<ExitCode> {
         return None;
     }
     let moment = words.next().unwrap_or_default();
-    let git_dir = std::env::var_os("GIT_DIR").map(PathBuf::from);
+    let git_dir = PathBuf::from(std::env::var_os("GIT_DIR").unwrap_or_default());
+    // Git calls the folder that it stands in by a dot.
+    let git_dir = git_dir.canonicalize().unwrap_or(git_dir);
     let mut updates = Vec::new();
     if let Err(error) = std::io::stdin().read_to_end(&mut updates) {
         tell_error(format_args!(
@@ -28,7 +30,7 @@ pub(crate) fn run_if_called_as_one() -> Option<ExitCode> {
     }
     let verdict = judge(
         &moment.to_string_lossy(),
-        &git_dir.unwrap_or_default(),
+        &git_dir,
         &String::from_utf8_lossy(&updates),
     );
     Some(match verdict {

@@ -194,6 +194,18 @@ fn a_conflicted_rebase_can_be_finished_or_given_up() {
     );
 }
 
+#[test]
+fn the_guard_knows_a_worktree_from_inside_its_git_folder() {
+    let shared = Shared::new();
+    let admin = shared.git(&["rev-parse", "--absolute-git-dir"]);
+    let admin = Path::new(&admin);
+    let own = ["update-ref", "refs/worktree/mine", "HEAD"];
+    shared.repo.git_in(admin, &own);
+    let main = ["update-ref", "refs/heads/main", "HEAD"];
+    let told = shared.repo.git_fails(admin, &main);
+    assert!(told.contains("a task may change its own branch"), "{told}");
+}
+
 /// A guard-rail can be stepped over; what was moved then is put back after the agent.
 #[test]
 fn what_an_agent_moves_past_the_guard_is_put_back_and_told() {
