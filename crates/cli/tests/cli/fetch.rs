@@ -281,6 +281,17 @@ fn a_login_in_the_address_is_used_and_not_kept() {
 }
 
 #[test]
+fn a_short_name_that_the_user_configured_leads_to_the_server_and_its_token() {
+    let served = Served::locked();
+    let repo = &served.scene.repo;
+    let key = format!("url.{}.insteadOf", served.server.url(""));
+    repo.git(&["config", &key, "short:"]);
+    repo.git(&["remote", "set-url", "origin", "short:up.git"]);
+    let answer = served.run(&[("PLEACH_GIT_TOKEN", &served.password)]);
+    served.check_good(answer);
+}
+
+#[test]
 fn a_server_that_sends_git_elsewhere_does_not_learn_the_token() {
     let served = Served::locked();
     let password = served.password.as_str();

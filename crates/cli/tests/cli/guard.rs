@@ -206,6 +206,18 @@ fn the_guard_knows_a_worktree_from_inside_its_git_folder() {
     assert!(told.contains("a task may change its own branch"), "{told}");
 }
 
+#[test]
+fn many_agents_at_once_are_no_cause_for_alarm() {
+    let tasks = [1, 2, 3, 4, 5, 6].map(|n| format!("- [ ] 1.{n} A\n"));
+    let scene = Scene::new(
+        &tasks.concat(),
+        "for n in 1 2 3; do echo $n >> f-$PLEACH_TASK; git add -A; git commit -qm $n; done",
+    );
+    let answer = scene.run(&["-j", "6"]);
+    assert_eq!(answer.code, 0, "{}{}", answer.out, answer.err);
+    assert!(!answer.out.contains("an agent"), "{}", answer.out);
+}
+
 /// A guard-rail can be stepped over; what was moved then is put back after the agent.
 #[test]
 fn what_an_agent_moves_past_the_guard_is_put_back_and_told() {

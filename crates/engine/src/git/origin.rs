@@ -243,13 +243,27 @@ impl Store {
         Ok(())
     }
 
+    /// Where the server really is: the user may have configured short names and other ways to it.
     fn server(&self) -> Result<(Address, UserInfo), StoreError> {
-        match &self.project {
-            Project::Remote(remote) => Ok((remote.address.clone(), remote.written.clone())),
-            Project::Local(checkout) => checkout.origin().ok_or_else(|| StoreError::NoOrigin {
-                path: checkout.folder.clone(),
-            }),
-        }
+        let (place, (address, written)) = match &self.project {
+            Project::Remote(remote) => (
+                Place::Nowhere(self.home()),
+                (remote.address.clone(), remote.written.clone()),
+            ),
+            Project::Local(checkout) => {
+                let origin = checkout.origin().ok_or_else(|| StoreError::NoOrigin {
+                    path: checkout.folder.clone(),
+                })?;
+                (Place::Users(&checkout.folder), origin)
+            }
+        };
+        let ask = ["ls-remote", "--get-url", "--", address.as_str()];
+        let meant = self.git.call(place).args(ask).output()?;
+        Ok(match Address::parse(&String::from_utf8_lossy(&meant)) {
+            Ok((meant, also)) if also == UserInfo::default() => (meant, written),
+            Ok(both) => both,
+            Err(_) => (address, written),
+        })
     }
 
     fn line<'l>(
