@@ -48,15 +48,16 @@ pub use credentials::Logins;
 pub use error::GitError;
 pub use names::ref_segment;
 pub use object::{BlobId, CommitId, NotAnId, TreeId};
-pub use repository::{Put, PutError, Repository};
 pub use protect::Mended;
 pub use ref_watch::{Moved, MovedRef, RefsSnapshot};
+pub use repository::{Put, PutError, Repository};
 pub use store::{Identity, Store};
 pub use store_error::{LoginProblem, StoreError};
+pub(crate) use users_config::UsersConfig;
 
 /// From here on `merge-tree` takes `--merge-base`, also for each line of `--stdin`, and attributes
 /// can be read from a tree.
-const NEEDED: (u32, u32) = (2, 40);
+const NEEDED: (u32, u32) = (2, 41);
 
 const DEADLINE: Duration = Duration::from_mins(10);
 

@@ -55,7 +55,7 @@ fn a_git_that_is_too_old_is_refused_with_both_versions() {
     assert!(matches!(&error, GitError::TooOld { .. }));
     let message = error.to_string();
     assert!(
-        message.contains("2.39.5") && message.contains("2.40"),
+        message.contains("2.39.5") && message.contains("2.41"),
         "{message}"
     );
     assert!(Git::at(pretend_git(folder.path(), "3.0.0")).is_ok());

@@ -40,26 +40,29 @@ impl Checkout {
         if !folder.is_dir() {
             return Err(not_found());
         }
-        let call = || git.call(Place::Users(&folder)).arg("rev-parse");
-        let found = call()
-            .args(["--path-format=absolute", "--git-common-dir"])
-            .run()?;
+        let facts = [
+            "rev-parse",
+            "--path-format=absolute",
+            "--git-common-dir",
+            "--is-shallow-repository",
+            "--show-object-format",
+        ];
+        let mut found = git.call(Place::Users(&folder)).args(facts).run()?;
         if found.code != 0 {
             return Err(refusal(&folder).unwrap_or_else(|| found.failure().into()));
         }
-        let common_dir = path_of_line(found.stdout).canonicalize();
+        // The path comes first and may itself contain line breaks.
+        let object_format = last_line(&mut found.stdout);
+        let is_shallow = last_line(&mut found.stdout) == "true";
+        let common_dir = PathBuf::from(OsString::from_vec(found.stdout)).canonicalize();
         let common_dir = common_dir.map_err(|_| not_found())?;
-        let facts = call().args(["--is-shallow-repository", "--show-object-format"]);
-        let facts = String::from_utf8_lossy(&facts.output()?).into_owned();
-        let mut facts = facts.lines();
-        if facts.next() == Some("true") {
+        if is_shallow {
             return Err(StoreError::Shallow { path: folder });
         }
         let config = UsersConfig::read(git.call(Place::Users(&folder)))?;
         if config.is_partial_clone() {
             return Err(StoreError::Partial { path: folder });
         }
-        let object_format = facts.next().unwrap_or("sha1").to_owned();
         let checkout = Self {
             folder,
             common_dir,
@@ -91,14 +94,24 @@ impl Checkout {
     /// The commit that a name means here, if it means one.
     pub(crate) fn resolve(&self, git: &Git, name: &str) -> Result<Option<CommitId>, StoreError> {
         let verify = ["rev-parse", "--verify", "--quiet", "--end-of-options"];
-        let call = || git.call(Place::Users(&self.folder)).args(verify);
-        let object = call().arg(name).run()?;
-        if object.code != 0 {
-            return Ok(None);
-        }
-        let object = String::from_utf8_lossy(&object.stdout).trim().to_owned();
-        // In a second step, because a name that searches messages would swallow the suffix.
-        let commit = call().arg(format!("{object}^{{commit}}")).run()?;
+        let ask = |name: &str| {
+            git.call(Place::Users(&self.folder))
+                .args(verify)
+                .arg(name)
+                .run()
+        };
+        // A name that searches messages would swallow the suffix, so it is looked up first.
+        let is_search = name.contains("{/") || name.starts_with(":/");
+        let object = if is_search {
+            let object = ask(name)?;
+            if object.code != 0 {
+                return Ok(None);
+            }
+            String::from_utf8_lossy(&object.stdout).trim().to_owned()
+        } else {
+            name.to_owned()
+        };
+        let commit = ask(&format!("{object}^{{commit}}"))?;
         match commit.code {
             0 => Ok(Some(parse_id("rev-parse", &commit.stdout)?)),
             _ => Ok(None),
@@ -195,10 +208,15 @@ fn refusal(folder: &Path) -> Option<StoreError> {
     None
 }
 
-/// A path that git printed on a line of its own; it may itself contain line breaks.
-fn path_of_line(mut printed: Vec<u8>) -> PathBuf {
+/// Takes the last line off what git printed.
+fn last_line(printed: &mut Vec<u8>) -> String {
     if printed.last() == Some(&b'\n') {
         printed.pop();
     }
-    PathBuf::from(OsString::from_vec(printed))
+    let start = printed.iter().rposition(|byte| *byte == b'\n');
+    let line = printed.split_off(start.map_or(0, |start| start + 1));
+    if printed.last() == Some(&b'\n') {
+        printed.pop();
+    }
+    String::from_utf8_lossy(&line).into_owned()
 }

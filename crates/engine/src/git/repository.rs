@@ -5,7 +5,8 @@
 use std::path::Path;
 
 use super::checkout::Checkout;
-use super::{Call, CommitId, Git, GitError, Identity, Place, StoreError, parse_id};
+use super::users_config::UsersConfig;
+use super::{Call, CommitId, Git, GitError, Place, StoreError, parse_id};
 
 /// A repository of the user.
 #[derive(Debug)]
@@ -106,8 +107,8 @@ impl Repository {
         &self.checkout.common_dir
     }
 
-    pub(crate) fn identity(&self) -> &Identity {
-        &self.checkout.identity
+    pub(crate) fn config(&self) -> &UsersConfig {
+        &self.checkout.config
     }
 
     pub(crate) fn object_format(&self) -> &str {
@@ -117,11 +118,26 @@ impl Repository {
     /// The commit to start from: what a name means, or the default.
     pub fn resolve_base(&self, base: Option<&str>) -> Result<CommitId, StoreError> {
         match base {
-            None => self.checkout.default_base(&self.git),
+            None => self.default_base(),
             Some(name) => {
                 let found = self.checkout.resolve(&self.git, name)?;
                 found.ok_or_else(|| StoreError::BaseNotFound { base: name.into() })
             }
+        }
+    }
+
+    /// The current branch if it is at or ahead of its upstream, else that upstream.
+    fn default_base(&self) -> Result<CommitId, StoreError> {
+        let head = self.checkout.head(&self.git)?;
+        match head.upstream {
+            Some(upstream)
+                if !self
+                    .checkout
+                    .is_ancestor(&self.git, &upstream, &head.commit)? =>
+            {
+                Ok(upstream)
+            }
+            _ => Ok(head.commit),
         }
     }
 
@@ -193,8 +209,7 @@ impl Repository {
         let (old, put) = match seen {
             None => (commit.zero(), Put::Created),
             Some(at) => {
-                let ask = ["merge-base", "--is-ancestor", at.as_str(), commit.as_str()];
-                if !self.call().args(ask).answer()? {
+                if !self.checkout.is_ancestor(&self.git, &at, commit)? {
                     return Err(PutError::Taken { branch: taken, at });
                 }
                 (at.to_string(), Put::Advanced)

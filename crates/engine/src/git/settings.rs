@@ -117,12 +117,8 @@ impl Store {
         if let Ok(text) = fs::read(&known) {
             return Ok(text);
         }
-        let format = match &self.project {
-            Project::Local(checkout) => &checkout.object_format,
-            Project::Remote(remote) => &remote.object_format,
-        };
         let scratch = self.scratch()?;
-        let format = format!("--object-format={format}");
+        let format = format!("--object-format={}", self.object_format());
         self.git
             .call(Place::Ours(scratch.path()))
             .env("GIT_DEFAULT_REF_FORMAT", "files")

@@ -118,13 +118,8 @@ impl Store {
         }
     }
 
-    /// A folder of the user's repository, where there is one.
-    pub(crate) fn users_folder(&self) -> Option<&Path> {
-        self.checkout().ok().map(|checkout| checkout.folder.as_path())
-    }
-
     /// The user's repository; a project that is only an address has none.
-    pub(super) fn checkout(&self) -> Result<&Checkout, StoreError> {
+    pub(crate) fn checkout(&self) -> Result<&Checkout, StoreError> {
         match &self.project {
             Project::Local(checkout) => Ok(checkout),
             Project::Remote(remote) => Err(StoreError::NoCheckout {

@@ -2,6 +2,8 @@
 //!
 //! Reads everything with one call; changes nothing.
 
+use std::path::PathBuf;
+
 use super::network::is_network_setting;
 use super::{Call, GitError, Identity, nul_separated};
 
@@ -63,6 +65,36 @@ impl UsersConfig {
             key == "extensions.partialclone"
                 || (key.starts_with("remote.") && key.ends_with(".promisor"))
         })
+    }
+
+    /// What `git merge` would follow, as `name=value`.
+    pub(crate) fn merging(&self) -> Vec<String> {
+        let is_about_merging = |key: &str| {
+            key.starts_with("merge.") || key == "diff.renames" || key == "diff.renamelimit"
+        };
+        let settings = self.settings.iter();
+        settings
+            .filter(|setting| is_about_merging(&setting.key))
+            .map(|setting| format!("{}={}", setting.key, setting.value))
+            .collect()
+    }
+
+    /// The attributes that the user has for all repositories.
+    pub(crate) fn attributes_file(&self) -> Option<PathBuf> {
+        let set = |name| {
+            let value = std::env::var_os(name).filter(|value| !value.is_empty());
+            value.map(PathBuf::from)
+        };
+        match self.value("core.attributesfile") {
+            Some(path) => match path.strip_prefix("~/") {
+                Some(below) => Some(set("HOME")?.join(below)),
+                None => Some(PathBuf::from(path)),
+            },
+            None => {
+                let config = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")));
+                Some(config?.join("git/attributes"))
+            }
+        }
     }
 
     /// How the repository says servers are reached, which git does not see from another folder.

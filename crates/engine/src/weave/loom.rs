@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::WeaveError;
 use super::objects::Objects;
-use crate::git::{Call, Git, GitError, Identity, Place, Repository, Store, nul_separated};
+use crate::git::{Call, Git, Identity, Place, Repository, Store, UsersConfig};
 
 /// Below this, objects are stored one by one, as git itself does after a fetch.
 const LEAST_FOR_A_PACK: usize = 100;
@@ -55,8 +55,8 @@ impl Loom {
             settings: Vec::new(),
         };
         loom.set_up(&store.git_dir().join("objects"))?;
-        if let Some(folder) = store.users_folder() {
-            loom.follow(&folder.to_owned())?;
+        if let Ok(checkout) = store.checkout() {
+            loom.follow(&checkout.config, &checkout.common_dir)?;
         }
         Ok(loom)
     }
@@ -68,12 +68,12 @@ impl Loom {
             git: repository.git().clone(),
             folder: made.map_err(failed(&std::env::temp_dir()))?,
             lender: Lender::Users(repository.folder().to_owned()),
-            identity: repository.identity().clone(),
+            identity: repository.config().identity(),
             hash: hash(repository.object_format())?,
             settings: Vec::new(),
         };
         loom.set_up(&repository.common_dir().join("objects"))?;
-        loom.follow(repository.folder())?;
+        loom.follow(repository.config(), repository.common_dir())?;
         Ok(loom)
     }
 
@@ -135,35 +135,11 @@ impl Loom {
     }
 
     /// Takes over what the user's own `git merge` would follow.
-    fn follow(&mut self, users: &Path) -> Result<(), WeaveError> {
-        let ask = || self.git.call(Place::Users(users));
-        let wanted = r"^(merge\..*|diff\.(renames|renamelimit))$";
-        let found = ask().args(["config", "-z", "--get-regexp", wanted]).run()?;
-        let settings = nul_separated(&found.stdout).map(|record| {
-            let record = String::from_utf8_lossy(record).into_owned();
-            // A name without a value means true.
-            record.replacen('\n', "=", 1)
-        });
-        let settings: Vec<String> = settings.collect();
-        let path = |call: Call| -> Result<Option<PathBuf>, GitError> {
-            let output = call.run()?;
-            let line = output
-                .stdout
-                .strip_suffix(b"\n")
-                .filter(|line| !line.is_empty());
-            Ok(line
-                .filter(|_| output.code == 0)
-                .map(|line| Path::new(crate::git::os_str(line)).to_owned()))
-        };
-        let info = [
-            "rev-parse",
-            "--path-format=absolute",
-            "--git-path",
-            "info/attributes",
-        ];
+    fn follow(&mut self, config: &UsersConfig, common_dir: &Path) -> Result<(), WeaveError> {
+        self.settings = config.merging();
         let sources = [
-            path(ask().args(["var", "GIT_ATTR_GLOBAL"]))?,
-            path(ask().args(info))?,
+            config.attributes_file(),
+            Some(common_dir.join("info/attributes")),
         ];
         let mut attributes = Vec::new();
         for source in sources.into_iter().flatten() {
@@ -172,9 +148,7 @@ impl Loom {
             attributes.push(b'\n');
         }
         let file = self.folder.path().join("info/attributes");
-        fs::write(&file, attributes).map_err(failed(&file))?;
-        self.settings = settings;
-        Ok(())
+        fs::write(&file, attributes).map_err(failed(&file))
     }
 }
 

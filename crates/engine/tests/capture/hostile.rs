@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use pleach_engine::capture::{CaptureError, CaptureOptions, capture, snapshot};
 use pleach_engine::git::CommitId;
-use pleach_engine::weave::{Woven, weave};
+use pleach_engine::weave::{Loom, Outcome, Strand, Strategy, weave};
 use pleach_testkit::TestRepo;
 
 use crate::scene::Scene;
@@ -122,8 +122,17 @@ fn nothing_that_the_agent_configured_is_executed() {
     scene.repo.commit("other");
     let other = scene.store.resolve_base(None).unwrap();
     snapshot(&scene.store, &scene.worktree).unwrap();
-    let woven = weave(&scene.store, &other, &work.commit, "m").unwrap();
-    assert!(matches!(woven, Woven::Conflict { .. }), "{woven:?}");
+    let strand = Strand {
+        subject: "task 1".to_owned(),
+        commit: work.commit.clone(),
+        basis: None,
+    };
+    let loom = Loom::of_store(&scene.store).unwrap();
+    let woven = weave(&loom, &other, &[strand], Strategy::Merge).unwrap();
+    assert!(
+        matches!(woven.outcomes[..], [Outcome::Conflict(_)]),
+        "{woven:?}"
+    );
     scene.store.publish(&work.commit, "pleach/batch-1").unwrap();
     scene.store.keep(&work.commit, "x").unwrap();
     assert!(!canary.exists());
