@@ -222,8 +222,8 @@ impl Report<'_> {
             .collect();
         let with = match with.as_slice() {
             [] => String::new(),
-            [one] => format!(" collides with {BOLD}{one}{BOLD:#}"),
-            several => format!(" collides with {BOLD}{}{BOLD:#}", several.join(", ")),
+            [one] => format!(", collides with {BOLD}{one}{BOLD:#}"),
+            several => format!(", collides with {BOLD}{}{BOLD:#}", several.join(", ")),
         };
         output::print(format_args!(
             "  {RED}✗{RED:#} {branch}  {RED}left out{RED:#}{with}\n"

@@ -11,6 +11,7 @@ mod next;
 mod plan;
 mod run;
 mod stopping;
+mod weave;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 //! Nothing outside it changes until the result is stored. It follows the user's attributes and merge
 //! settings, and no other configuration.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -17,11 +17,17 @@ use crate::git::{Call, Git, Identity, Place, Repository, Store, UsersConfig};
 /// Below this, objects are stored one by one, as git itself does after a fetch.
 const LEAST_FOR_A_PACK: usize = 100;
 
+const PREFIX: &str = "pleach-weave-";
+const MARK: &str = "in-use";
+
 /// A place to weave in.
 #[derive(Debug)]
 pub struct Loom {
     git: Git,
     folder: TempDir,
+    /// Tells others that the folder is in use, where nobody else looks after it.
+    #[expect(dead_code, reason = "holding it is its use")]
+    held: Option<File>,
     /// The repository that lends its objects, and that results are stored in.
     lender: Lender,
     identity: Identity,
@@ -49,6 +55,7 @@ impl Loom {
         let mut loom = Self {
             git: store.git.clone(),
             folder,
+            held: None,
             lender,
             identity: store.identity().clone(),
             hash: hash(store.object_format())?,
@@ -63,10 +70,17 @@ impl Loom {
 
     /// A loom whose results go straight to the user's repository.
     pub fn of_repository(repository: &Repository) -> Result<Self, WeaveError> {
-        let made = tempfile::Builder::new().prefix("pleach-weave-").tempdir();
+        let temporary = std::env::temp_dir();
+        sweep(&temporary);
+        let made = tempfile::Builder::new()
+            .prefix(PREFIX)
+            .tempdir_in(&temporary);
+        let folder = made.map_err(failed(&temporary))?;
+        let held = hold(folder.path()).map_err(failed(folder.path()))?;
         let mut loom = Self {
             git: repository.git().clone(),
-            folder: made.map_err(failed(&std::env::temp_dir()))?,
+            folder,
+            held: Some(held),
             lender: Lender::Users(repository.folder().to_owned()),
             identity: repository.config().identity(),
             hash: hash(repository.object_format())?,
@@ -149,6 +163,32 @@ impl Loom {
         }
         let file = self.folder.path().join("info/attributes");
         fs::write(&file, attributes).map_err(failed(&file))
+    }
+}
+
+/// Marks a folder as in use until this process ends.
+fn hold(folder: &Path) -> io::Result<File> {
+    let file = File::create_new(folder.join(MARK))?;
+    file.lock()?;
+    Ok(file)
+}
+
+/// Removes the folders of processes that were killed; what cannot be removed is left to others.
+fn sweep(temporary: &Path) {
+    let Ok(entries) = fs::read_dir(temporary) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let is_ours = entry.file_name().as_bytes().starts_with(PREFIX.as_bytes());
+        let Some(mark) = is_ours
+            .then(|| File::open(entry.path().join(MARK)).ok())
+            .flatten()
+        else {
+            continue;
+        };
+        if mark.try_lock().is_ok() {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 

@@ -1,0 +1,245 @@
+//! `pleach weave`.
+
+use pleach_testkit::TestRepo;
+use serde_json::Value;
+
+use crate::{Answer, command, pleach};
+
+/// A repository with branches from `main`, each with the files it writes.
+fn repo(branches: &[(&str, &[(&str, &str)])]) -> TestRepo {
+    let repo = TestRepo::new();
+    repo.write("story.txt", "once\nupon\na\ntime\n");
+    repo.commit("a story");
+    for (branch, files) in branches {
+        repo.git(&["switch", "--quiet", "--create", branch, "main"]);
+        for (file, text) in *files {
+            repo.write(file, text);
+        }
+        repo.commit(&format!("work of {branch}"));
+    }
+    repo.git(&["switch", "--quiet", "main"]);
+    repo
+}
+
+const THREE: [(&str, &[(&str, &str)]); 3] = [
+    ("one", &[("story.txt", "ONCE\nupon\na\ntime\n")]),
+    ("two", &[("story.txt", "Once\nupon\na\ntime\n")]),
+    ("three", &[("story.txt", "once\nupon\na\nTIME\n")]),
+];
+
+fn weave(repo: &TestRepo, words: &[&str]) -> Answer {
+    let words: Vec<&str> = ["weave"].iter().chain(words).copied().collect();
+    pleach(repo.path(), &repo.beside("home"), &words)
+}
+
+fn json(answer: &Answer) -> Value {
+    serde_json::from_str(&answer.out).unwrap()
+}
+
+#[test]
+fn what_merges_becomes_a_branch_and_what_does_not_is_named_with_its_reason() {
+    let repo = repo(&THREE);
+    let before = repo.fingerprint();
+    let words = ["one", "two", "three", "--onto", "main", "--as", "hedge"];
+    let answer = weave(&repo, &words);
+    assert_eq!(answer.code, 1, "{}", answer.err);
+    assert_eq!(
+        repo.git(&["show", "hedge:story.txt"]),
+        "ONCE\nupon\na\nTIME"
+    );
+    assert!(
+        answer.out.contains("two  left out, collides with one"),
+        "{}",
+        answer.out
+    );
+    assert!(
+        answer
+            .out
+            .contains("2 of 3 branches woven, 1 left out as hedge")
+    );
+    repo.git(&["branch", "-D", "hedge"]);
+    assert_eq!(repo.fingerprint(), before);
+}
+
+#[test]
+fn the_command_in_the_report_shows_the_conflict() {
+    let repo = repo(&[
+        ("it's", &[("a file", "mine\n")]),
+        ("other", &[("a file", "theirs\n")]),
+    ]);
+    let answer = weave(&repo, &["it's", "other", "--onto", "main", "--as", "hedge"]);
+    let line = answer
+        .out
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("see "));
+    let shown = std::process::Command::new("sh")
+        .args(["-c", line.unwrap()])
+        .current_dir(repo.path())
+        .output()
+        .unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(
+        shown.contains("<<<<<<< it's\nmine\n=======\ntheirs\n>>>>>>> other"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn programs_are_told_the_same() {
+    let repo = repo(&THREE);
+    let words = [
+        "one", "two", "three", "--onto", "main", "--as", "hedge", "--json",
+    ];
+    let told = json(&weave(&repo, &words));
+    assert_eq!(told["tip"], repo.git(&["rev-parse", "hedge"]));
+    assert_eq!(told["tree"], repo.git(&["rev-parse", "hedge^{tree}"]));
+    assert_eq!(told["merged"], serde_json::json!(["one", "three"]));
+    assert_eq!(told["invalid"], serde_json::json!([]));
+    let conflict = &told["conflicted"][0];
+    assert_eq!(conflict["branch"], "two");
+    assert_eq!(conflict["files"], serde_json::json!(["story.txt"]));
+    assert_eq!(conflict["with"], serde_json::json!(["one"]));
+    assert_eq!(conflict["kinds"][0]["kind"], "content");
+}
+
+#[test]
+fn every_strategy_has_its_history_and_the_same_tree() {
+    let repo = repo(&THREE);
+    let count = |range: &str, more: &[&str]| {
+        let words: Vec<&str> = [&["rev-list", "--count"], more, &[range]].concat();
+        repo.git(&words)
+    };
+    let mut trees = Vec::new();
+    for (strategy, merges, commits) in [
+        ("merge", "2", "4"),
+        ("squash", "0", "2"),
+        ("rebase", "0", "2"),
+        ("octopus", "1", "3"),
+    ] {
+        let words = [
+            "one", "three", "--onto", "main", "--as", strategy, "--merge", strategy,
+        ];
+        assert_eq!(weave(&repo, &words).code, 0);
+        let range = format!("main..{strategy}");
+        assert_eq!(count(&range, &["--merges"]), merges, "{strategy}");
+        assert_eq!(count(&range, &[]), commits, "{strategy}");
+        trees.push(repo.git(&["rev-parse", &format!("{strategy}^{{tree}}")]));
+    }
+    trees.dedup();
+    assert_eq!(trees.len(), 1);
+}
+
+#[test]
+fn neither_a_dry_run_nor_a_refusal_writes_anything() {
+    let repo = repo(&THREE);
+    let before = repo.fingerprint();
+    let objects = || repo.git(&["count-objects", "-v"]);
+    let stored = objects();
+    let dry = weave(&repo, &["one", "three", "--onto", "main", "--dry-run"]);
+    assert_eq!(dry.code, 0);
+    assert!(dry.out.contains("nothing was written"), "{}", dry.out);
+    let words = [
+        "one",
+        "two",
+        "--onto",
+        "main",
+        "--as",
+        "hedge",
+        "--on-conflict",
+        "fail",
+    ];
+    let refused = weave(&repo, &words);
+    assert_eq!(refused.code, 1);
+    assert!(
+        refused.err.contains("--on-conflict fail"),
+        "{}",
+        refused.err
+    );
+    assert_eq!(repo.fingerprint(), before);
+    assert_eq!(objects(), stored);
+}
+
+#[test]
+fn a_branch_goes_ahead_and_never_loses_a_commit() {
+    let repo = repo(&THREE);
+    let woven = |words: &[&str]| {
+        let words: Vec<&str> = [words, &["--as", "hedge"]].concat();
+        weave(&repo, &words)
+    };
+    assert_eq!(woven(&["one", "--onto", "main"]).code, 0);
+    let first = repo.git(&["rev-parse", "hedge"]);
+    assert!(woven(&["one", "--onto", "main"]).out.contains("as before"));
+    assert_eq!(repo.git(&["rev-parse", "hedge"]), first);
+    assert_eq!(woven(&["three", "--onto", "hedge"]).code, 0);
+    let ahead = repo.git(&["rev-parse", "hedge"]);
+    let refused = woven(&["two", "--onto", "main"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("is there already"), "{}", refused.err);
+    assert_eq!(repo.git(&["rev-parse", "hedge"]), ahead);
+    repo.git(&["switch", "--quiet", "hedge"]);
+    let refused = woven(&["README.md", "--onto", "hedge"]);
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    repo.git(&["branch", "--quiet", "four", "main"]);
+    let refused = woven(&["two", "--onto", "two"]);
+    assert!(refused.err.contains("checked out"), "{}", refused.err);
+}
+
+#[test]
+fn what_is_wrong_is_said_before_anything_is_written() {
+    let repo = repo(&THREE);
+    let before = repo.fingerprint();
+    for (words, word) in [
+        (
+            &["nope", "one", "--onto", "main", "--as", "x"][..],
+            "\"nope\"",
+        ),
+        (&["one", "--onto", "nowhere", "--as", "x"], "nowhere"),
+        (
+            &["one", "--onto", "main", "--as", "a..b"],
+            "no name for a branch",
+        ),
+        (&["one", "--onto", "main", "--as", "one/more"], "folder"),
+        (&["one", "--onto", "main"], "--as"),
+        (&["--onto", "main", "--as", "x"], "BRANCH"),
+    ] {
+        let answer = weave(&repo, words);
+        assert_eq!(answer.code, 2, "{words:?}: {}", answer.err);
+        assert!(answer.err.contains(word), "{words:?}: {}", answer.err);
+    }
+    assert_eq!(repo.fingerprint(), before);
+}
+
+#[test]
+fn branches_that_are_in_already_and_histories_of_their_own_are_told_apart() {
+    let repo = repo(&THREE);
+    repo.git(&["switch", "--quiet", "--orphan", "stranger"]);
+    repo.write("alone.txt", "alone\n");
+    repo.commit("alone");
+    repo.git(&["switch", "--quiet", "main"]);
+    let answer = weave(
+        &repo,
+        &["main", "stranger", "--onto", "main", "--as", "hedge"],
+    );
+    assert_eq!(answer.code, 1);
+    assert!(answer.out.contains("main  is in already"), "{}", answer.out);
+    assert!(answer.out.contains("nothing in common"), "{}", answer.out);
+}
+
+#[test]
+fn what_a_killed_weaving_left_behind_is_swept_by_the_next_one() {
+    let repo = repo(&THREE);
+    let temporary = repo.beside("tmp");
+    let abandoned = temporary.join("pleach-weave-abandoned");
+    std::fs::create_dir_all(&abandoned).unwrap();
+    std::fs::write(abandoned.join("in-use"), "").unwrap();
+    let words = ["weave", "one", "--onto", "main", "--as", "hedge"];
+    let mut command = command(repo.path(), &repo.beside("home"), &words);
+    assert!(
+        command
+            .env("TMPDIR", &temporary)
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0);
+}
