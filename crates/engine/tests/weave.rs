@@ -2,6 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "weave/histories.rs"]
+mod histories;
+#[path = "weave/kinds.rs"]
+mod kinds;
+
 use pleach_engine::git::{CommitId, Git, Store};
 use pleach_engine::weave::{
     Conflict, Folded, Kind, Loom, Outcome, Strand, Strategy, Weave, WeaveError, fold, weave,
