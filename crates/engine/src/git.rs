@@ -19,6 +19,7 @@ pub(crate) mod read;
 mod ref_watch;
 mod refs;
 mod repository;
+mod rooms;
 mod settings;
 pub mod store;
 mod store_error;

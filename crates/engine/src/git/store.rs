@@ -2,11 +2,9 @@
 //!
 //! Reads the user's repository and never writes to it; publishing is another file's duty.
 
-use std::fs::{DirBuilder, File};
+use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-
-use tempfile::TempDir;
 
 use super::address::{Address, UserInfo};
 use super::checkout::Checkout;
@@ -154,25 +152,6 @@ impl Store {
     pub(crate) fn call(&self) -> Call {
         let vault = self.vault();
         self.signed(self.git.call(Place::Ours(&vault)))
-    }
-
-    /// Takes a lock that holds across processes until it is dropped.
-    pub(crate) fn lock(&self, name: &str) -> Result<File, StoreError> {
-        let path = self.home.join(name);
-        File::options()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .and_then(|file| file.lock().map(|()| file))
-            .map_err(StoreError::io("lock", &path))
-    }
-
-    /// A private folder that goes away with its value.
-    pub(crate) fn scratch(&self) -> Result<TempDir, StoreError> {
-        tempfile::Builder::new()
-            .prefix("scratch-")
-            .tempdir_in(&self.home)
-            .map_err(StoreError::io("create a folder in", &self.home))
     }
 
     pub(crate) fn vault(&self) -> PathBuf {
