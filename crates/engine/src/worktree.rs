@@ -126,6 +126,21 @@ impl Worktree {
         &self.admin
     }
 
+    /// What the worktree is at, read without asking the agent's git: a ref or a commit.
+    pub(crate) fn head_name(&self) -> Option<String> {
+        let file = self.admin.join("HEAD");
+        // A pipe would hold us up.
+        if !file.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
+            return None;
+        }
+        let head = fs::read_to_string(&file).ok()?;
+        let head = head.trim_end();
+        let name = head.strip_prefix("ref: ").unwrap_or(head);
+        // Anything else would be looked up as an expression.
+        let is_name = name.starts_with("refs/") || name.parse::<CommitId>().is_ok();
+        is_name.then(|| name.to_owned())
+    }
+
     /// The index as it was right after the checkout, out of the agent's sight.
     pub(crate) fn pristine_index(&self) -> &Path {
         &self.pristine_index

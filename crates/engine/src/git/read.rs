@@ -17,22 +17,14 @@ impl Entry {
     pub(crate) fn is_gitlink(&self) -> bool {
         self.mode == "160000"
     }
+}
 
-    /// The line that makes `update-index --index-info -z` put this entry.
-    pub(crate) fn put(&self) -> Vec<u8> {
-        let mut line = format!("{} {}\t", self.mode, self.id).into_bytes();
-        line.extend_from_slice(&self.path);
-        line.push(0);
-        line
-    }
-
-    /// The line that makes `update-index --index-info -z` drop this entry.
-    pub(crate) fn drop(&self) -> Vec<u8> {
-        let mut line = format!("0 {}\t", "0".repeat(self.id.len())).into_bytes();
-        line.extend_from_slice(&self.path);
-        line.push(0);
-        line
-    }
+/// A path that differs between two commits.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) path: Vec<u8>,
+    /// What the second commit has there.
+    pub(crate) new: Option<Entry>,
 }
 
 impl Store {
@@ -62,6 +54,52 @@ impl Store {
         let ends = [from.as_str(), to.as_str()];
         let printed = self.call().args(diff).args(ends).output()?;
         Ok(nul_separated(&printed).map(text).collect())
+    }
+
+    /// What has to be done to come from one commit to another.
+    pub(crate) fn changes(&self, from: &CommitId, to: &CommitId) -> Result<Vec<Change>, GitError> {
+        let diff = ["diff-tree", "-r", "-z", "--raw", "--no-renames"];
+        let ends = [from.as_str(), to.as_str()];
+        let printed = self.call().args(diff).args(ends).output()?;
+        let mut records = nul_separated(&printed);
+        let mut changes = Vec::new();
+        while let (Some(change), Some(path)) = (records.next(), records.next()) {
+            let head = text(change);
+            let fields: Vec<&str> = head.split(' ').collect();
+            let [_, mode, _, id, kind] = fields[..] else {
+                return Err(garbled("diff-tree", change));
+            };
+            let path = path.to_vec();
+            let new = (kind != "D").then(|| Entry {
+                mode: mode.to_owned(),
+                id: id.to_owned(),
+                path: path.clone(),
+            });
+            changes.push(Change { path, new });
+        }
+        Ok(changes)
+    }
+
+    /// The full ids of what names stand for, all in one go.
+    pub(crate) fn look_up(&self, names: &[String]) -> Result<Vec<Option<String>>, GitError> {
+        // A name of several lines would be several questions.
+        let line = |name: &String| match name.contains(char::is_control) {
+            true => "\n".to_owned(),
+            false => format!("{name}\n"),
+        };
+        let lines: String = names.iter().map(line).collect();
+        let ask = ["cat-file", "--batch-check=%(objectname)"];
+        let printed = self.call().args(ask).stdin(lines).output()?;
+        let printed = text(&printed);
+        let found: Vec<_> = printed
+            .lines()
+            .map(|line| line.parse::<CommitId>().ok())
+            .map(|id| id.map(|id| id.to_string()))
+            .collect();
+        if found.len() != names.len() {
+            return Err(garbled("cat-file", printed.as_bytes()));
+        }
+        Ok(found)
     }
 
     /// Whether a commit is another one or comes before it.
@@ -110,8 +148,8 @@ impl Store {
     }
 }
 
-/// Reads the lines of `ls-tree` and of `ls-files --stage`, which differ in one field.
-pub(crate) fn parse_entries(what: &str, printed: &[u8]) -> Result<Vec<Entry>, GitError> {
+/// Reads the records of `ls-tree`.
+fn parse_entries(what: &str, printed: &[u8]) -> Result<Vec<Entry>, GitError> {
     let parse = |record: &[u8]| {
         let tab = record.iter().position(|byte| *byte == b'\t')?;
         let head = std::str::from_utf8(&record[..tab]).ok()?;
@@ -121,13 +159,16 @@ pub(crate) fn parse_entries(what: &str, printed: &[u8]) -> Result<Vec<Entry>, Gi
         let path = record[tab + 1..].to_vec();
         Some(Entry { mode, id, path })
     };
-    let garbled = |record: &[u8]| GitError::Garbled {
-        what: what.to_owned(),
-        printed: text(record),
-    };
     nul_separated(printed)
-        .map(|record| parse(record).ok_or_else(|| garbled(record)))
+        .map(|record| parse(record).ok_or_else(|| garbled(what, record)))
         .collect()
+}
+
+fn garbled(what: &str, printed: &[u8]) -> GitError {
+    GitError::Garbled {
+        what: what.to_owned(),
+        printed: text(printed),
+    }
 }
 
 /// A path for people; what is not UTF-8 is shown as a mark.

@@ -1,0 +1,108 @@
+//! Asks git which of the new paths in a worktree are ignored.
+//!
+//! Knows nothing of what happens to the others.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::staging::{Staging, push_path};
+use super::walk::{self, Kind, Loose};
+use super::{CaptureError, is_plain_file};
+use crate::git::{Call, GitError, nul_separated, os_str};
+
+impl Staging<'_> {
+    /// The files and links that are not ignored, those in folders that are not ignored included.
+    pub(super) fn unignored(&self, loose: Vec<Loose>) -> Result<Vec<Vec<u8>>, CaptureError> {
+        let root = self.worktree.path();
+        let mut taken = Vec::new();
+        let mut level = loose;
+        while !level.is_empty() {
+            let ignored = ignored(self.call(), level.iter().map(|loose| &loose.path[..]))?;
+            level.retain(|loose| !ignored.contains(&loose.path));
+            let (mut links, mut deeper) = (Vec::new(), Vec::new());
+            for loose in level {
+                match loose.kind {
+                    Kind::Folder => deeper.extend(walk::children(root, &loose.path)?),
+                    Kind::Link => links.push(loose.path),
+                    Kind::File => {
+                        walk::open_up(root, &loose.path)?;
+                        taken.push(loose.path);
+                    }
+                }
+            }
+            taken.extend(self.links_to_take(links)?);
+            level = deeper;
+        }
+        Ok(taken)
+    }
+
+    /// Leaves out links whose names would be ignored if they were folders.
+    ///
+    /// A pattern like `node_modules/` means the folder, and is not meant to let a link to one in.
+    pub(super) fn links_to_take(
+        &self,
+        mut links: Vec<Vec<u8>>,
+    ) -> Result<Vec<Vec<u8>>, CaptureError> {
+        if links.is_empty() {
+            return Ok(links);
+        }
+        // Git looks at what is there, so there has to be a folder in the place of each link.
+        let mirror = tempfile::tempdir_in(self.scratch.path());
+        let mirror = mirror.map_err(|source| CaptureError::Io {
+            path: self.scratch.path().to_owned(),
+            source,
+        })?;
+        for link in &links {
+            let mirrored = mirror_link(self.worktree.path(), mirror.path(), link);
+            mirrored.map_err(|source| CaptureError::Io {
+                path: os_str(link).into(),
+                source,
+            })?;
+        }
+        let call = self.store.call().work_tree(mirror.path());
+        let ignored = ignored(call, links.iter().map(|link| &link[..]))?;
+        links.retain(|link| !ignored.contains(link));
+        Ok(links)
+    }
+}
+
+fn mirror_link(root: &Path, mirror: &Path, link: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(mirror.join(os_str(link)))?;
+    let mut above = walk::folder_of(link);
+    loop {
+        let rules = Path::new(os_str(above.unwrap_or_default())).join(".gitignore");
+        let (from, to) = (root.join(&rules), mirror.join(&rules));
+        if is_plain_file(&from) && !to.exists() {
+            fs::write(to, fs::read(from)?)?;
+        }
+        match above {
+            Some(folder) => above = walk::folder_of(folder),
+            None => return Ok(()),
+        }
+    }
+}
+
+fn ignored<'p>(
+    call: Call,
+    paths: impl Iterator<Item = &'p [u8]>,
+) -> Result<HashSet<Vec<u8>>, GitError> {
+    // A leading dot keeps a colon from being read as magic.
+    const HERE: &[u8] = b"./";
+    let mut question = Vec::new();
+    for path in paths {
+        question.extend_from_slice(HERE);
+        push_path(&mut question, path);
+    }
+    let ask = ["check-ignore", "-z", "--no-index", "--stdin"];
+    let answer = call.args(ask).stdin(question).run()?;
+    if !matches!(answer.code, 0 | 1) {
+        return Err(answer.failure());
+    }
+    let ignored = nul_separated(&answer.stdout);
+    Ok(ignored
+        .filter_map(|path| path.strip_prefix(HERE))
+        .map(<[u8]>::to_vec)
+        .collect())
+}

@@ -1,0 +1,261 @@
+//! Reads an index file: what git had noted about each file when it wrote the index.
+//!
+//! Takes the bytes as they are, agents' own ones included, and knows nothing of the files themselves.
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::Stat;
+
+/// Time stamps come from a clock that stands still for up to 10 ms.
+const TICK: Duration = Duration::from_millis(20);
+
+/// The kind of an entry and whether it may be executed, in git's own numbers.
+pub(super) const LINK: u32 = 0o120_000;
+pub(super) const GITLINK: u32 = 0o160_000;
+const EXECUTABLE: u32 = 0o100;
+const KIND: u32 = 0o170_000;
+const REGULAR: u32 = 0o100_000;
+
+/// One file of an index, or of a tree where nobody has noted anything about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tracked {
+    pub(super) path: Vec<u8>,
+    pub(super) mode: u32,
+    pub(super) id: RawId,
+    pub(super) noted: Option<Noted>,
+}
+
+/// The id of an object as an index holds it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct RawId {
+    bytes: [u8; 32],
+    size: usize,
+}
+
+impl RawId {
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let mut id = Self {
+            bytes: [0; 32],
+            size: bytes.len(),
+        };
+        id.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(id)
+    }
+
+    /// Reads an id that git printed.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let pairs = text.as_bytes().chunks(2);
+        let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        Self::of(&pairs.map(byte).collect::<Option<Vec<u8>>>()?)
+    }
+}
+
+impl fmt::Display for RawId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut bytes = self.bytes[..self.size].iter();
+        bytes.try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for RawId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// What a file was like when its content was last compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Noted {
+    changed: (u32, u32),
+    written: (u32, u32),
+    inode: u32,
+    user: u32,
+    group: u32,
+    size: u32,
+}
+
+/// How a file stands to its entry, as far as that can be told without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Likeness {
+    Same,
+    /// Only its content can tell.
+    Doubtful,
+    /// It is of another kind, or may be executed now or no longer.
+    Other,
+}
+
+impl Tracked {
+    /// Compares with a file; `seen` is a moment after which the index saw no file any more.
+    pub(super) fn likeness(&self, file: &Stat, seen: SystemTime) -> Likeness {
+        let kind = file.st_mode & KIND;
+        if kind != self.mode & KIND || self.is_executable() != is_executable(file) {
+            return Likeness::Other;
+        }
+        match self.noted {
+            Some(noted) if noted == Noted::of(file) && noted.is_settled(seen) => Likeness::Same,
+            _ if kind == REGULAR => Likeness::Doubtful,
+            _ => Likeness::Other,
+        }
+    }
+
+    fn is_executable(&self) -> bool {
+        self.mode & KIND == REGULAR && self.mode & EXECUTABLE != 0
+    }
+}
+
+fn is_executable(file: &Stat) -> bool {
+    file.st_mode & KIND == REGULAR && file.st_mode & EXECUTABLE != 0
+}
+
+impl Noted {
+    fn of(file: &Stat) -> Self {
+        let stamp = |seconds: i64, nanoseconds: u64| (low(seconds.cast_unsigned()), low(nanoseconds));
+        Self {
+            changed: stamp(file.st_ctime, file.st_ctime_nsec),
+            written: stamp(file.st_mtime, file.st_mtime_nsec),
+            inode: low(file.st_ino),
+            user: file.st_uid,
+            group: file.st_gid,
+            size: low(file.st_size.cast_unsigned()),
+        }
+    }
+
+    /// Whether a later change of the file must have left a later time of change, which nobody can set.
+    fn is_settled(&self, seen: SystemTime) -> bool {
+        let (seconds, nanoseconds) = self.changed;
+        let changed = UNIX_EPOCH + Duration::new(seconds.into(), nanoseconds);
+        // A file system that counts whole seconds, or pairs of them.
+        let is_coarse = nanoseconds == 0 && self.written.1 == 0;
+        let step = if is_coarse { Duration::from_secs(2) } else { TICK };
+        changed + step < seen
+    }
+}
+
+/// An index counts with 32 bits and keeps the lower ones.
+fn low(number: u64) -> u32 {
+    u32::try_from(number & u64::from(u32::MAX)).expect("the upper bits are gone")
+}
+
+/// A whole index.
+#[derive(Debug)]
+pub(super) struct Index {
+    pub(super) entries: Vec<Tracked>,
+    /// The tree that all of it makes up, if git knew.
+    pub(super) tree: Option<RawId>,
+}
+
+impl Index {
+    /// Reads an index whose ids have that many bytes; `None` for anything that is not understood.
+    pub(super) fn parse(bytes: &[u8], id_size: usize) -> Option<Self> {
+        let mut rest = Bytes(bytes.get(..bytes.len().checked_sub(id_size)?)?);
+        if rest.take(4)? != b"DIRC" {
+            return None;
+        }
+        let version = rest.number()?;
+        if !(2..=4).contains(&version) {
+            return None;
+        }
+        let count = usize::try_from(rest.number()?).ok()?;
+        // No entry is smaller, so that a forged number cannot ask for all the memory there is.
+        let mut entries: Vec<Tracked> = Vec::with_capacity(count.min(bytes.len() / 62));
+        for _ in 0..count {
+            let before = entries.last().map_or(&[][..], |entry| &entry.path);
+            let entry = rest.entry(version, id_size, before)?;
+            entries.push(entry);
+        }
+        let mut tree = None;
+        while !rest.0.is_empty() {
+            let name = rest.take(4)?;
+            let size = usize::try_from(rest.number()?).ok()?;
+            let data = rest.take(size)?;
+            match name {
+                b"TREE" => tree = root_tree(data, id_size),
+                // The rest of the entries is elsewhere, or whole folders are entries.
+                b"link" | b"sdir" => return None,
+                _ => {}
+            }
+        }
+        Some(Self { entries, tree })
+    }
+}
+
+/// The first record of the extension that remembers trees: no name, counts, a line break, the id.
+fn root_tree(data: &[u8], id_size: usize) -> Option<RawId> {
+    let counts = data.strip_prefix(b"\0")?;
+    let end = counts.iter().position(|byte| *byte == b'\n')?;
+    // A negative count says that the tree is not known any more.
+    let id = counts.get(end + 1..end + 1 + id_size)?;
+    if counts[0] == b'-' {
+        return None;
+    }
+    RawId::of(id)
+}
+
+/// Bytes that are being read from the front.
+struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        let bytes = self.take(4)?;
+        Some(u32::from_be_bytes(bytes.try_into().ok()?))
+    }
+
+    fn entry(&mut self, version: u32, id_size: usize, before: &[u8]) -> Option<Tracked> {
+        let at_start = self.0.len();
+        let changed = (self.number()?, self.number()?);
+        let written = (self.number()?, self.number()?);
+        let (_device, inode) = (self.number()?, self.number()?);
+        let mode = self.number()?;
+        let (user, group, size) = (self.number()?, self.number()?, self.number()?);
+        let id = RawId::of(self.take(id_size)?)?;
+        let flags = self.take(2)?;
+        let is_extended = flags[0] & 0x40 != 0;
+        if is_extended {
+            self.take(2)?;
+        }
+        let mut path = Vec::new();
+        if version == 4 {
+            let shared = before.len().checked_sub(self.distance()?)?;
+            path.extend_from_slice(&before[..shared]);
+        }
+        let end = self.0.iter().position(|byte| *byte == 0)?;
+        path.extend_from_slice(self.take(end)?);
+        if version == 4 {
+            self.take(1)?;
+        } else {
+            let used = at_start - self.0.len();
+            self.take(8 - used % 8)?;
+        }
+        Some(Tracked {
+            path,
+            mode,
+            id,
+            noted: Some(Noted {
+                changed,
+                written,
+                inode,
+                user,
+                group,
+                size,
+            }),
+        })
+    }
+
+    /// A number in as many bytes as it needs, seven bits each.
+    fn distance(&mut self) -> Option<usize> {
+        let mut byte = self.take(1)?[0];
+        let mut number = usize::from(byte & 127);
+        while byte & 128 != 0 {
+            byte = self.take(1)?[0];
+            number = number.checked_add(1)?.checked_mul(128)? + usize::from(byte & 127);
+        }
+        Some(number)
+    }
+}

@@ -1,0 +1,297 @@
+//! Walks a worktree once and tells how its files stand to the entries that are expected.
+//!
+//! Reads no content and follows no link; opens up what its owner may not read.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::CStr;
+use std::fs;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Stat};
+use rustix::io::Errno;
+
+use super::CaptureError;
+use super::index::{GITLINK, Likeness, Tracked};
+use crate::git::os_str;
+
+/// The entries that are expected, by path.
+pub(super) struct Lookup<'a> {
+    pub(super) entries: &'a [Tracked],
+    by_path: HashMap<&'a [u8], usize>,
+    folders: HashSet<&'a [u8]>,
+}
+
+impl<'a> Lookup<'a> {
+    pub(super) fn of(entries: &'a [Tracked]) -> Self {
+        let mut by_path = HashMap::with_capacity(entries.len());
+        let mut folders = HashSet::new();
+        for (at, entry) in entries.iter().enumerate() {
+            by_path.insert(&entry.path[..], at);
+            // Once a folder is known, those above it are as well.
+            let mut above = folder_of(&entry.path);
+            while let Some(folder) = above.filter(|folder| folders.insert(*folder)) {
+                above = folder_of(folder);
+            }
+        }
+        Self {
+            entries,
+            by_path,
+            folders,
+        }
+    }
+
+    pub(super) fn position(&self, path: &[u8]) -> Option<usize> {
+        self.by_path.get(path).copied()
+    }
+}
+
+/// Something in the worktree that no entry stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Loose {
+    pub(super) path: Vec<u8>,
+    pub(super) kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Link,
+    Folder,
+}
+
+/// What a walk found.
+pub(super) struct Walked {
+    /// Whether each of the entries is still there, or stays whether it is or not.
+    pub(super) stays: Vec<bool>,
+    /// Entries whose files have to be read.
+    pub(super) doubtful: Vec<usize>,
+    /// Entries whose files are certainly not what they were.
+    pub(super) changed: Vec<usize>,
+    pub(super) loose: Vec<Loose>,
+    /// Entries in whose place is a pipe, a socket or a device.
+    pub(super) special: Vec<usize>,
+}
+
+/// Walks all folders that hold expected entries; others are only named.
+pub(super) fn walk(
+    root: &Path,
+    lookup: &Lookup<'_>,
+    seen: SystemTime,
+) -> Result<Walked, CaptureError> {
+    let is_gitlink = |entry: &Tracked| entry.mode == GITLINK;
+    let mut walk = Walk {
+        root,
+        lookup,
+        seen,
+        found: Walked {
+            stays: lookup.entries.iter().map(is_gitlink).collect(),
+            doubtful: Vec::new(),
+            changed: Vec::new(),
+            loose: Vec::new(),
+            special: Vec::new(),
+        },
+        folders: vec![Vec::new()],
+    };
+    let mut buffer = Vec::with_capacity(1 << 15);
+    while let Some(folder) = walk.folders.pop() {
+        let place = root.join(os_str(&folder));
+        let visit = |fd: BorrowedFd<'_>, name: &CStr, kind| walk.visit(&folder, fd, name, kind);
+        read_folder(&place, &mut buffer, visit).map_err(failed(&place))?;
+    }
+    Ok(walk.found)
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    lookup: &'a Lookup<'a>,
+    seen: SystemTime,
+    found: Walked,
+    folders: Vec<Vec<u8>>,
+}
+
+impl Walk<'_> {
+    fn visit(
+        &mut self,
+        folder: &[u8],
+        fd: BorrowedFd<'_>,
+        name: &CStr,
+        kind: FileType,
+    ) -> io::Result<()> {
+        let path = below(folder, name.to_bytes());
+        let known = self.lookup.position(&path);
+        if kind == FileType::Directory {
+            return self.visit_folder(path, known);
+        }
+        let Some(known) = known else {
+            self.found.loose.extend(loose(path, kind));
+            return Ok(());
+        };
+        if !matches!(kind, FileType::RegularFile | FileType::Symlink) {
+            self.found.special.push(known);
+            return Ok(());
+        }
+        let file = stat(fd, name)?;
+        self.found.stays[known] = true;
+        match self.lookup.entries[known].likeness(&file, self.seen) {
+            Likeness::Same => return Ok(()),
+            Likeness::Doubtful => self.found.doubtful.push(known),
+            Likeness::Other => self.found.changed.push(known),
+        }
+        open_up_file(&self.root.join(os_str(&path)), &file)
+    }
+
+    fn visit_folder(&mut self, path: Vec<u8>, known: Option<usize>) -> io::Result<()> {
+        if self.lookup.folders.contains(&path[..]) {
+            self.folders.push(path);
+            return Ok(());
+        }
+        match known.filter(|known| self.lookup.entries[*known].mode == GITLINK) {
+            // Files of no repository in the place of a submodule are the agent's work.
+            Some(submodule) if holds_plain_files(&self.root.join(os_str(&path)))? => {
+                self.found.stays[submodule] = false;
+                self.found.loose.extend(loose(path, FileType::Directory));
+            }
+            Some(_) => {}
+            None => self.found.loose.extend(loose(path, FileType::Directory)),
+        }
+        Ok(())
+    }
+}
+
+/// What is in a folder, without any repository's own bookkeeping.
+pub(super) fn children(root: &Path, folder: &[u8]) -> Result<Vec<Loose>, CaptureError> {
+    let place = root.join(os_str(folder));
+    let mut found = Vec::new();
+    let visit = |_: BorrowedFd<'_>, name: &CStr, kind| {
+        found.extend(loose(below(folder, name.to_bytes()), kind));
+        Ok(())
+    };
+    read_folder(&place, &mut Vec::with_capacity(1 << 15), visit).map_err(failed(&place))?;
+    Ok(found)
+}
+
+/// Makes sure that a file can be read.
+pub(super) fn open_up(root: &Path, path: &[u8]) -> Result<(), CaptureError> {
+    let place = root.join(os_str(path));
+    let file = rustix::fs::lstat(&place).map_err(io::Error::from);
+    file.and_then(|file| open_up_file(&place, &file))
+        .map_err(failed(&place))
+}
+
+pub(super) fn folder_of(path: &[u8]) -> Option<&[u8]> {
+    let slash = path.iter().rposition(|byte| *byte == b'/')?;
+    Some(&path[..slash])
+}
+
+fn below(folder: &[u8], name: &[u8]) -> Vec<u8> {
+    let mut path = Vec::with_capacity(folder.len() + 1 + name.len());
+    if !folder.is_empty() {
+        path.extend_from_slice(folder);
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+    path
+}
+
+/// Git has no room for pipes, sockets and devices.
+fn loose(path: Vec<u8>, kind: FileType) -> Option<Loose> {
+    let kind = match kind {
+        FileType::RegularFile => Kind::File,
+        FileType::Symlink => Kind::Link,
+        FileType::Directory => Kind::Folder,
+        _ => return None,
+    };
+    Some(Loose { path, kind })
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> CaptureError {
+    let path = path.to_owned();
+    move |source| CaptureError::Io { path, source }
+}
+
+/// Shows everything in a folder but `.git`.
+fn read_folder(
+    place: &Path,
+    buffer: &mut Vec<u8>,
+    mut each: impl FnMut(BorrowedFd<'_>, &CStr, FileType) -> io::Result<()>,
+) -> io::Result<()> {
+    let folder = open_folder(place)?;
+    let room: &mut [MaybeUninit<u8>] = buffer.spare_capacity_mut();
+    let mut entries = RawDir::new(&folder, room);
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        let name = entry.file_name();
+        if matches!(name.to_bytes(), b"." | b".." | b".git") {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            FileType::Unknown => FileType::from_raw_mode(stat(folder.as_fd(), name)?.st_mode),
+            kind => kind,
+        };
+        each(folder.as_fd(), name, kind)?;
+    }
+    Ok(())
+}
+
+fn open_folder(place: &Path) -> io::Result<OwnedFd> {
+    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let open = || rustix::fs::open(place, how, Mode::empty());
+    match open() {
+        Err(Errno::ACCESS) => {
+            let mode = fs::symlink_metadata(place)?.permissions().mode();
+            fs::set_permissions(place, fs::Permissions::from_mode(mode | 0o700))?;
+            Ok(open()?)
+        }
+        other => Ok(other?),
+    }
+}
+
+fn stat(folder: BorrowedFd<'_>, name: &CStr) -> io::Result<Stat> {
+    let stat = || rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    match stat() {
+        // A folder may be read but not entered.
+        Err(Errno::ACCESS) => {
+            let mode = rustix::fs::fstat(folder)?.st_mode;
+            rustix::fs::fchmod(folder, Mode::from_raw_mode(mode) | Mode::RWXU)?;
+            Ok(stat()?)
+        }
+        other => Ok(other?),
+    }
+}
+
+fn open_up_file(place: &Path, file: &Stat) -> io::Result<()> {
+    let is_closed = file.st_mode & 0o400 == 0;
+    if is_closed && FileType::from_raw_mode(file.st_mode) == FileType::RegularFile {
+        let mode = file.st_mode & 0o7777 | 0o400;
+        fs::set_permissions(place, fs::Permissions::from_mode(mode))?;
+    }
+    Ok(())
+}
+
+/// Whether somebody filled the empty folder of a submodule with files of no repository.
+fn holds_plain_files(place: &Path) -> io::Result<bool> {
+    if place.join(".git").symlink_metadata().is_ok() {
+        return Ok(false);
+    }
+    let mut holds = false;
+    let visit = |_: BorrowedFd<'_>, _: &CStr, _| {
+        holds = true;
+        Ok(())
+    };
+    read_folder(place, &mut Vec::with_capacity(1 << 15), visit)?;
+    Ok(holds)
+}
+
+/// Where the work is: a folder, and no link that could lead anywhere.
+pub(super) fn check_is_folder(path: &Path) -> Result<(), CaptureError> {
+    if path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        return Ok(());
+    }
+    let path: PathBuf = path.to_owned();
+    Err(CaptureError::Gone { path })
+}
