@@ -7,6 +7,7 @@
 mod measure;
 mod plan_text;
 mod weave;
+mod worktrees;
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -30,14 +31,18 @@ fn main() -> ExitCode {
     {
         return print_own_cost(dialect, tasks);
     }
-    let chosen = |name: &str| words.is_empty() || words.iter().any(|word| word == name);
+    let wanted = |name: &str| words.is_empty() || words.iter().any(|word| word == name);
     let mut all_kept = true;
-    if chosen("weave") {
-        all_kept &= weave::run(&program());
+    if wanted("plans") {
+        for dialect in [Dialect::Sections, Dialect::Checklist] {
+            all_kept &= load_plan(dialect);
+        }
     }
-    let dialects = [Dialect::Sections, Dialect::Checklist];
-    for dialect in dialects.into_iter().filter(|_| chosen("plan")) {
-        all_kept &= load_plan(dialect);
+    if wanted("worktrees") {
+        all_kept &= worktrees::compare();
+    }
+    if wanted("weave") {
+        all_kept &= weave::run(&program());
     }
     if all_kept {
         ExitCode::SUCCESS

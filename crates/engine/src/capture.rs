@@ -94,21 +94,27 @@ pub fn capture(
     options: &CaptureOptions,
 ) -> Result<Captured, CaptureError> {
     let basis = worktree.basis();
-    let Heads { head, basis_tree } = Heads::of(store, worktree)?;
-    let mut start = basis.clone();
-    let mut start_tree = basis_tree.clone();
+    let Heads {
+        head,
+        basis_tree,
+        branch,
+    } = Heads::of(store, worktree)?;
+    let mut start = (basis.clone(), basis_tree.clone());
+    let mut agent_commits = 0;
     let mut history = History::Continued;
-    match head {
-        Some((head, tree)) if store.is_ancestor(basis, &head)? => (start, start_tree) = (head, tree),
-        Some((head, _)) => {
+    if let Some(head) = head {
+        let (lost, made) = store.count_apart(basis, &head.0)?;
+        if lost == 0 {
+            (start, agent_commits) = (head, made);
+        } else {
             // A history that was rewritten is not taken over, and not lost either.
-            store.keep(&head, worktree.branch())?;
+            store.keep(&head.0, worktree.branch())?;
             history = History::Abandoned;
         }
-        None => {}
     }
+    let (start, start_tree) = start;
     let staging = Staging::of(store, worktree, &options.leave_out)?;
-    let staged = staging.stage(&start, &basis_tree)?;
+    let staged = staging.stage((&start, &start_tree), &basis_tree)?;
     if let Some(path) = staged.special.into_iter().next() {
         return Err(CaptureError::Special { path });
     }
@@ -116,17 +122,12 @@ pub fn capture(
     if tree == basis_tree {
         return Ok(Captured::Unchanged { left_out });
     }
-    let agent_commits = if start == *basis {
-        0
-    } else {
-        store.count_commits(&start, basis)?
-    };
     let commit = if tree == start_tree {
         start
     } else {
         store.commit_tree(&tree, &[&start], &options.message, None)?
     };
-    move_branch(store, worktree, &commit)?;
+    move_branch(store, worktree, branch.as_ref(), &commit)?;
     Ok(Captured::Changed {
         files: store.changed_files(basis, &commit)?,
         commit,
@@ -139,10 +140,12 @@ pub fn capture(
 /// Makes a commit of the last state of a worktree, whatever it is; `None` if it is the basis.
 pub fn snapshot(store: &Store, worktree: &Worktree) -> Result<Option<CommitId>, CaptureError> {
     let basis = worktree.basis();
-    let Heads { head, basis_tree } = Heads::of(store, worktree)?;
+    let Heads {
+        head, basis_tree, ..
+    } = Heads::of(store, worktree)?;
     let (head, head_tree) = head.unwrap_or_else(|| (basis.clone(), basis_tree.clone()));
     let tree = Staging::of(store, worktree, &[])?
-        .stage(&head, &basis_tree)?
+        .stage((&head, &head_tree), &basis_tree)?
         .tree;
     if tree != head_tree {
         let message = "Last state of an attempt\n";
@@ -157,6 +160,8 @@ struct Heads {
     /// The commit that the worktree is at and its tree, if it is not at the basis.
     head: Option<(CommitId, TreeId)>,
     basis_tree: TreeId,
+    /// The commit that the task's branch is at.
+    branch: Option<CommitId>,
 }
 
 impl Heads {
@@ -168,6 +173,7 @@ impl Heads {
             format!("{basis}^{{tree}}"),
             format!("{head}^{{commit}}"),
             format!("{head}^{{tree}}"),
+            format!("{}^{{commit}}", worktree.branch_ref()),
         ];
         let mut found = store.look_up(&names)?.into_iter();
         let mut next = || found.next().flatten().unwrap_or_default();
@@ -180,22 +186,27 @@ impl Heads {
         Ok(Self {
             head: head.filter(|(head, _)| head != basis),
             basis_tree,
+            branch: next().parse().ok(),
         })
     }
 }
 
-fn move_branch(store: &Store, worktree: &Worktree, commit: &CommitId) -> Result<(), CaptureError> {
-    let name = worktree.branch_ref();
-    let seen = store.ref_commit(&name)?;
-    if seen.as_ref() == Some(commit) {
+fn move_branch(
+    store: &Store,
+    worktree: &Worktree,
+    seen: Option<&CommitId>,
+    commit: &CommitId,
+) -> Result<(), CaptureError> {
+    if seen == Some(commit) {
         return Ok(());
     }
-    if let Some(seen) = &seen
+    if let Some(seen) = seen
+        && seen != worktree.basis()
         && !store.is_ancestor(seen, commit)?
     {
         store.keep(seen, worktree.branch())?;
     }
-    Ok(store.swap_ref(&name, commit, seen.as_ref())?)
+    Ok(store.swap_ref(&worktree.branch_ref(), commit, seen)?)
 }
 
 /// Whether it can be read without waiting for anybody, as a pipe could not.

@@ -70,18 +70,16 @@ impl Staging<'_> {
 
 fn mirror_link(root: &Path, mirror: &Path, link: &[u8]) -> io::Result<()> {
     fs::create_dir_all(mirror.join(os_str(link)))?;
-    let mut above = walk::folder_of(link);
-    loop {
-        let rules = Path::new(os_str(above.unwrap_or_default())).join(".gitignore");
+    let mut above = link;
+    while !above.is_empty() {
+        above = walk::folder_of(above);
+        let rules = Path::new(os_str(above)).join(".gitignore");
         let (from, to) = (root.join(&rules), mirror.join(&rules));
         if is_plain_file(&from) && !to.exists() {
             fs::write(to, fs::read(from)?)?;
         }
-        match above {
-            Some(folder) => above = walk::folder_of(folder),
-            None => return Ok(()),
-        }
     }
+    Ok(())
 }
 
 fn ignored<'p>(

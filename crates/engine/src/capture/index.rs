@@ -24,6 +24,8 @@ pub(super) struct Tracked {
     pub(super) mode: u32,
     pub(super) id: RawId,
     pub(super) noted: Option<Noted>,
+    /// Where the entry begins in its index.
+    pub(super) place: usize,
 }
 
 /// The id of an object as an index holds it.
@@ -110,7 +112,8 @@ fn is_executable(file: &Stat) -> bool {
 
 impl Noted {
     fn of(file: &Stat) -> Self {
-        let stamp = |seconds: i64, nanoseconds: u64| (low(seconds.cast_unsigned()), low(nanoseconds));
+        let stamp =
+            |seconds: i64, nanoseconds: u64| (low(seconds.cast_unsigned()), low(nanoseconds));
         Self {
             changed: stamp(file.st_ctime, file.st_ctime_nsec),
             written: stamp(file.st_mtime, file.st_mtime_nsec),
@@ -127,7 +130,11 @@ impl Noted {
         let changed = UNIX_EPOCH + Duration::new(seconds.into(), nanoseconds);
         // A file system that counts whole seconds, or pairs of them.
         let is_coarse = nanoseconds == 0 && self.written.1 == 0;
-        let step = if is_coarse { Duration::from_secs(2) } else { TICK };
+        let step = if is_coarse {
+            Duration::from_secs(2)
+        } else {
+            TICK
+        };
         changed + step < seen
     }
 }
@@ -161,8 +168,9 @@ impl Index {
         let mut entries: Vec<Tracked> = Vec::with_capacity(count.min(bytes.len() / 62));
         for _ in 0..count {
             let before = entries.last().map_or(&[][..], |entry| &entry.path);
+            let place = bytes.len() - id_size - rest.0.len();
             let entry = rest.entry(version, id_size, before)?;
-            entries.push(entry);
+            entries.push(Tracked { place, ..entry });
         }
         let mut tree = None;
         while !rest.0.is_empty() {
@@ -178,6 +186,12 @@ impl Index {
         }
         Some(Self { entries, tree })
     }
+}
+
+/// Makes git forget what the file of an entry was like, so that it reads it again.
+pub(super) fn forget(index: &mut [u8], entry: &Tracked) {
+    // Both times, with their nanoseconds.
+    index[entry.place..entry.place + 16].fill(0);
 }
 
 /// The first record of the extension that remembers trees: no name, counts, a line break, the id.
@@ -245,6 +259,7 @@ impl<'a> Bytes<'a> {
                 group,
                 size,
             }),
+            place: 0,
         })
     }
 

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::CaptureError;
-use super::index::{GITLINK, Index, LINK, RawId, Tracked};
+use super::index::{GITLINK, Index, LINK, RawId, Tracked, forget};
 use super::walk::{self, Kind, Lookup, Walked};
-use crate::git::read::Change;
+use crate::git::read::{Change, Entry};
 use crate::git::{Call, CommitId, GitError, Store, TreeId, nul_separated, os_str, parse_id};
 use crate::worktree::Worktree;
 
@@ -38,7 +38,7 @@ pub(super) struct Staging<'a> {
 struct Edits<'a> {
     dropped: Vec<&'a [u8]>,
     put: Vec<&'a Tracked>,
-    /// Files whose content is to be stored.
+    /// Files whose content is to be stored, or that git is to find gone.
     stored: Vec<&'a [u8]>,
 }
 
@@ -65,7 +65,11 @@ impl<'a> Staging<'a> {
     }
 
     /// Stages the working files of an agent that went on from a commit.
-    pub(super) fn stage(&self, start: &CommitId, basis: &TreeId) -> Result<Staged, CaptureError> {
+    pub(super) fn stage(
+        &self,
+        (start, start_tree): (&CommitId, &TreeId),
+        basis: &TreeId,
+    ) -> Result<Staged, CaptureError> {
         let pristine = self.pristine(basis)?;
         let Pristine { index, written, .. } = &pristine;
         let overlay = self.overlay(start, &index.entries)?;
@@ -79,7 +83,14 @@ impl<'a> Staging<'a> {
         let mut edits = overlay.edits(&lookup, &found);
         for (at, entry) in expected.iter().enumerate() {
             if !found.stays[at] && !left_out.takes(&entry.path) {
-                edits.dropped.push(&entry.path);
+                // Git itself sees that most files are gone, which saves a process.
+                let plainly = self.is_plainly_gone(&entry.path);
+                let list = if plainly {
+                    &mut edits.stored
+                } else {
+                    &mut edits.dropped
+                };
+                list.push(&entry.path);
             }
         }
         for path in changed.iter().chain(&taken) {
@@ -91,7 +102,11 @@ impl<'a> Staging<'a> {
         let special = special.filter(|path| !left_out.takes(path));
         Ok(Staged {
             special: special.map(|path| os_str(path).into()).collect(),
-            tree: self.apply(&edits, &pristine, basis)?,
+            tree: if overlay.is_all_of(&edits) {
+                start_tree.clone()
+            } else {
+                self.apply(&edits, &pristine, basis)?
+            },
             left_out: left_out.changed(),
         })
     }
@@ -144,20 +159,23 @@ impl<'a> Staging<'a> {
     /// What the agent's own commits changed, as far as it is followed.
     fn overlay(&self, start: &CommitId, basis: &[Tracked]) -> Result<Overlay, GitError> {
         if start == self.worktree.basis() {
-            return Ok(Overlay(HashMap::new()));
+            return Ok(Overlay {
+                entries: HashMap::new(),
+                is_whole: true,
+            });
         }
         let mut changes = self.store.changes(self.worktree.basis(), start)?;
+        let all = changes.len();
         // These are compared with the basis.
         changes.retain(|change| LeftOut::of(self.leave_out).place(&change.path).is_none());
-        Ok(Overlay::of(changes, basis))
+        let entries = followed(&changes, basis);
+        let mut new = changes.iter().filter_map(|change| change.new.as_ref());
+        let is_whole = entries.len() == all && !new.any(Entry::is_gitlink);
+        Ok(Overlay { entries, is_whole })
     }
 
     /// The paths of the entries whose files are not as they say.
-    fn changed(
-        &self,
-        lookup: &Lookup<'_>,
-        found: &Walked,
-    ) -> Result<Vec<Vec<u8>>, CaptureError> {
+    fn changed(&self, lookup: &Lookup<'_>, found: &Walked) -> Result<Vec<Vec<u8>>, CaptureError> {
         let mut changed = found.changed.clone();
         let fits_a_line = |at: &&usize| {
             let path = &lookup.entries[**at].path;
@@ -210,8 +228,10 @@ impl<'a> Staging<'a> {
         } else {
             self.names(theirs)?
         };
-        let committed = overlay.0.iter().filter(|(_, entry)| entry.is_some());
-        let names = staged.into_iter().chain(committed.map(|(path, _)| path.clone()));
+        let committed = overlay.entries.iter().filter(|(_, entry)| entry.is_some());
+        let names = staged
+            .into_iter()
+            .chain(committed.map(|(path, _)| path.clone()));
         let (mut files, mut links) = (Vec::new(), Vec::new());
         for path in names.filter(|path| lookup.position(path).is_none()) {
             match self.kind_of(&path, lookup) {
@@ -252,15 +272,26 @@ impl<'a> Staging<'a> {
         if path.split(|byte| *byte == b'/').any(is_odd) {
             return None;
         }
-        let mut above = walk::folder_of(path);
-        while let Some(folder) = above {
+        let mut folder = walk::folder_of(path);
+        while !folder.is_empty() {
             let is_entry = lookup.position(folder).is_some();
             if is_entry || self.kind_at(folder) != Some(Kind::Folder) {
                 return None;
             }
-            above = walk::folder_of(folder);
+            folder = walk::folder_of(folder);
         }
         self.kind_at(path)
+    }
+
+    /// Whether there is nothing in a file's place, and no link above it that git would not follow.
+    fn is_plainly_gone(&self, path: &[u8]) -> bool {
+        let root = self.worktree.path();
+        let is_link = |path: &[u8]| root.join(os_str(path)).is_symlink();
+        let mut folder = walk::folder_of(path);
+        while !folder.is_empty() && !is_link(folder) {
+            folder = walk::folder_of(folder);
+        }
+        folder.is_empty() && root.join(os_str(path)).symlink_metadata().is_err()
     }
 
     fn kind_at(&self, path: &[u8]) -> Option<Kind> {
@@ -286,19 +317,7 @@ impl<'a> Staging<'a> {
             put,
             stored,
         } = edits;
-        if dropped.is_empty() && put.is_empty() && stored.is_empty() {
-            return Ok(basis.clone());
-        }
-        let index = self.index();
-        let failed = |source| CaptureError::Io {
-            path: index.clone(),
-            source,
-        };
-        // With its age, because git goes by it when it tells whether a file is unchanged.
-        fs::write(&index, &pristine.bytes).map_err(failed)?;
-        let file = fs::File::options().write(true).open(&index);
-        file.and_then(|file| file.set_modified(pristine.written))
-            .map_err(failed)?;
+        self.write_index(pristine, stored)?;
         // First, because git refuses to look behind a folder that has become a link.
         let mut lines = Vec::new();
         for path in dropped {
@@ -315,6 +334,24 @@ impl<'a> Staging<'a> {
         self.update(&["--index-info"], self.pushed_out(edits, pristine))?;
         let printed = self.call().arg("write-tree").output()?;
         Ok(parse_id("write-tree", &printed)?)
+    }
+
+    /// Writes the private index.
+    ///
+    /// Git goes by whole seconds when it tells whether a file is unchanged, and would read every file
+    /// that is as old as its index. We know better: what is not stored anew is as it was.
+    fn write_index(&self, pristine: &Pristine, stored: &[&[u8]]) -> Result<(), CaptureError> {
+        let mut bytes = pristine.bytes.clone();
+        let stored: HashSet<&[u8]> = stored.iter().copied().collect();
+        let entries = pristine.index.entries.iter();
+        for entry in entries.filter(|entry| stored.contains(&entry.path[..])) {
+            forget(&mut bytes, entry);
+        }
+        let index = self.index();
+        fs::write(&index, bytes).map_err(|source| CaptureError::Io {
+            path: index,
+            source,
+        })
     }
 
     /// Entries that were to be left alone but lost their folder to a file.
@@ -343,47 +380,16 @@ impl<'a> Staging<'a> {
 }
 
 /// What commits of an agent changed: the new entry of each path, if it has one.
-struct Overlay(HashMap<Vec<u8>, Option<Tracked>>);
+struct Overlay {
+    entries: HashMap<Vec<u8>, Option<Tracked>>,
+    /// Whether everything that the commits changed is followed.
+    is_whole: bool,
+}
 
 impl Overlay {
-    /// Submodules stay as the basis has them, and nested repositories are no submodules.
-    fn of(changes: Vec<Change>, basis: &[Tracked]) -> Self {
-        let submodules: Vec<&[u8]> = basis
-            .iter()
-            .filter(|entry| entry.mode == GITLINK)
-            .map(|entry| &entry.path[..])
-            .collect();
-        let new = |change: &Change| {
-            let new = change.new.as_ref()?;
-            let mode = u32::from_str_radix(&new.mode, 8).ok()?;
-            let id = RawId::parse(&new.id)?;
-            (mode != GITLINK).then(|| Tracked {
-                path: change.path.clone(),
-                mode,
-                id,
-                noted: None,
-            })
-        };
-        let overlay: HashMap<_, _> = changes
-            .iter()
-            .map(|change| (change.path.clone(), new(change)))
-            .collect();
-        let is_replaced = |submodule: &[u8]| {
-            let mut files = overlay.iter().filter(|(_, entry)| entry.is_some());
-            files.any(|(path, _)| is_at_or_below(path, submodule))
-        };
-        let stay: Vec<&[u8]> = submodules
-            .into_iter()
-            .filter(|path| overlay.contains_key(*path) && !is_replaced(path))
-            .collect();
-        let mut followed = overlay.clone();
-        followed.retain(|path, _| !stay.contains(&&path[..]));
-        Self(followed)
-    }
-
     /// The entries that should be in the worktree now; a link that is new has yet to be judged.
     fn applied_to<'b>(&self, basis: &'b [Tracked]) -> Cow<'b, [Tracked]> {
-        if self.0.is_empty() {
+        if self.entries.is_empty() {
             return Cow::Borrowed(basis);
         }
         let links: HashSet<&[u8]> = basis
@@ -393,16 +399,30 @@ impl Overlay {
             .collect();
         let untouched = basis
             .iter()
-            .filter(|entry| !self.0.contains_key(&entry.path));
+            .filter(|entry| !self.entries.contains_key(&entry.path));
         let is_judged = |entry: &&Tracked| entry.mode != LINK || links.contains(&entry.path[..]);
-        let added = self.0.values().flatten().filter(is_judged);
-        untouched.chain(added).cloned().collect()
+        let added = self.entries.values().flatten().filter(is_judged);
+        let mut entries: Vec<Tracked> = untouched.chain(added).cloned().collect();
+        entries.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        Cow::Owned(entries)
+    }
+
+    /// Whether edits do nothing but what the agent's commits did.
+    fn is_all_of(&self, edits: &Edits<'_>) -> bool {
+        let files = self.entries.values().flatten().count();
+        let all = (self.entries.len() - files, files, 0);
+        let Edits {
+            dropped,
+            put,
+            stored,
+        } = edits;
+        self.is_whole && all == (dropped.len(), put.len(), stored.len())
     }
 
     /// Brings an index from the basis to what the agent committed, as far as it is there.
     fn edits(&self, lookup: &Lookup<'_>, found: &Walked) -> Edits<'_> {
         let mut edits = Edits::default();
-        for (path, entry) in &self.0 {
+        for (path, entry) in &self.entries {
             let is_there = lookup.position(path).is_some_and(|at| found.stays[at]);
             match entry {
                 Some(entry) if is_there => edits.put.push(entry),
@@ -411,6 +431,43 @@ impl Overlay {
         }
         edits
     }
+}
+
+/// The changes that are followed: submodules stay as the basis has them, and nested repositories are no
+/// submodules.
+fn followed(changes: &[Change], basis: &[Tracked]) -> HashMap<Vec<u8>, Option<Tracked>> {
+    let submodules: Vec<&[u8]> = basis
+        .iter()
+        .filter(|entry| entry.mode == GITLINK)
+        .map(|entry| &entry.path[..])
+        .collect();
+    let new = |change: &Change| {
+        let new = change.new.as_ref()?;
+        let mode = u32::from_str_radix(&new.mode, 8).ok()?;
+        let id = RawId::parse(&new.id)?;
+        (mode != GITLINK).then(|| Tracked {
+            path: change.path.clone(),
+            mode,
+            id,
+            noted: None,
+            place: 0,
+        })
+    };
+    let overlay: HashMap<_, _> = changes
+        .iter()
+        .map(|change| (change.path.clone(), new(change)))
+        .collect();
+    let is_replaced = |submodule: &[u8]| {
+        let mut files = overlay.iter().filter(|(_, entry)| entry.is_some());
+        files.any(|(path, _)| is_at_or_below(path, submodule))
+    };
+    let stay: Vec<&[u8]> = submodules
+        .into_iter()
+        .filter(|path| overlay.contains_key(*path) && !is_replaced(path))
+        .collect();
+    let mut followed = overlay.clone();
+    followed.retain(|path, _| !stay.contains(&&path[..]));
+    followed
 }
 
 /// Which of the paths that are left out have changed.

@@ -2,7 +2,7 @@
 //!
 //! Reads no content and follows no link; opens up what its owner may not read.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::CStr;
 use std::fs;
 use std::io;
@@ -19,34 +19,44 @@ use super::CaptureError;
 use super::index::{GITLINK, Likeness, Tracked};
 use crate::git::os_str;
 
-/// The entries that are expected, by path.
+/// The entries that are expected, by folder and name.
 pub(super) struct Lookup<'a> {
     pub(super) entries: &'a [Tracked],
-    by_path: HashMap<&'a [u8], usize>,
-    folders: HashSet<&'a [u8]>,
+    /// The entries right in each folder, by name.
+    folders: HashMap<&'a [u8], Vec<usize>>,
 }
 
 impl<'a> Lookup<'a> {
+    /// Takes entries that are sorted by path.
     pub(super) fn of(entries: &'a [Tracked]) -> Self {
-        let mut by_path = HashMap::with_capacity(entries.len());
-        let mut folders = HashSet::new();
-        for (at, entry) in entries.iter().enumerate() {
-            by_path.insert(&entry.path[..], at);
+        let mut folders: HashMap<&[u8], Vec<usize>> = HashMap::new();
+        folders.insert(b"", Vec::new());
+        let mut at = 0;
+        while let Some(first) = entries.get(at) {
+            let folder = folder_of(&first.path);
+            let is_beside = |entry: &&Tracked| folder_of(&entry.path) == folder;
+            let run = entries[at..].iter().take_while(is_beside).count();
+            folders.entry(folder).or_default().extend(at..at + run);
+            at += run;
             // Once a folder is known, those above it are as well.
-            let mut above = folder_of(&entry.path);
-            while let Some(folder) = above.filter(|folder| folders.insert(*folder)) {
-                above = folder_of(folder);
+            let mut above = folder_of(folder);
+            while !folders.contains_key(above) {
+                folders.insert(above, Vec::new());
+                above = folder_of(above);
             }
         }
-        Self {
-            entries,
-            by_path,
-            folders,
-        }
+        Self { entries, folders }
     }
 
     pub(super) fn position(&self, path: &[u8]) -> Option<usize> {
-        self.by_path.get(path).copied()
+        let beside = self.folders.get(folder_of(path))?;
+        self.among(beside, name_of(path))
+    }
+
+    fn among(&self, beside: &[usize], name: &[u8]) -> Option<usize> {
+        let order = |at: &usize| name_of(&self.entries[*at].path).cmp(name);
+        let found = beside.binary_search_by(order).ok()?;
+        Some(beside[found])
     }
 }
 
@@ -100,7 +110,11 @@ pub(super) fn walk(
     let mut buffer = Vec::with_capacity(1 << 15);
     while let Some(folder) = walk.folders.pop() {
         let place = root.join(os_str(&folder));
-        let visit = |fd: BorrowedFd<'_>, name: &CStr, kind| walk.visit(&folder, fd, name, kind);
+        let beside = &lookup.folders[&folder[..]];
+        let visit = |fd: BorrowedFd<'_>, name: &CStr, kind| {
+            let known = lookup.among(beside, name.to_bytes());
+            walk.visit(&folder, known, fd, name, kind)
+        };
         read_folder(&place, &mut buffer, visit).map_err(failed(&place))?;
     }
     Ok(walk.found)
@@ -118,17 +132,17 @@ impl Walk<'_> {
     fn visit(
         &mut self,
         folder: &[u8],
+        known: Option<usize>,
         fd: BorrowedFd<'_>,
         name: &CStr,
         kind: FileType,
     ) -> io::Result<()> {
-        let path = below(folder, name.to_bytes());
-        let known = self.lookup.position(&path);
+        let path = || below(folder, name.to_bytes());
         if kind == FileType::Directory {
-            return self.visit_folder(path, known);
+            return self.visit_folder(path(), known);
         }
         let Some(known) = known else {
-            self.found.loose.extend(loose(path, kind));
+            self.found.loose.extend(loose(path(), kind));
             return Ok(());
         };
         if !matches!(kind, FileType::RegularFile | FileType::Symlink) {
@@ -142,11 +156,11 @@ impl Walk<'_> {
             Likeness::Doubtful => self.found.doubtful.push(known),
             Likeness::Other => self.found.changed.push(known),
         }
-        open_up_file(&self.root.join(os_str(&path)), &file)
+        open_up_file(&self.root.join(os_str(&path())), &file)
     }
 
     fn visit_folder(&mut self, path: Vec<u8>, known: Option<usize>) -> io::Result<()> {
-        if self.lookup.folders.contains(&path[..]) {
+        if self.lookup.folders.contains_key(&path[..]) {
             self.folders.push(path);
             return Ok(());
         }
@@ -183,9 +197,15 @@ pub(super) fn open_up(root: &Path, path: &[u8]) -> Result<(), CaptureError> {
         .map_err(failed(&place))
 }
 
-pub(super) fn folder_of(path: &[u8]) -> Option<&[u8]> {
-    let slash = path.iter().rposition(|byte| *byte == b'/')?;
-    Some(&path[..slash])
+/// The folder that a path is in; the top has no name.
+pub(super) fn folder_of(path: &[u8]) -> &[u8] {
+    let slash = path.iter().rposition(|byte| *byte == b'/');
+    &path[..slash.unwrap_or_default()]
+}
+
+fn name_of(path: &[u8]) -> &[u8] {
+    let slash = path.iter().rposition(|byte| *byte == b'/');
+    &path[slash.map_or(0, |slash| slash + 1)..]
 }
 
 fn below(folder: &[u8], name: &[u8]) -> Vec<u8> {

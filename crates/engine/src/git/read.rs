@@ -118,19 +118,20 @@ impl Store {
         parse_id("rev-parse", &printed)
     }
 
-    /// How many commits a history has that another one lacks.
-    pub(crate) fn count_commits(
+    /// How many commits each of two histories has that the other one lacks.
+    pub(crate) fn count_apart(
         &self,
-        history: &CommitId,
-        without: &CommitId,
-    ) -> Result<usize, GitError> {
-        let range = format!("{without}..{history}");
-        let printed = self.call().args(["rev-list", "--count", &range]).output()?;
-        let printed = text(&printed);
-        printed.trim().parse().map_err(|_| GitError::Garbled {
-            what: "rev-list --count".into(),
-            printed,
-        })
+        one: &CommitId,
+        other: &CommitId,
+    ) -> Result<(usize, usize), GitError> {
+        let range = format!("{one}...{other}");
+        let count = ["rev-list", "--count", "--left-right", &range];
+        let printed = text(&self.call().args(count).output()?);
+        let mut numbers = printed.split_whitespace().map(str::parse);
+        match (numbers.next(), numbers.next()) {
+            (Some(Ok(one)), Some(Ok(other))) => Ok((one, other)),
+            _ => Err(garbled("rev-list --count", printed.as_bytes())),
+        }
     }
 
     /// Every entry of a commit's tree, or those at and below a path.
