@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pleach_engine::capture::{CaptureOptions, Captured, capture};
+use pleach_engine::capture::{CaptureOptions, Captured, capture, keep_last_state};
 use pleach_engine::git::{CommitId, Git, Store};
-use pleach_engine::worktree::{Worktree, WorktreeSpec};
+use pleach_engine::worktree::{Worktree, WorktreeSpec, finish_removals};
 use tempfile::TempDir;
 
 use crate::measure;
@@ -186,13 +186,16 @@ impl Removal {
             );
         }));
         self.stock_clock.push(began.elapsed().as_secs_f64());
+        let kept = keep_last_state(&ground.store, &ours, "bench").expect("it can be kept");
         let mut ours = Some(ours);
         let began = Instant::now();
         self.ours.push(measure::cpu_of_each(1, || {
             let worktree = ours.take().expect("it is called once");
-            worktree.remove(&ground.store).expect("it can be removed");
+            let removed = worktree.remove(&ground.store, &kept);
+            removed.expect("it can be removed");
         }));
         self.ours_clock.push(began.elapsed().as_secs_f64());
+        finish_removals();
     }
 
     fn verdict(&self) -> bool {

@@ -155,6 +155,78 @@ pub fn snapshot(store: &Store, worktree: &Worktree) -> Result<Option<CommitId>, 
     Ok((head != *basis).then_some(head))
 }
 
+/// Proof that everything in a worktree is kept, so that it may go.
+#[derive(Debug)]
+pub struct Kept {
+    path: PathBuf,
+    commit: Option<CommitId>,
+}
+
+impl Kept {
+    /// The commit that holds the last state, unless that is the basis.
+    pub fn commit(&self) -> Option<&CommitId> {
+        self.commit.as_ref()
+    }
+
+    pub(crate) fn into_commit(self) -> Option<CommitId> {
+        self.commit
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Keeps the last state of a worktree under `refs/pleach/keep/`.
+pub fn keep_last_state(
+    store: &Store,
+    worktree: &Worktree,
+    name: &str,
+) -> Result<Kept, CaptureError> {
+    let is_there = worktree.path().symlink_metadata().is_ok();
+    let commit = if is_there {
+        snapshot(store, worktree)?
+    } else {
+        // Where it was is all that is left of it.
+        Heads::of(store, worktree)?.head.map(|(head, _)| head)
+    };
+    keep(store, worktree, commit, name)
+}
+
+/// Keeps what was captured; `None` if there is more in the worktree than that.
+pub fn keep_captured(
+    store: &Store,
+    worktree: &Worktree,
+    captured: &Captured,
+    name: &str,
+) -> Result<Option<Kept>, CaptureError> {
+    let (commit, left_out, history) = match captured {
+        Captured::Unchanged { left_out } => (None, left_out, History::Continued),
+        Captured::Changed {
+            commit,
+            left_out,
+            history,
+            ..
+        } => (Some(commit.clone()), left_out, *history),
+    };
+    let kept = keep(store, worktree, commit, name)?;
+    let is_whole = left_out.is_empty() && history == History::Continued;
+    Ok(is_whole.then_some(kept))
+}
+
+fn keep(
+    store: &Store,
+    worktree: &Worktree,
+    commit: Option<CommitId>,
+    name: &str,
+) -> Result<Kept, CaptureError> {
+    if let Some(commit) = &commit {
+        store.keep(commit, name)?;
+    }
+    let path = worktree.path().to_owned();
+    Ok(Kept { path, commit })
+}
+
 /// Where an agent started and where it is.
 struct Heads {
     /// The commit that the worktree is at and its tree, if it is not at the basis.

@@ -7,6 +7,7 @@ mod checkout;
 mod credential_helper;
 mod credentials;
 mod error;
+mod excludes;
 mod fill;
 pub mod guard;
 mod names;

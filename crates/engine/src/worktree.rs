@@ -1,14 +1,26 @@
 //! Linked worktrees of the store: one folder and one branch per task.
 //!
-//! Knows nothing of who works there; before one is removed, its caller has kept what is in it.
+//! Knows nothing of who works there; takes one away only for proof that what is in it is kept.
+
+mod list;
+mod record;
+mod sweep;
+mod trash;
 
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::capture::{CaptureError, Kept, keep_last_state};
 use crate::git::{CommitId, GitError, Store, StoreError, ref_segment};
+
+pub use list::{Listed, TreeState, list};
+pub use sweep::sweep;
+pub use trash::finish_removals;
+
+use record::{Record, Stage};
+use trash::{delete_later, remove_all};
 
 /// Why a worktree could not be made or removed.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +31,15 @@ pub enum WorktreeError {
         /// What is in the way.
         path: PathBuf,
     },
+    /// The proof is of another worktree.
+    #[error("could not remove {}: what is in it is not kept", path.display())]
+    NotKept {
+        /// The worktree.
+        path: PathBuf,
+    },
+    /// What is in a worktree could not be kept, so it stays.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
     /// Files could not be written or moved.
     #[error("could not {doing} {}", path.display())]
     Io {
@@ -70,20 +91,27 @@ pub struct Worktree {
 impl Worktree {
     /// Makes a worktree; a branch that an earlier attempt left behind is kept and begun anew.
     pub fn create(store: &Store, spec: &WorktreeSpec) -> Result<Self, WorktreeError> {
+        // What cannot be cleared up now is in nobody's way, or found to be so below.
+        let _ = sweep(store);
+        store.adopt_excludes()?;
         let folder = spec.path.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder).map_err(failed("create", folder))?;
         let worktree = Self::named(store, spec)?;
         worktree.register(store)?;
-        let checked_out = worktree.check_out(store);
-        if checked_out.is_err() {
+        let made = worktree
+            .check_out(store)
+            .and_then(|()| worktree.note(store, Stage::Made));
+        if made.is_err() {
             // Nobody has worked here yet, so there is nothing to keep; the first error counts.
             let _ = worktree.discard(store);
         }
-        checked_out.map(|()| worktree)
+        made.map(|()| worktree)
     }
 
     /// Finds what is left of a worktree that was made before, whole or not.
     pub fn existing(store: &Store, spec: &WorktreeSpec) -> Result<Option<Self>, WorktreeError> {
+        sweep(store)?;
+        store.adopt_excludes()?;
         if !spec.path.parent().is_some_and(Path::is_dir) {
             return Ok(None);
         }
@@ -107,9 +135,23 @@ impl Worktree {
         &self.basis
     }
 
-    /// Removes the files and the registration, after the caller has kept what is in them.
-    pub fn remove(self, store: &Store) -> Result<(), WorktreeError> {
+    /// Removes the files and the registration of a worktree whose content is kept.
+    ///
+    /// The files go out of sight at once and are deleted behind; [`finish_removals`] waits for that.
+    pub fn remove(self, store: &Store, kept: &Kept) -> Result<(), WorktreeError> {
+        if kept.path() != self.path {
+            return Err(WorktreeError::NotKept { path: self.path });
+        }
         self.discard(store)
+    }
+
+    /// Keeps the last state under `refs/pleach/keep/` and removes the worktree then.
+    ///
+    /// Returns the commit that holds it, unless it is the basis.
+    pub fn retire(self, store: &Store, keep_as: &str) -> Result<Option<CommitId>, WorktreeError> {
+        let kept = keep_last_state(store, &self, keep_as)?;
+        self.remove(store, &kept)?;
+        Ok(kept.into_commit())
     }
 
     pub(crate) fn branch_ref(&self) -> String {
@@ -128,17 +170,7 @@ impl Worktree {
 
     /// What the worktree is at, read without asking the agent's git: a ref or a commit.
     pub(crate) fn head_name(&self) -> Option<String> {
-        let file = self.admin.join("HEAD");
-        // A pipe would hold us up.
-        if !file.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
-            return None;
-        }
-        let head = fs::read_to_string(&file).ok()?;
-        let head = head.trim_end();
-        let name = head.strip_prefix("ref: ").unwrap_or(head);
-        // Anything else would be looked up as an expression.
-        let is_name = name.starts_with("refs/") || name.parse::<CommitId>().is_ok();
-        is_name.then(|| name.to_owned())
+        head_name(&self.admin)
     }
 
     /// The index as it was right after the checkout, out of the agent's sight.
@@ -160,9 +192,34 @@ impl Worktree {
         })
     }
 
+    /// The worktree that a record tells of.
+    fn of_record(store: &Store, record: &Record) -> Self {
+        let id = ref_segment(&record.branch);
+        Self {
+            path: record.path.clone(),
+            branch: record.branch.clone(),
+            basis: record.basis.clone(),
+            admin: store.git_dir().join("worktrees").join(&id),
+            pristine_index: store.home().join("index").join(&id),
+        }
+    }
+
+    fn note(&self, store: &Store, stage: Stage) -> Result<(), WorktreeError> {
+        let record = Record {
+            stage,
+            sign: store.sign()?,
+            path: self.path.clone(),
+            branch: self.branch.clone(),
+            basis: self.basis.clone(),
+        };
+        let saved = record.save(store, &self.id());
+        saved.map_err(failed("write the record of", &self.path))
+    }
+
     /// Takes the folder, the branch and the name, or nothing of them.
     fn register(&self, store: &Store) -> Result<(), WorktreeError> {
         let _lock = store.lock("worktrees.lock")?;
+        self.clear_way(store)?;
         if let Some(taken) = [&self.path, &self.admin]
             .into_iter()
             .find(|path| is_present(path))
@@ -171,22 +228,49 @@ impl Worktree {
                 path: taken.clone(),
             });
         }
-        fs::create_dir(&self.path).map_err(failed("create", &self.path))?;
-        let linked = self.link(store);
+        // Before there is anything, so that whatever a killed process leaves is known for what it is.
+        self.note(store, Stage::Making)?;
+        let linked = fs::create_dir(&self.path)
+            .map_err(failed("create", &self.path))
+            .and_then(|()| self.link(store));
         if linked.is_err() {
             // It was made a moment ago; the first error counts.
-            let _ = fs::remove_dir_all(&self.path);
+            let _ = self.put_away(store);
         }
         linked
     }
 
+    /// Takes away what is left of an earlier worktree of that name, if nothing of it can be lost.
+    fn clear_way(&self, store: &Store) -> Result<(), WorktreeError> {
+        if let Some(record) = Record::load(store, &self.id()) {
+            if record.stage != Stage::Made && !store.is_alive(&record.sign)? {
+                Self::of_record(store, &record).put_away(store)?;
+            } else if record.path != self.path && is_present(&record.path) {
+                return Err(WorktreeError::Exists { path: record.path });
+            }
+        }
+        if is_present(&self.admin) && !is_present(&self.path) {
+            // The files are gone, and where the worktree was is all that is left to keep.
+            let head = self.head_name().unwrap_or_default();
+            let head = store.look_up(&[format!("{head}^{{commit}}")])?;
+            if let Some(head) = head.into_iter().flatten().next() {
+                let head = head.parse().map_err(|_| GitError::Garbled {
+                    what: "cat-file".into(),
+                    printed: head,
+                })?;
+                store.keep(&head, &self.branch)?;
+            }
+            self.put_away(store)?;
+        }
+        Ok(())
+    }
+
     /// The last step brings the registration in as a whole, so that nobody's git sees half of it.
     fn link(&self, store: &Store) -> Result<(), WorktreeError> {
-        let file = self.path.join(".git");
-        let admin = line("gitdir: ", &self.admin);
-        fs::write(&file, admin).map_err(failed("write", &file))?;
+        self.write_git_file()
+            .map_err(failed("write to", &self.path))?;
         self.take_branch(store)?;
-        let stage = self.stage(store);
+        let stage = self.stage(store)?;
         remove_all(&stage)
             .and_then(|()| fs::create_dir_all(&stage))
             .and_then(|()| self.fill_admin(&stage))
@@ -195,22 +279,29 @@ impl Worktree {
             .map_err(failed("set up", &self.admin))
     }
 
+    fn write_git_file(&self) -> io::Result<()> {
+        fs::write(self.path.join(".git"), line("gitdir: ", &self.admin))
+    }
+
     /// Where the registration is built before it is in use, and taken apart afterwards.
-    fn stage(&self, store: &Store) -> PathBuf {
-        let name = format!("{}.{}", self.id(), std::process::id());
-        store.git_dir().join("wt-stage").join(name)
+    fn stage(&self, store: &Store) -> Result<PathBuf, WorktreeError> {
+        let name = format!("{}.{}", self.id(), store.sign()?);
+        Ok(store.git_dir().join("wt-stage").join(name))
     }
 
     fn take_branch(&self, store: &Store) -> Result<(), WorktreeError> {
         let name = self.branch_ref();
-        let seen = store.ref_commit(&name)?;
-        if seen.as_ref() == Some(&self.basis) {
+        let Err(error) = store.swap_ref(&name, &self.basis, None) else {
+            return Ok(());
+        };
+        let Some(earlier) = store.ref_commit(&name)? else {
+            return Err(error.into());
+        };
+        if earlier == self.basis {
             return Ok(());
         }
-        if let Some(earlier) = &seen {
-            store.keep(earlier, &self.branch)?;
-        }
-        Ok(store.swap_ref(&name, &self.basis, seen.as_ref())?)
+        store.keep(&earlier, &self.branch)?;
+        Ok(store.swap_ref(&name, &self.basis, Some(&earlier))?)
     }
 
     fn fill_admin(&self, folder: &Path) -> io::Result<()> {
@@ -223,41 +314,69 @@ impl Worktree {
 
     /// With our own git folder, so that no filter runs that an earlier agent configured.
     fn check_out(&self, store: &Store) -> Result<(), WorktreeError> {
-        let index = &self.pristine_index;
         let folder = store.home().join("index");
         fs::create_dir_all(&folder).map_err(failed("create", &folder))?;
-        remove_all(index).map_err(failed("replace", index))?;
+        // A name of its own: git may go on for a while after this process was killed.
+        let index = folder.join(format!("{}.{}", self.id(), store.sign()?));
+        remove_all(&index).map_err(failed("replace", &index))?;
         store
             .call()
             .work_tree(&self.path)
-            .index(index)
+            .index(&index)
             .args(["read-tree", "-m", "-u", self.basis.as_str()])
             .output()?;
         let own = self.admin.join("index");
-        copy_index(index, &own).map_err(failed("write", &own))
+        self.date_index(&index)
+            .and_then(|()| copy_index(&index, &own))
+            .and_then(|()| fs::rename(&index, &self.pristine_index))
+            .map_err(failed("write", &own))
     }
 
-    /// Out of sight first, so that no half-deleted worktree is ever found.
-    fn discard(&self, store: &Store) -> Result<(), WorktreeError> {
-        let folder = self.path.parent().unwrap_or(Path::new("/"));
-        let trash = tempfile::Builder::new()
-            .prefix(".trash-")
-            .tempdir_in(folder)
-            .map_err(failed("create a folder in", folder))?
-            .keep();
-        {
-            let _lock = store.lock("worktrees.lock")?;
-            let gone = self.stage(store);
-            fs::create_dir_all(&gone).map_err(failed("create", &gone))?;
-            remove_all(&gone)
-                .and_then(|()| move_if_present(&self.path, &trash.join("files")))
-                .and_then(|()| move_if_present(&self.admin, &gone))
-                .and_then(|()| remove_all(&gone))
-                .and_then(|()| remove_all(&self.pristine_index))
-                .map_err(failed("move away", &self.path))?;
-        }
-        delete_folder(&trash).map_err(failed("delete", &trash))
+    /// Gives the index the present time by the clock that dates the files, which may be another
+    /// machine's: nobody has touched a file yet, and whoever does later leaves a later date.
+    fn date_index(&self, index: &Path) -> io::Result<()> {
+        self.write_git_file()?;
+        let now = self.path.join(".git").metadata()?.modified()?;
+        let file = fs::File::options().write(true).open(index)?;
+        file.set_modified(now)
     }
+
+    fn discard(&self, store: &Store) -> Result<(), WorktreeError> {
+        let _lock = store.lock("worktrees.lock")?;
+        self.put_away(store)
+    }
+
+    /// Out of sight first, so that no half-deleted worktree is ever found; under the lock.
+    fn put_away(&self, store: &Store) -> Result<(), WorktreeError> {
+        self.note(store, Stage::Going)?;
+        if is_present(&self.path) {
+            delete_later(trash::move_away(store, &self.path)?);
+        }
+        let gone = self.stage(store)?;
+        let id = self.id();
+        remove_all(&gone)
+            .and_then(|()| fs::create_dir_all(gone.parent().unwrap_or(&gone)))
+            .and_then(|()| move_if_present(&self.admin, &gone))
+            .and_then(|()| remove_all(&gone))
+            .and_then(|()| remove_all(&self.pristine_index))
+            .and_then(|()| Record::delete(store, &id))
+            .map_err(failed("move away", &self.path))
+    }
+}
+
+/// What a worktree is at, from its folder in git's own: a ref or a commit.
+fn head_name(admin: &Path) -> Option<String> {
+    let file = admin.join("HEAD");
+    // A pipe would hold us up.
+    if !file.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
+        return None;
+    }
+    let head = fs::read_to_string(&file).ok()?;
+    let head = head.trim_end();
+    let name = head.strip_prefix("ref: ").unwrap_or(head);
+    // Anything else would be looked up as an expression.
+    let is_name = name.starts_with("refs/") || name.parse::<CommitId>().is_ok();
+    is_name.then(|| name.to_owned())
 }
 
 /// Copies an index together with its age.
@@ -288,33 +407,4 @@ fn move_if_present(from: &Path, to: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
-}
-
-fn remove_all(path: &Path) -> io::Result<()> {
-    match path.symlink_metadata() {
-        Ok(meta) if meta.is_dir() => delete_folder(path),
-        Ok(_) => fs::remove_file(path),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-fn delete_folder(folder: &Path) -> io::Result<()> {
-    if fs::remove_dir_all(folder).is_ok() {
-        return Ok(());
-    }
-    // Tools leave read-only folders behind, which cannot be emptied.
-    make_writable(folder)?;
-    fs::remove_dir_all(folder)
-}
-
-fn make_writable(folder: &Path) -> io::Result<()> {
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            make_writable(&entry.path())?;
-        }
-    }
-    Ok(())
 }

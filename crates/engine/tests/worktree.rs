@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::thread;
 
 use pleach_engine::git::{CommitId, Git, Store};
-use pleach_engine::worktree::{Worktree, WorktreeError, WorktreeSpec};
+use pleach_engine::worktree::{Worktree, WorktreeError, WorktreeSpec, finish_removals};
 use pleach_testkit::TestRepo;
 
 fn open(repo: &TestRepo) -> (Store, CommitId) {
@@ -91,8 +91,9 @@ fn removing_leaves_neither_files_nor_registration() {
     fs::write(sealed.join("file"), "x").unwrap();
     fs::set_permissions(&sealed, fs::Permissions::from_mode(0o500)).unwrap();
     assert!(Worktree::existing(&store, &spec).unwrap().is_some());
-    worktree.remove(&store).unwrap();
+    worktree.retire(&store, "1").unwrap();
     assert!(Worktree::existing(&store, &spec).unwrap().is_none());
+    finish_removals();
     assert!(leftovers(&repo).is_empty());
     let listed = repo.git_in(&store.git_dir(), &["worktree", "list"]);
     assert_eq!(listed.lines().count(), 1, "{listed}");
@@ -103,8 +104,21 @@ fn removing_what_an_agent_destroyed_already_is_no_error() {
     let repo = TestRepo::new();
     let (store, basis) = open(&repo);
     let worktree = Worktree::create(&store, &spec(&repo, "1", &basis)).unwrap();
+    let git = |args: &[&str]| repo.git_in(worktree.path(), args);
+    git(&["switch", "--quiet", "--detach"]);
+    git(&[
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "-m",
+        "committed before",
+    ]);
+    let head = git(&["rev-parse", "HEAD"]);
     fs::remove_dir_all(worktree.path()).unwrap();
-    worktree.remove(&store).unwrap();
+    let kept = worktree.retire(&store, "1").unwrap();
+    assert_eq!(kept.unwrap().as_str(), head);
+    let refs = repo.git_in(&store.git_dir(), &["for-each-ref", "refs/pleach/keep"]);
+    assert!(refs.contains(&head), "{refs}");
     assert!(leftovers(&repo).is_empty());
 }
 
@@ -133,7 +147,7 @@ fn a_second_attempt_starts_clean_and_the_first_ones_branch_is_kept() {
     let git = |args: &[&str]| repo.git_in(first.path(), args);
     git(&["commit", "--quiet", "--allow-empty", "-m", "attempt"]);
     let attempt = git(&["rev-parse", "HEAD"]);
-    first.remove(&store).unwrap();
+    first.retire(&store, "elsewhere").unwrap();
     let second = Worktree::create(&store, &spec).unwrap();
     let head = repo.git_in(second.path(), &["rev-parse", "HEAD"]);
     assert_eq!(head, basis.as_str());

@@ -1,12 +1,21 @@
-//! Locks and scratch folders of a store, which several processes use at the same time.
+//! Locks, scratch folders and signs of life in a store, which several processes use at the same time.
 //!
 //! Knows nothing of what is done under a lock or in a folder.
 
-use std::fs::File;
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempDir;
 
 use super::{Store, StoreError};
+
+/// The signs of life of this process, by the store that each lies in.
+///
+/// They are locked files, and the system unlocks them whatever way the process ends.
+static SIGNS: Mutex<BTreeMap<PathBuf, (String, File)>> = Mutex::new(BTreeMap::new());
 
 impl Store {
     /// Takes a lock that holds across processes until it is dropped.
@@ -23,8 +32,63 @@ impl Store {
     /// A private folder that goes away with its value.
     pub(crate) fn scratch(&self) -> Result<TempDir, StoreError> {
         tempfile::Builder::new()
-            .prefix("scratch-")
+            .prefix(&format!("scratch-{}-", self.sign()?))
             .tempdir_in(self.home())
             .map_err(StoreError::io("create a folder in", self.home()))
+    }
+
+    /// The name of this process in the names of what it may leave behind; letters, digits and a dash.
+    pub(crate) fn sign(&self) -> Result<String, StoreError> {
+        let mut signs = SIGNS.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = signs.get(self.home()).map(|(sign, _)| sign.clone());
+        // Somebody may have cleared the whole store away.
+        if let Some(sign) = known.filter(|sign| self.signs().join(sign).exists()) {
+            return Ok(sign);
+        }
+        let _lock = self.lock("rooms.lock")?;
+        let folder = self.signs();
+        let failed = StoreError::io("create a file in", &folder);
+        let made = fs::create_dir_all(&folder).and_then(|()| {
+            let file = tempfile::Builder::new()
+                .prefix(&format!("{}-", std::process::id()))
+                .tempfile_in(&folder)?;
+            file.as_file().lock()?;
+            Ok(file.keep()?)
+        });
+        let (file, path) = made.map_err(failed)?;
+        let sign = path.file_name().unwrap_or_default();
+        let sign = sign.to_string_lossy().into_owned();
+        signs.insert(self.home().to_owned(), (sign.clone(), file));
+        Ok(sign)
+    }
+
+    /// Whether the process that a sign stands for may still be there.
+    pub(crate) fn is_alive(&self, sign: &str) -> Result<bool, StoreError> {
+        // Nobody is between making a sign and locking it then.
+        let _lock = self.lock("rooms.lock")?;
+        let file = match File::open(self.signs().join(sign)) {
+            Ok(file) => file,
+            Err(error) => return Ok(error.kind() != io::ErrorKind::NotFound),
+        };
+        Ok(match file.try_lock() {
+            Ok(()) => false,
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => true,
+        })
+    }
+
+    /// The signs of processes that have ended without clearing up.
+    pub(crate) fn dead_signs(&self) -> Result<Vec<String>, StoreError> {
+        let mut dead = Vec::new();
+        for entry in fs::read_dir(self.signs()).into_iter().flatten().flatten() {
+            let sign = entry.file_name().to_string_lossy().into_owned();
+            if !self.is_alive(&sign)? {
+                dead.push(sign);
+            }
+        }
+        Ok(dead)
+    }
+
+    pub(crate) fn signs(&self) -> PathBuf {
+        self.home().join("live")
     }
 }

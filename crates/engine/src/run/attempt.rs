@@ -12,7 +12,9 @@ use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Commit;
 
 use crate::agent::Agent;
-use crate::capture::{CaptureOptions, Captured, History, capture, snapshot};
+use crate::capture::{
+    CaptureOptions, Captured, History, Kept, capture, keep_captured, keep_last_state,
+};
 use crate::causes::with_causes;
 use crate::git::{CommitId, RefsSnapshot, Store};
 use crate::process::{self, Cancel, Ending, ProcessSpec};
@@ -92,14 +94,17 @@ impl Workshop {
             .map_err(|error| explain("its worktree could not be made", &error))?;
         let ran = self.run_agent(attempt, &worktree);
         let succeeded = matches!(ran, Ok(Ending::Exited(0)));
-        let taken = if succeeded {
-            self.take(attempt, &worktree, finished)
+        let (taken, kept) = if succeeded {
+            match self.take(attempt, &worktree, finished) {
+                Ok((ending, kept)) => (Ok(ending), kept),
+                Err(reason) => (Err(reason), None),
+            }
         } else {
-            Err(String::new())
+            (Err(String::new()), None)
         };
-        let is_taken_whole = taken.is_ok() && finished.notes.is_empty();
-        if is_taken_whole || self.keep_last_state(attempt, &worktree, finished) {
-            if let Err(error) = worktree.remove(&self.store) {
+        let kept = kept.or_else(|| self.keep_last_state(attempt, &worktree, finished));
+        if let Some(kept) = kept {
+            if let Err(error) = worktree.remove(&self.store, &kept) {
                 finished
                     .notes
                     .push(explain("its worktree could not be removed", &error));
@@ -144,19 +149,21 @@ impl Workshop {
             .map_err(|error| explain("the agent could not be run", &error))
     }
 
-    /// Makes the task's commit of what the agent did.
+    /// Makes the task's commit of what the agent did, and keeps it; proves so if that is all there is.
     fn take(
         &self,
         attempt: &Attempt,
         worktree: &Worktree,
         finished: &mut Finished,
-    ) -> Result<AttemptEnding, String> {
+    ) -> Result<(AttemptEnding, Option<Kept>), String> {
         let options = CaptureOptions {
             message: format!("Task {}: {}\n", attempt.task, attempt.title),
             leave_out: self.leave_out.clone(),
         };
         let captured = capture(&self.store, worktree, &options)
             .map_err(|error| explain("its work could not be taken", &error))?;
+        let kept = keep_captured(&self.store, worktree, &captured, &self.keep_name(attempt))
+            .map_err(|error| explain("its work could not be kept", &error))?;
         let (ending, left_out) = match captured {
             Captured::Unchanged { left_out } => (AttemptEnding::Unchanged, left_out),
             Captured::Changed {
@@ -174,9 +181,6 @@ impl Workshop {
                             .to_owned(),
                     );
                 }
-                self.store
-                    .keep(&commit, &self.keep_name(attempt))
-                    .map_err(|error| explain("its work could not be kept", &error))?;
                 (AttemptEnding::Built(Commit(commit.to_string())), left_out)
             }
         };
@@ -186,33 +190,25 @@ impl Workshop {
                 path.display()
             ));
         }
-        Ok(ending)
+        Ok((ending, kept))
     }
 
-    /// Keeps whatever is in the worktree; tells whether it may go then.
+    /// Keeps whatever is in the worktree, and proves it, so that it may go then.
     fn keep_last_state(
         &self,
         attempt: &Attempt,
         worktree: &Worktree,
         finished: &mut Finished,
-    ) -> bool {
-        let kept = snapshot(&self.store, worktree)
-            .map_err(|error| explain("its last state could not be read", &error));
-        let kept = kept.and_then(|state| {
-            if let Some(commit) = &state {
-                let kept = self.store.keep(commit, &self.keep_name(attempt));
-                kept.map_err(|error| explain("its last state could not be kept", &error))?;
+    ) -> Option<Kept> {
+        match keep_last_state(&self.store, worktree, &self.keep_name(attempt)) {
+            Ok(kept) => {
+                finished.kept = kept.commit().cloned();
+                Some(kept)
             }
-            Ok(state)
-        });
-        match kept {
-            Ok(commit) => {
-                finished.kept = commit;
-                true
-            }
-            Err(note) => {
+            Err(error) => {
+                let note = explain("its last state could not be kept", &error);
                 finished.notes.push(note);
-                false
+                None
             }
         }
     }

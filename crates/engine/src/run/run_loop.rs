@@ -294,6 +294,7 @@ impl Loop<'_> {
             }
         }
         let time = self.began.elapsed();
+        crate::worktree::finish_removals();
         // Kept worktrees keep their folder; an empty one is nobody's.
         let worktrees = self.state.worktrees(&project_name(&self.workshop), number);
         let _ = std::fs::remove_dir(worktrees);

@@ -1,0 +1,60 @@
+//! Takes over what the user's own git ignores beside the rules that are in the repository.
+//!
+//! Knows nothing of worktrees, and reads the user's rules only.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use super::{Store, StoreError};
+
+/// The place of such rules in a git folder.
+const RULES: &str = "info/exclude";
+
+impl Store {
+    /// Makes the rules of the user's configuration and git folder hold in all worktrees, for agents' git
+    /// and for ours.
+    pub(crate) fn adopt_excludes(&self) -> Result<(), StoreError> {
+        let mut rules = Vec::new();
+        let local = self.checkout.common_dir.join(RULES);
+        // Later rules win, and git gives way to those of the repository.
+        for file in self.global_excludes()?.iter().chain([&local]) {
+            rules.extend(fs::read(file).unwrap_or_default());
+            rules.push(b'\n');
+        }
+        for git_dir in [self.vault(), self.git_dir()] {
+            let place = git_dir.join(RULES);
+            if fs::read(&place).unwrap_or_default() != rules {
+                self.put_rules(&place, &rules)
+                    .map_err(StoreError::io("write", &place))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn global_excludes(&self) -> Result<Option<PathBuf>, StoreError> {
+        let ask = ["config", "-z", "--type=path", "--get", "core.excludesFile"];
+        let mut found = self.users_call().args(ask).run()?;
+        if found.code == 0 {
+            found.stdout.pop();
+            let path = PathBuf::from(OsString::from_vec(found.stdout));
+            return Ok(Some(self.checkout.folder.join(path)));
+        }
+        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let config = set("XDG_CONFIG_HOME").map(PathBuf::from);
+        let config = config.or_else(|| Some(Path::new(&set("HOME")?).join(".config")));
+        Ok(config.map(|config| config.join("git/ignore")))
+    }
+
+    /// As a whole, because others read it at the same time.
+    fn put_rules(&self, place: &Path, rules: &[u8]) -> io::Result<()> {
+        let folder = place.parent().unwrap_or(place);
+        fs::create_dir_all(folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(self.home())?;
+        io::Write::write_all(&mut file, rules)?;
+        file.persist(place)?;
+        Ok(())
+    }
+}

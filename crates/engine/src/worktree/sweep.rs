@@ -1,0 +1,57 @@
+//! Clears up after processes that were killed.
+//!
+//! Touches no worktree that anybody may have worked in, unless its removal had begun.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::record::{self, Record, Stage};
+use super::trash::{self, Waste, delete_later};
+use super::{Worktree, WorktreeError};
+use crate::git::Store;
+
+/// Clears up what processes left behind that have ended, and names the worktrees that were cleared.
+///
+/// Deletion goes on behind; [`super::finish_removals`] waits for it.
+pub fn sweep(store: &Store) -> Result<Vec<PathBuf>, WorktreeError> {
+    let mut cleared = Vec::new();
+    for sign in store.dead_signs()? {
+        cleared.extend(clear_records(store, &sign)?);
+        let home = store.home();
+        let is_scratch = |name: &str| {
+            let rest = name.strip_prefix("scratch-");
+            rest.is_some_and(|rest| trash::is_of(rest, &sign))
+        };
+        let mut waste = named(home, is_scratch);
+        let is_building = |name: &str| name.split('.').nth(1) == Some(&sign);
+        for folder in [store.git_dir().join("wt-stage"), home.join("index")] {
+            waste.extend(named(&folder, is_building));
+        }
+        waste.extend(trash::left_by(store, &sign));
+        waste.into_iter().for_each(delete_later);
+    }
+    Ok(cleared)
+}
+
+/// Worktrees that were never finished, and those whose removal was not.
+fn clear_records(store: &Store, sign: &str) -> Result<Vec<PathBuf>, WorktreeError> {
+    let _lock = store.lock("worktrees.lock")?;
+    let mut cleared = Vec::new();
+    for id in record::names(store) {
+        let record = Record::load(store, &id);
+        let is_open = |record: &Record| record.stage != Stage::Made && record.sign == sign;
+        if let Some(record) = record.filter(is_open) {
+            cleared.push(record.path.clone());
+            Worktree::of_record(store, &record).put_away(store)?;
+        }
+    }
+    Ok(cleared)
+}
+
+fn named(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<Waste> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| is_wanted(&entry.file_name().to_string_lossy()))
+        .map(|entry| Waste::Path(entry.path()))
+        .collect()
+}
