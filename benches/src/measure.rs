@@ -69,6 +69,14 @@ pub(crate) fn least(samples: &[f64]) -> f64 {
     samples.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
+/// The middle one of the ratios of rounds: both sides of a round met the same machine.
+pub(crate) fn middle_ratio(ours: &[f64], reference: &[f64]) -> f64 {
+    let rounds = ours.iter().zip(reference);
+    let mut ratios: Vec<f64> = rounds.map(|(ours, reference)| ours / reference).collect();
+    ratios.sort_by(f64::total_cmp);
+    ratios[ratios.len() / 2]
+}
+
 /// Prints a figure with its limit and tells whether it is kept.
 #[expect(clippy::print_stdout, reason = "printing is what a benchmark does")]
 pub(crate) fn verdict(what: &str, figure: f64, most: f64) -> bool {

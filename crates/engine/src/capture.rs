@@ -2,8 +2,10 @@
 //!
 //! Reads the agent's files and where its head is, and runs nothing that it configured.
 
+mod chosen;
 mod ignored;
 mod index;
+mod overlay;
 mod staging;
 mod walk;
 

@@ -11,6 +11,8 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use crate::capture::{CaptureError, Kept, keep_last_state};
 use crate::git::{CommitId, GitError, Store, StoreError, ref_segment};
@@ -21,6 +23,9 @@ pub use trash::finish_removals;
 
 use record::{Record, Stage};
 use trash::{delete_later, remove_all};
+
+/// Files are dated by a clock that stands still for up to 10 ms.
+pub(crate) const CLOCK_TICK: Duration = Duration::from_millis(10);
 
 /// Why a worktree could not be made or removed.
 #[derive(Debug, thiserror::Error)]
@@ -335,6 +340,8 @@ impl Worktree {
     /// Gives the index the present time by the clock that dates the files, which may be another
     /// machine's: nobody has touched a file yet, and whoever does later leaves a later date.
     fn date_index(&self, index: &Path) -> io::Result<()> {
+        // Otherwise the last files would have to be read whenever somebody asks whether they changed.
+        thread::sleep(2 * CLOCK_TICK);
         self.write_git_file()?;
         let now = self.path.join(".git").metadata()?.modified()?;
         let file = fs::File::options().write(true).open(index)?;

@@ -2,13 +2,13 @@
 //!
 //! Takes the bytes as they are, agents' own ones included, and knows nothing of the files themselves.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::Stat;
 
-/// Time stamps come from a clock that stands still for up to 10 ms.
-const TICK: Duration = Duration::from_millis(20);
+use crate::worktree::CLOCK_TICK;
 
 /// The kind of an entry and whether it may be executed, in git's own numbers.
 pub(super) const LINK: u32 = 0o120_000;
@@ -19,8 +19,8 @@ const REGULAR: u32 = 0o100_000;
 
 /// One file of an index, or of a tree where nobody has noted anything about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Tracked {
-    pub(super) path: Vec<u8>,
+pub(super) struct Tracked<'a> {
+    pub(super) path: Cow<'a, [u8]>,
     pub(super) mode: u32,
     pub(super) id: RawId,
     pub(super) noted: Option<Noted>,
@@ -87,7 +87,7 @@ pub(super) enum Likeness {
     Other,
 }
 
-impl Tracked {
+impl Tracked<'_> {
     /// Compares with a file; `seen` is a moment after which the index saw no file any more.
     pub(super) fn likeness(&self, file: &Stat, seen: SystemTime) -> Likeness {
         let kind = file.st_mode & KIND;
@@ -133,7 +133,7 @@ impl Noted {
         let step = if is_coarse {
             Duration::from_secs(2)
         } else {
-            TICK
+            CLOCK_TICK
         };
         changed + step < seen
     }
@@ -146,15 +146,15 @@ fn low(number: u64) -> u32 {
 
 /// A whole index.
 #[derive(Debug)]
-pub(super) struct Index {
-    pub(super) entries: Vec<Tracked>,
+pub(super) struct Index<'a> {
+    pub(super) entries: Vec<Tracked<'a>>,
     /// The tree that all of it makes up, if git knew.
     pub(super) tree: Option<RawId>,
 }
 
-impl Index {
+impl<'a> Index<'a> {
     /// Reads an index whose ids have that many bytes; `None` for anything that is not understood.
-    pub(super) fn parse(bytes: &[u8], id_size: usize) -> Option<Self> {
+    pub(super) fn parse(bytes: &'a [u8], id_size: usize) -> Option<Self> {
         let mut rest = Bytes(bytes.get(..bytes.len().checked_sub(id_size)?)?);
         if rest.take(4)? != b"DIRC" {
             return None;
@@ -165,9 +165,9 @@ impl Index {
         }
         let count = usize::try_from(rest.number()?).ok()?;
         // No entry is smaller, so that a forged number cannot ask for all the memory there is.
-        let mut entries: Vec<Tracked> = Vec::with_capacity(count.min(bytes.len() / 62));
+        let mut entries: Vec<Tracked<'a>> = Vec::with_capacity(count.min(bytes.len() / 62));
         for _ in 0..count {
-            let before = entries.last().map_or(&[][..], |entry| &entry.path);
+            let before = entries.last().map_or(&[][..], |entry| &entry.path[..]);
             let place = bytes.len() - id_size - rest.0.len();
             let entry = rest.entry(version, id_size, before)?;
             entries.push(Tracked { place, ..entry });
@@ -188,11 +188,9 @@ impl Index {
     }
 }
 
-/// Makes git forget what the file of an entry was like, so that it reads it again.
-pub(super) fn forget(index: &mut [u8], entry: &Tracked) {
-    // Both times, with their nanoseconds.
-    index[entry.place..entry.place + 16].fill(0);
-}
+/// What makes git forget what the file of an entry was like when it is written at the entry's place: both
+/// times, with their nanoseconds.
+pub(super) const FORGET: [u8; 16] = [0; 16];
 
 /// The first record of the extension that remembers trees: no name, counts, a line break, the id.
 fn root_tree(data: &[u8], id_size: usize) -> Option<RawId> {
@@ -221,7 +219,7 @@ impl<'a> Bytes<'a> {
         Some(u32::from_be_bytes(bytes.try_into().ok()?))
     }
 
-    fn entry(&mut self, version: u32, id_size: usize, before: &[u8]) -> Option<Tracked> {
+    fn entry(&mut self, version: u32, id_size: usize, before: &[u8]) -> Option<Tracked<'a>> {
         let at_start = self.0.len();
         let changed = (self.number()?, self.number()?);
         let written = (self.number()?, self.number()?);
@@ -234,19 +232,17 @@ impl<'a> Bytes<'a> {
         if is_extended {
             self.take(2)?;
         }
-        let mut path = Vec::new();
-        if version == 4 {
+        let path = if version == 4 {
             let shared = before.len().checked_sub(self.distance()?)?;
-            path.extend_from_slice(&before[..shared]);
-        }
-        let end = self.0.iter().position(|byte| *byte == 0)?;
-        path.extend_from_slice(self.take(end)?);
-        if version == 4 {
+            let path = [&before[..shared], self.until_nul()?].concat();
             self.take(1)?;
+            Cow::Owned(path)
         } else {
+            let path = self.until_nul()?;
             let used = at_start - self.0.len();
             self.take(8 - used % 8)?;
-        }
+            Cow::Borrowed(path)
+        };
         Some(Tracked {
             path,
             mode,
@@ -261,6 +257,11 @@ impl<'a> Bytes<'a> {
             }),
             place: 0,
         })
+    }
+
+    fn until_nul(&mut self) -> Option<&'a [u8]> {
+        let end = self.0.iter().position(|byte| *byte == 0)?;
+        self.take(end)
     }
 
     /// A number in as many bytes as it needs, seven bits each.

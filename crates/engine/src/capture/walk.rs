@@ -21,23 +21,24 @@ use crate::git::os_str;
 
 /// The entries that are expected, by folder and name.
 pub(super) struct Lookup<'a> {
-    pub(super) entries: &'a [Tracked],
-    /// The entries right in each folder, by name.
-    folders: HashMap<&'a [u8], Vec<usize>>,
+    pub(super) entries: &'a [Tracked<'a>],
+    /// The names and places of the entries right in each folder, by name.
+    folders: HashMap<&'a [u8], Vec<(&'a [u8], usize)>>,
 }
 
 impl<'a> Lookup<'a> {
     /// Takes entries that are sorted by path.
-    pub(super) fn of(entries: &'a [Tracked]) -> Self {
-        let mut folders: HashMap<&[u8], Vec<usize>> = HashMap::new();
+    pub(super) fn of(entries: &'a [Tracked<'a>]) -> Self {
+        let mut folders: HashMap<&[u8], Vec<(&[u8], usize)>> = HashMap::new();
         folders.insert(b"", Vec::new());
         let mut at = 0;
         while let Some(first) = entries.get(at) {
             let folder = folder_of(&first.path);
-            let is_beside = |entry: &&Tracked| folder_of(&entry.path) == folder;
-            let run = entries[at..].iter().take_while(is_beside).count();
-            folders.entry(folder).or_default().extend(at..at + run);
-            at += run;
+            let beside = folders.entry(folder).or_default();
+            while let Some(entry) = entries.get(at).filter(|e| folder_of(&e.path) == folder) {
+                beside.push((name_of(&entry.path), at));
+                at += 1;
+            }
             // Once a folder is known, those above it are as well.
             let mut above = folder_of(folder);
             while !folders.contains_key(above) {
@@ -49,15 +50,13 @@ impl<'a> Lookup<'a> {
     }
 
     pub(super) fn position(&self, path: &[u8]) -> Option<usize> {
-        let beside = self.folders.get(folder_of(path))?;
-        self.among(beside, name_of(path))
+        among(self.folders.get(folder_of(path))?, name_of(path))
     }
+}
 
-    fn among(&self, beside: &[usize], name: &[u8]) -> Option<usize> {
-        let order = |at: &usize| name_of(&self.entries[*at].path).cmp(name);
-        let found = beside.binary_search_by(order).ok()?;
-        Some(beside[found])
-    }
+fn among(beside: &[(&[u8], usize)], name: &[u8]) -> Option<usize> {
+    let found = beside.binary_search_by(|(known, _)| (*known).cmp(name));
+    Some(beside[found.ok()?].1)
 }
 
 /// Something in the worktree that no entry stands for.
@@ -93,7 +92,7 @@ pub(super) fn walk(
     lookup: &Lookup<'_>,
     seen: SystemTime,
 ) -> Result<Walked, CaptureError> {
-    let is_gitlink = |entry: &Tracked| entry.mode == GITLINK;
+    let is_gitlink = |entry: &Tracked<'_>| entry.mode == GITLINK;
     let mut walk = Walk {
         root,
         lookup,
@@ -112,7 +111,7 @@ pub(super) fn walk(
         let place = root.join(os_str(&folder));
         let beside = &lookup.folders[&folder[..]];
         let visit = |fd: BorrowedFd<'_>, name: &CStr, kind| {
-            let known = lookup.among(beside, name.to_bytes());
+            let known = among(beside, name.to_bytes());
             walk.visit(&folder, known, fd, name, kind)
         };
         read_folder(&place, &mut buffer, visit).map_err(failed(&place))?;
