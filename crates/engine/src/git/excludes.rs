@@ -2,12 +2,11 @@
 //!
 //! Knows nothing of worktrees, and reads the user's rules only.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::store::Project;
 use super::{Store, StoreError};
 
 /// The place of such rules in a git folder.
@@ -18,9 +17,15 @@ impl Store {
     /// and for ours.
     pub(crate) fn adopt_excludes(&self) -> Result<(), StoreError> {
         let mut rules = Vec::new();
-        let local = self.checkout.common_dir.join(RULES);
+        let (config, local) = match &self.project {
+            Project::Local(checkout) => {
+                let local = checkout.common_dir.join(RULES);
+                (&checkout.config, Some(local))
+            }
+            Project::Remote(remote) => (&remote.config, None),
+        };
         // Later rules win, and git gives way to those of the repository.
-        for file in self.global_excludes()?.iter().chain([&local]) {
+        for file in config.excludes_file().iter().chain(&local) {
             rules.extend(fs::read(file).unwrap_or_default());
             rules.push(b'\n');
         }
@@ -32,20 +37,6 @@ impl Store {
             }
         }
         Ok(())
-    }
-
-    fn global_excludes(&self) -> Result<Option<PathBuf>, StoreError> {
-        let ask = ["config", "-z", "--type=path", "--get", "core.excludesFile"];
-        let mut found = self.users_call().args(ask).run()?;
-        if found.code == 0 {
-            found.stdout.pop();
-            let path = PathBuf::from(OsString::from_vec(found.stdout));
-            return Ok(Some(self.checkout.folder.join(path)));
-        }
-        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let config = set("XDG_CONFIG_HOME").map(PathBuf::from);
-        let config = config.or_else(|| Some(Path::new(&set("HOME")?).join(".config")));
-        Ok(config.map(|config| config.join("git/ignore")))
     }
 
     /// As a whole, because others read it at the same time.

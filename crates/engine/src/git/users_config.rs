@@ -81,19 +81,26 @@ impl UsersConfig {
 
     /// The attributes that the user has for all repositories.
     pub(crate) fn attributes_file(&self) -> Option<PathBuf> {
+        self.file_for_all("core.attributesfile", "attributes")
+    }
+
+    /// What the user ignores in all repositories.
+    pub(crate) fn excludes_file(&self) -> Option<PathBuf> {
+        self.file_for_all("core.excludesfile", "ignore")
+    }
+
+    fn file_for_all(&self, key: &str, default: &str) -> Option<PathBuf> {
         let set = |name| {
             let value = std::env::var_os(name).filter(|value| !value.is_empty());
             value.map(PathBuf::from)
         };
-        match self.value("core.attributesfile") {
-            Some(path) => match path.strip_prefix("~/") {
-                Some(below) => Some(set("HOME")?.join(below)),
-                None => Some(PathBuf::from(path)),
-            },
-            None => {
-                let config = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")));
-                Some(config?.join("git/attributes"))
-            }
+        let Some(path) = self.value(key) else {
+            let config = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")));
+            return Some(config?.join("git").join(default));
+        };
+        match path.strip_prefix("~/") {
+            Some(below) => Some(set("HOME")?.join(below)),
+            None => Some(PathBuf::from(path)),
         }
     }
 
