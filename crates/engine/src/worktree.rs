@@ -22,10 +22,16 @@ pub use sweep::sweep;
 pub use trash::finish_removals;
 
 use record::{Record, Stage};
-use trash::{delete_later, remove_all};
+use trash::{Waste, delete_later, remove_all};
 
 /// Files are dated by a clock that stands still for up to 10 ms.
 pub(crate) const CLOCK_TICK: Duration = Duration::from_millis(10);
+
+/// Whoever adds or removes a worktree of a store holds it.
+const LOCK: &str = "worktrees.lock";
+
+/// The file in a worktree's registration that says where it is; without it, git passes over the rest.
+const GITDIR: &str = "gitdir";
 
 /// Why a worktree could not be made or removed.
 #[derive(Debug, thiserror::Error)]
@@ -121,7 +127,7 @@ impl Worktree {
             return Ok(None);
         }
         let worktree = Self::named(store, spec)?;
-        let is_there = is_present(&worktree.path) || is_present(&worktree.admin);
+        let is_there = is_present(&worktree.path) || worktree.is_registered(store);
         Ok(is_there.then_some(worktree))
     }
 
@@ -223,7 +229,7 @@ impl Worktree {
 
     /// Takes the folder, the branch and the name, or nothing of them.
     fn register(&self, store: &Store) -> Result<(), WorktreeError> {
-        let _lock = store.lock("worktrees.lock")?;
+        let _lock = store.lock(LOCK)?;
         self.clear_way(store)?;
         if let Some(taken) = [&self.path, &self.admin]
             .into_iter()
@@ -254,7 +260,7 @@ impl Worktree {
                 return Err(WorktreeError::Exists { path: record.path });
             }
         }
-        if is_present(&self.admin) && !is_present(&self.path) {
+        if self.is_registered(store) && !is_present(&self.path) {
             // The files are gone, and where the worktree was is all that is left to keep.
             let head = self.head_name().unwrap_or_default();
             let head = store.look_up(&[format!("{head}^{{commit}}")])?;
@@ -267,7 +273,7 @@ impl Worktree {
             }
             self.put_away(store)?;
         }
-        Ok(())
+        self.clear_registration(store)
     }
 
     /// The last step brings the registration in as a whole, so that nobody's git sees half of it.
@@ -310,7 +316,7 @@ impl Worktree {
     }
 
     fn fill_admin(&self, folder: &Path) -> io::Result<()> {
-        fs::write(folder.join("gitdir"), line("", &self.path.join(".git")))?;
+        fs::write(folder.join(GITDIR), line("", &self.path.join(".git")))?;
         fs::write(folder.join("commondir"), "../..\n")?;
         fs::write(folder.join("HEAD"), format!("ref: {}\n", self.branch_ref()))?;
         // So that nobody's `git worktree prune` takes it away.
@@ -349,7 +355,7 @@ impl Worktree {
     }
 
     fn discard(&self, store: &Store) -> Result<(), WorktreeError> {
-        let _lock = store.lock("worktrees.lock")?;
+        let _lock = store.lock(LOCK)?;
         self.put_away(store)
     }
 
@@ -359,15 +365,33 @@ impl Worktree {
         if is_present(&self.path) {
             delete_later(trash::move_away(store, &self.path)?);
         }
-        let gone = self.stage(store)?;
-        let id = self.id();
-        remove_all(&gone)
-            .and_then(|()| fs::create_dir_all(gone.parent().unwrap_or(&gone)))
-            .and_then(|()| move_if_present(&self.admin, &gone))
-            .and_then(|()| remove_all(&gone))
+        remove_all(&self.admin.join(GITDIR))
             .and_then(|()| remove_all(&self.pristine_index))
-            .and_then(|()| Record::delete(store, &id))
-            .map_err(failed("move away", &self.path))
+            .and_then(|()| Record::delete(store, &self.id()))
+            .map_err(failed("move away", &self.path))?;
+        if is_present(&self.admin) {
+            delete_later(Waste::of_registration(store, &self.admin));
+        }
+        Ok(())
+    }
+
+    /// Whether there is a registration, and not just what is left of one.
+    fn is_registered(&self, store: &Store) -> bool {
+        let is_known = || Record::load(store, &self.id()).is_some();
+        is_present(&self.admin) && (is_present(&self.admin.join(GITDIR)) || is_known())
+    }
+
+    /// What is left of the registration of a worktree that went is in nobody's way.
+    fn clear_registration(&self, store: &Store) -> Result<(), WorktreeError> {
+        if is_present(&self.admin) && !is_present(&self.admin.join(GITDIR)) {
+            let gone = self.stage(store)?;
+            remove_all(&gone)
+                .and_then(|()| fs::create_dir_all(gone.parent().unwrap_or(&gone)))
+                .and_then(|()| move_if_present(&self.admin, &gone))
+                .and_then(|()| remove_all(&gone))
+                .map_err(failed("move away", &self.admin))?;
+        }
+        Ok(())
     }
 }
 

@@ -2,6 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "worktree/crowd.rs"]
+mod crowd;
+#[path = "worktree/killed.rs"]
+mod killed;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;

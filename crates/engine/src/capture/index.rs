@@ -239,8 +239,8 @@ impl<'a> Bytes<'a> {
             Cow::Owned(path)
         } else {
             let path = self.until_nul()?;
-            let used = at_start - self.0.len();
-            self.take(8 - used % 8)?;
+            let length = at_start - self.0.len();
+            self.take(8 - length % 8)?;
             Cow::Borrowed(path)
         };
         Some(Tracked {

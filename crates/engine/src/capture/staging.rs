@@ -267,7 +267,7 @@ impl<'a> Staging<'a> {
             if files.any(|file| is_at_or_below(path, file)) {
                 let entries = pristine.index.entries.iter();
                 let entries = entries.filter(|entry| is_at_or_below(&entry.path, path));
-                lines.extend(entries.flat_map(|entry| entry.put()));
+                lines.extend(entries.flat_map(Tracked::put));
             }
         }
         lines

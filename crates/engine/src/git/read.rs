@@ -83,10 +83,8 @@ impl Store {
     /// The full ids of what names stand for, all in one go.
     pub(crate) fn look_up(&self, names: &[String]) -> Result<Vec<Option<String>>, GitError> {
         // A name of several lines would be several questions.
-        let line = |name: &String| match name.contains(char::is_control) {
-            true => "\n".to_owned(),
-            false => format!("{name}\n"),
-        };
+        let is_one = |name: &str| !name.contains(char::is_control);
+        let line = |name: &String| format!("{}\n", if is_one(name) { name } else { "" });
         let lines: String = names.iter().map(line).collect();
         let ask = ["cat-file", "--batch-check=%(objectname)"];
         let printed = self.call().args(ask).stdin(lines).output()?;

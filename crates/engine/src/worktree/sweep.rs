@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::record::{self, Record, Stage};
 use super::trash::{self, Waste, delete_later};
-use super::{Worktree, WorktreeError};
+use super::{GITDIR, LOCK, Worktree, WorktreeError};
 use crate::git::Store;
 
 /// Clears up what processes left behind that have ended, and names the worktrees that were cleared.
@@ -23,6 +23,7 @@ pub fn sweep(store: &Store) -> Result<Vec<PathBuf>, WorktreeError> {
             rest.is_some_and(|rest| trash::is_of(rest, &sign))
         };
         let mut waste = named(home, is_scratch);
+        waste.extend(registrations(store));
         let is_building = |name: &str| name.split('.').nth(1) == Some(&sign);
         for folder in [store.git_dir().join("wt-stage"), home.join("index")] {
             waste.extend(named(&folder, is_building));
@@ -35,7 +36,7 @@ pub fn sweep(store: &Store) -> Result<Vec<PathBuf>, WorktreeError> {
 
 /// Worktrees that were never finished, and those whose removal was not.
 fn clear_records(store: &Store, sign: &str) -> Result<Vec<PathBuf>, WorktreeError> {
-    let _lock = store.lock("worktrees.lock")?;
+    let _lock = store.lock(LOCK)?;
     let mut cleared = Vec::new();
     for id in record::names(store) {
         let record = Record::load(store, &id);
@@ -46,6 +47,18 @@ fn clear_records(store: &Store, sign: &str) -> Result<Vec<PathBuf>, WorktreeErro
         }
     }
     Ok(cleared)
+}
+
+/// Registrations of worktrees that went.
+fn registrations(store: &Store) -> Vec<Waste> {
+    let admins = store.git_dir().join("worktrees");
+    let entries = fs::read_dir(admins).into_iter().flatten().flatten();
+    let known = record::names(store);
+    entries
+        .filter(|entry| !entry.path().join(GITDIR).exists())
+        .filter(|entry| !known.contains(&entry.file_name().to_string_lossy().into_owned()))
+        .map(|entry| Waste::of_registration(store, &entry.path()))
+        .collect()
 }
 
 fn named(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<Waste> {

@@ -2,13 +2,14 @@
 //!
 //! Knows nothing of what was in it: whoever moves something here has kept it before.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::git::{Store, StoreError};
 
@@ -22,6 +23,12 @@ pub(super) enum Waste {
     Path(PathBuf),
     /// A link in the store that names a folder, which lies where the worktree was.
     Noted(PathBuf),
+    /// The registration of a worktree that went.
+    Registration {
+        folder: PathBuf,
+        lock: PathBuf,
+        since: Instant,
+    },
     /// The sign of a process in that folder of notes, which stays as long as a note of it does.
     Sign { file: PathBuf, notes: PathBuf },
 }
@@ -71,11 +78,34 @@ pub(super) fn delete_later(waste: Waste) {
     }
 }
 
+/// Git lists all registrations before it looks into each, and gives up when one goes in between.
+const LONGEST_LOOK: Duration = Duration::from_millis(200);
+
 impl Waste {
+    pub(super) fn of_registration(store: &Store, folder: &Path) -> Self {
+        Self::Registration {
+            folder: folder.to_owned(),
+            lock: store.home().join(super::LOCK),
+            since: Instant::now(),
+        }
+    }
+
     /// What cannot be deleted now stays noted, and is tried again by a later process.
     fn delete(&self) {
         match self {
             Self::Path(path) => drop(remove_all(path)),
+            Self::Registration {
+                folder,
+                lock,
+                since,
+            } => {
+                thread::sleep(LONGEST_LOOK.saturating_sub(since.elapsed()));
+                let lock = File::open(lock).and_then(|file| file.lock().map(|()| file));
+                // Another worktree of that name may have come meanwhile.
+                if lock.is_ok() && !folder.join(super::GITDIR).exists() {
+                    drop(remove_all(folder));
+                }
+            }
             Self::Sign { file, notes } => {
                 let sign = file.file_name().unwrap_or_default().to_string_lossy();
                 if noted_by(notes, &sign).is_empty() {
@@ -106,7 +136,7 @@ pub(super) fn move_away(store: &Store, path: &Path) -> Result<Waste, StoreError>
                 aside = folder.join(format!("{PREFIX}{name}"));
                 symlink(&aside, note)
             })?;
-        let (_, note) = note.keep()?;
+        let ((), note) = note.keep()?;
         Ok(note)
     });
     let note = note.map_err(StoreError::io("write to", &notes))?;
