@@ -304,7 +304,8 @@ impl From<RunError> for Failures {
             RunError::Store(error) => error.into(),
             RunError::Git(error) => error.into(),
             RunError::State(error) => error.into(),
-            RunError::Weave(_) | RunError::Io { .. } => {
+            RunError::Weave(error) => error.into(),
+            RunError::Worktree(_) | RunError::Io { .. } => {
                 Failure::new(Exit::Environment, "run", with_causes(&error)).into()
             }
         }

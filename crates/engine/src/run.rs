@@ -30,6 +30,7 @@ use crate::git::{CommitId, Git, GitError, Logins, Store, StoreError};
 use crate::process::Cancel;
 use crate::state_folder::{ProjectLock, StateFolder, StateFolderError};
 use crate::weave::WeaveError;
+use crate::worktree::{self, WorktreeError};
 
 /// Refs that move while agents work: their own branches, and what a fetch by somebody else brings.
 const AGENTS_REFS: [&str; 2] = ["refs/heads/pleach/", "refs/remotes/"];
@@ -88,6 +89,9 @@ pub enum RunError {
     /// Weaving failed.
     #[error(transparent)]
     Weave(#[from] WeaveError),
+    /// What an earlier run left behind could not be cleared up.
+    #[error(transparent)]
+    Worktree(#[from] WorktreeError),
     /// Pleach's own folder cannot be used.
     #[error(transparent)]
     State(#[from] StateFolderError),
@@ -164,6 +168,8 @@ pub fn prepare(request: RunRequest) -> Result<Prepared, RunError> {
     };
     let steering = SteeringFiles::at(&store, &base)?;
     let lock = ProjectLock::take(store.home())?;
+    // What a killed run left behind; a worktree that may hold work stays.
+    worktree::sweep(&store)?;
     let (sender, inbox) = channel();
     let cancel = Cancel::new().map_err(|source| RunError::Io {
         doing: "prepare to stop agents",

@@ -168,6 +168,26 @@ fn attributes_of_the_repository_count_as_they_do_for_git_merge() {
 }
 
 #[test]
+fn attributes_that_a_branch_brings_count_for_those_after_it() {
+    let repo = TestRepo::new();
+    repo.write("CHANGES", "start\n");
+    repo.commit("start");
+    let one = branch(&repo, "one", &[("CHANGES", "start\none\n")]);
+    let two = branch(&repo, "two", &[("CHANGES", "start\ntwo\n")]);
+    let union = branch(
+        &repo,
+        "union",
+        &[(".gitattributes", "CHANGES merge=union\n")],
+    );
+    let again = branch(&repo, "again", &[("CHANGES", "start\ntwo\n")]);
+    let store = open(&repo);
+    let base = store.resolve_base(None).unwrap();
+    let weave = woven(&store, &base, &[&one, &two, &union, &again]);
+    conflict(&weave, 1);
+    assert_eq!(weave.outcomes[3], Outcome::Merged);
+}
+
+#[test]
 fn folding_merges_every_commit_in_order() {
     let repo = TestRepo::new();
     let base: CommitId = repo.head().parse().unwrap();

@@ -85,6 +85,19 @@ impl Store {
         Ok(store)
     }
 
+    /// The store of the repository that a folder is in, as it is, if there is one.
+    pub fn existing(git: Git, stores: &Path, checkout: &Path) -> Result<Option<Self>, StoreError> {
+        let checkout = Checkout::find(&git, checkout)?;
+        let place = checkout.common_dir.as_os_str().as_encoded_bytes();
+        let home = home_of(stores, top(&checkout.common_dir), place);
+        let Ok(home) = home.canonicalize() else {
+            return Ok(None);
+        };
+        let identity = checkout.config.identity();
+        let store = Self::at(git, home, Project::Local(checkout), identity);
+        Ok((store.git_dir().is_dir() && store.vault().is_dir()).then_some(store))
+    }
+
     pub(super) fn at(git: Git, home: PathBuf, project: Project, identity: Identity) -> Self {
         Self {
             git,
@@ -215,16 +228,20 @@ pub(super) const FETCH: [&str; 6] = [
 
 /// Makes the folder of a store, under a name that people recognize and no other project has.
 pub(super) fn make_home(stores: &Path, name: &Path, place: &[u8]) -> Result<PathBuf, StoreError> {
+    let home = home_of(stores, name, place);
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&home);
+    made.map_err(StoreError::io("create", &home))?;
+    home.canonicalize().map_err(StoreError::io("find", &home))
+}
+
+fn home_of(stores: &Path, name: &Path, place: &[u8]) -> PathBuf {
     let name = name.file_stem().unwrap_or_default().to_string_lossy();
     let plain = |c: char| match c {
         _ if c.is_ascii_alphanumeric() => c.to_ascii_lowercase(),
         _ => '-',
     };
     let plain: String = name.chars().map(plain).take(40).collect();
-    let home = stores.join(format!("{plain}-{:012x}", fnv1a(place) >> 16));
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(&home);
-    made.map_err(StoreError::io("create", &home))?;
-    home.canonicalize().map_err(StoreError::io("find", &home))
+    stores.join(format!("{plain}-{:012x}", fnv1a(place) >> 16))
 }
 
 /// The folder that people know a repository by.
