@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, reason = "printing is what a benchmark does")]
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -234,9 +235,10 @@ fn write_files(project: &Path) {
         let folder = project.join(format!("folder-{}", number / FILES_IN_A_FOLDER));
         fs::create_dir_all(&folder).expect("there is room");
         let lines = 10 + next(20) * next(20);
-        let text: String = (0..lines)
-            .map(|line| format!("{line} {}\n", next(1 << 40)))
-            .collect();
+        let mut text = String::new();
+        for line in 0..lines {
+            writeln!(text, "{line} {}", next(1 << 40)).expect("writing to a string works");
+        }
         fs::write(folder.join(format!("file-{number}.txt")), text).expect("there is room");
     }
 }

@@ -5,6 +5,7 @@
 mod chosen;
 mod ignored;
 mod index;
+mod large;
 mod overlay;
 mod staging;
 mod walk;
@@ -38,6 +39,21 @@ pub enum CaptureError {
     #[error("could not capture the work: {} is a pipe, a socket or a device now", path.display())]
     Special {
         /// Where the file was.
+        path: PathBuf,
+    },
+    /// Git refuses a name, because some system would take it for its own folder.
+    #[error("could not capture the work: git takes no file named {}", path.display())]
+    Name {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file that Git LFS keeps was changed.
+    #[error(
+        "could not capture the work: {} belongs to Git LFS, and its content cannot be stored",
+        path.display()
+    )]
+    LargeFile {
+        /// The file.
         path: PathBuf,
     },
     /// The store failed.
@@ -119,6 +135,9 @@ pub fn capture(
     let staged = staging.stage((&start, &start_tree), &basis_tree)?;
     if let Some(path) = staged.special.into_iter().next() {
         return Err(CaptureError::Special { path });
+    }
+    if let Some(path) = staged.large.into_iter().next() {
+        return Err(CaptureError::LargeFile { path });
     }
     let Staged { tree, left_out, .. } = staged;
     if tree == basis_tree {

@@ -2,8 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "capture/hazards.rs"]
+mod hazards;
 #[path = "capture/hostile.rs"]
 mod hostile;
+#[path = "capture/kinds.rs"]
+mod kinds;
+#[path = "capture/rules.rs"]
+mod rules;
 #[path = "capture/scene.rs"]
 mod scene;
 

@@ -12,8 +12,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::thread;
 
+use pleach_engine::capture::keep_last_state;
 use pleach_engine::git::{CommitId, Git, Store};
-use pleach_engine::worktree::{Worktree, WorktreeError, WorktreeSpec, finish_removals};
+use pleach_engine::worktree::{
+    TreeState, Worktree, WorktreeError, WorktreeSpec, finish_removals, list,
+};
 use pleach_testkit::TestRepo;
 
 fn open(repo: &TestRepo) -> (Store, CommitId) {
@@ -172,6 +175,73 @@ fn a_filter_that_an_agent_configured_does_not_run_at_the_next_checkout() {
     let worktree = Worktree::create(&store, &spec(&repo, "1", &basis)).unwrap();
     assert!(worktree.path().join("README.md").exists());
     assert!(!canary.exists());
+}
+
+#[test]
+fn worktrees_are_listed_with_what_is_there_of_them() {
+    let repo = TestRepo::new();
+    let (store, basis) = open(&repo);
+    assert_eq!(list(&store).unwrap(), []);
+    let [whole, gone, unknown] = ["1", "2", "3"].map(|task| {
+        let worktree = Worktree::create(&store, &spec(&repo, task, &basis)).unwrap();
+        worktree.path().to_owned()
+    });
+    let foreign = repo.beside("worktrees/foreign");
+    repo.git_in(
+        &whole,
+        &["commit", "--quiet", "--allow-empty", "-m", "work"],
+    );
+    let head = repo.git_in(&whole, &["rev-parse", "HEAD"]);
+    fs::remove_dir_all(&gone).unwrap();
+    let add = [
+        "worktree",
+        "add",
+        "--quiet",
+        "--detach",
+        foreign.to_str().unwrap(),
+    ];
+    repo.git_in(&whole, &add);
+    // An agent that is asked to look would run what is configured there.
+    fs::write(whole.join(".git"), "gitdir: /nowhere\n").unwrap();
+    let id = fs::read(unknown.join(".git")).unwrap();
+    let admin = String::from_utf8(id).unwrap();
+    fs::remove_dir_all(admin.trim().strip_prefix("gitdir: ").unwrap()).unwrap();
+    let listed = list(&store).unwrap();
+    let states: Vec<_> = listed.iter().map(|tree| (&tree.path, tree.state)).collect();
+    let expected = [
+        (&foreign, TreeState::Present),
+        (&whole, TreeState::Present),
+        (&gone, TreeState::FolderGone),
+        (&unknown, TreeState::Unregistered),
+    ];
+    assert_eq!(states, expected);
+    assert_eq!(listed[0].branch, None);
+    assert_eq!(listed[1].branch.as_deref(), Some("pleach/task-1/1"));
+    assert_eq!(listed[1].head.as_ref().unwrap().as_str(), head);
+    assert_eq!(listed[1].basis.as_ref(), Some(&basis));
+    assert!(listed[1].age.unwrap().as_secs() < 3600);
+    // What is left of each can be begun anew, but for the one that may hold work.
+    Worktree::create(&store, &spec(&repo, "2", &basis)).unwrap();
+    let error = Worktree::create(&store, &spec(&repo, "3", &basis)).unwrap_err();
+    assert!(matches!(error, WorktreeError::Exists { .. }), "{error}");
+    let left = Worktree::existing(&store, &spec(&repo, "3", &basis)).unwrap();
+    left.unwrap().retire(&store, "3").unwrap();
+    Worktree::create(&store, &spec(&repo, "3", &basis)).unwrap();
+}
+
+#[test]
+fn a_worktree_goes_only_for_proof_of_its_own() {
+    let repo = TestRepo::new();
+    let (store, basis) = open(&repo);
+    let one = Worktree::create(&store, &spec(&repo, "1", &basis)).unwrap();
+    let other = Worktree::create(&store, &spec(&repo, "2", &basis)).unwrap();
+    fs::write(one.path().join("work.txt"), "work").unwrap();
+    let kept = keep_last_state(&store, &other, "2").unwrap();
+    let path = one.path().to_owned();
+    let error = one.remove(&store, &kept).unwrap_err();
+    assert!(matches!(error, WorktreeError::NotKept { .. }), "{error}");
+    assert!(path.join("work.txt").exists());
+    other.remove(&store, &kept).unwrap();
 }
 
 #[test]

@@ -4,37 +4,112 @@
 
 use std::fs;
 
-use super::index::{Index, Tracked};
+use super::index::{Index, Shared};
 use super::overlay::Overlay;
 use super::staging::Staging;
 use super::walk::{self, Kind, Lookup};
 use super::{CaptureError, is_plain_file};
 use crate::git::{nul_separated, os_str};
 
+/// What an agent's own index says.
+#[derive(Default)]
+pub(super) struct Theirs {
+    /// Names that are not expected.
+    new: Vec<Vec<u8>>,
+    /// Names of files that the agent's git does not want to be there.
+    pub(super) skipped: Vec<Vec<u8>>,
+}
+
 impl Staging<'_> {
+    /// Reads the agent's own index, if it is another one than it was given.
+    pub(super) fn theirs(
+        &self,
+        lookup: &Lookup<'_>,
+        pristine: &[u8],
+    ) -> Result<Theirs, CaptureError> {
+        let index = self.worktree.admin().join("index");
+        // An index that the agent spoilt says nothing, and that must not cost the rest.
+        let bytes = if is_plain_file(&index) {
+            fs::read(&index).unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        if bytes.is_empty() || bytes == pristine {
+            return Ok(Theirs::default());
+        }
+        let Some(index) = Index::parse(&bytes, self.id_size()) else {
+            return self.theirs_by_git(&bytes, lookup);
+        };
+        if let Some(shared) = &index.shared {
+            return Ok(self.theirs_in_two(&index, shared, lookup));
+        }
+        // Both are sorted, and nearly the same.
+        let mut known = lookup.entries.iter().map(|entry| &entry.path).peekable();
+        let mut theirs = Theirs::default();
+        for entry in index.entries {
+            while known.next_if(|known| **known < entry.path).is_some() {}
+            if known.peek() != Some(&&entry.path) {
+                theirs.new.push(entry.path.into_owned());
+            } else if entry.is_skipped {
+                theirs.skipped.push(entry.path.into_owned());
+            }
+        }
+        Ok(theirs)
+    }
+
+    fn theirs_in_two(&self, index: &Index<'_>, shared: &Shared, lookup: &Lookup<'_>) -> Theirs {
+        let file = format!("sharedindex.{}", shared.id);
+        let file = self.worktree.admin().join(file);
+        let bytes = if is_plain_file(&file) {
+            fs::read(&file).unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        let other = Index::parse(&bytes, self.id_size());
+        let other = other.iter().flat_map(|index| &index.entries).enumerate();
+        let other = other.filter(|(at, _)| !shared.deleted.contains(at));
+        let mut theirs = Theirs::default();
+        for entry in index.entries.iter().chain(other.map(|(_, entry)| entry)) {
+            if lookup.position(&entry.path).is_none() {
+                theirs.new.push(entry.path.to_vec());
+            } else if entry.is_skipped {
+                theirs.skipped.push(entry.path.to_vec());
+            }
+        }
+        theirs
+    }
+
+    fn theirs_by_git(&self, index: &[u8], lookup: &Lookup<'_>) -> Result<Theirs, CaptureError> {
+        let copy = self.scratch.path().join("theirs");
+        let written = fs::write(&copy, index);
+        written.map_err(|source| CaptureError::Io {
+            path: copy.clone(),
+            source,
+        })?;
+        let list = ["ls-files", "-z", "-t", "--cached"];
+        let listed = self.call().index(&copy).args(list).run()?;
+        let mut theirs = Theirs::default();
+        for line in nul_separated(&listed.stdout).filter(|_| listed.code == 0) {
+            let path = line.get(2..).unwrap_or_default().to_vec();
+            if lookup.position(&path).is_none() {
+                theirs.new.push(path);
+            } else if line.starts_with(b"S ") {
+                theirs.skipped.push(path);
+            }
+        }
+        Ok(theirs)
+    }
+
     /// Files that the agent committed or put into its own index, whether they are ignored or not.
     pub(super) fn chosen(
         &self,
         overlay: &Overlay,
         lookup: &Lookup<'_>,
-        pristine: &[u8],
+        theirs: Theirs,
     ) -> Result<Vec<Vec<u8>>, CaptureError> {
-        let index = self.worktree.admin().join("index");
-        let theirs = if is_plain_file(&index) {
-            // An index that the agent spoilt says nothing, and that must not cost the rest.
-            fs::read(&index).unwrap_or_default()
-        } else {
-            Vec::new()
-        };
-        let staged = if theirs == pristine {
-            Vec::new()
-        } else {
-            self.new_names(&theirs, lookup)?
-        };
         let committed = overlay.entries.iter().filter(|(_, entry)| entry.is_some());
-        let names = staged
-            .into_iter()
-            .chain(committed.map(|(path, _)| path.clone()));
+        let committed = committed.map(|(path, _)| path.clone());
+        let names = theirs.new.into_iter().chain(committed);
         let (mut files, mut links) = (Vec::new(), Vec::new());
         for path in names.filter(|path| lookup.position(path).is_none()) {
             match self.kind_of(&path, lookup) {
@@ -48,38 +123,6 @@ impl Staging<'_> {
         }
         files.extend(self.links_to_take(links)?);
         Ok(files)
-    }
-
-    /// The names in an index, however it is written, that are not expected.
-    fn new_names(&self, index: &[u8], lookup: &Lookup<'_>) -> Result<Vec<Vec<u8>>, CaptureError> {
-        let Some(index) = Index::parse(index, self.id_size()) else {
-            return self.names_by_git(index);
-        };
-        // Both are sorted, and nearly the same.
-        let mut known = lookup.entries.iter().map(|entry| &entry.path).peekable();
-        let mut names = Vec::new();
-        for Tracked { path, .. } in index.entries {
-            while known.next_if(|known| **known < path).is_some() {}
-            if known.peek() != Some(&&path) {
-                names.push(path.into_owned());
-            }
-        }
-        Ok(names)
-    }
-
-    fn names_by_git(&self, index: &[u8]) -> Result<Vec<Vec<u8>>, CaptureError> {
-        let copy = self.scratch.path().join("theirs");
-        let written = fs::write(&copy, index);
-        written.map_err(|source| CaptureError::Io {
-            path: copy.clone(),
-            source,
-        })?;
-        let list = ["ls-files", "-z", "--cached"];
-        let listed = self.call().index(&copy).args(list).run()?;
-        Ok(match listed.code {
-            0 => nul_separated(&listed.stdout).map(<[u8]>::to_vec).collect(),
-            _ => Vec::new(),
-        })
     }
 
     /// What a name of an agent's stands for, if it is in the worktree and not behind a link.

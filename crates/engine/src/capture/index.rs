@@ -3,6 +3,7 @@
 //! Takes the bytes as they are, agents' own ones included, and knows nothing of the files themselves.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -17,6 +18,9 @@ const EXECUTABLE: u32 = 0o100;
 const KIND: u32 = 0o170_000;
 const REGULAR: u32 = 0o100_000;
 
+/// More than any repository has files; a limit against forged numbers.
+const MOST_BITS: usize = 1 << 22;
+
 /// One file of an index, or of a tree where nobody has noted anything about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tracked<'a> {
@@ -26,6 +30,8 @@ pub(super) struct Tracked<'a> {
     pub(super) noted: Option<Noted>,
     /// Where the entry begins in its index.
     pub(super) place: usize,
+    /// Whether its file is not meant to be there, as in a sparse checkout.
+    pub(super) is_skipped: bool,
 }
 
 /// The id of an object as an index holds it.
@@ -150,6 +156,8 @@ pub(super) struct Index<'a> {
     pub(super) entries: Vec<Tracked<'a>>,
     /// The tree that all of it makes up, if git knew.
     pub(super) tree: Option<RawId>,
+    /// The other index that this one only changes.
+    pub(super) shared: Option<Shared>,
 }
 
 impl<'a> Index<'a> {
@@ -172,19 +180,45 @@ impl<'a> Index<'a> {
             let entry = rest.entry(version, id_size, before)?;
             entries.push(Tracked { place, ..entry });
         }
-        let mut tree = None;
+        let (mut tree, mut shared) = (None, None);
         while !rest.0.is_empty() {
             let name = rest.take(4)?;
             let size = usize::try_from(rest.number()?).ok()?;
             let data = rest.take(size)?;
             match name {
                 b"TREE" => tree = root_tree(data, id_size),
-                // The rest of the entries is elsewhere, or whole folders are entries.
-                b"link" | b"sdir" => return None,
+                b"link" => shared = Some(Shared::parse(data, id_size)?),
+                // Whole folders are entries.
+                b"sdir" => return None,
                 _ => {}
             }
         }
-        Some(Self { entries, tree })
+        Some(Self {
+            entries,
+            tree,
+            shared,
+        })
+    }
+}
+
+/// Half of an index that lies in a file of its own.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) id: RawId,
+    /// The positions of its entries that do not count any more.
+    pub(super) deleted: HashSet<usize>,
+}
+
+impl Shared {
+    fn parse(data: &[u8], id_size: usize) -> Option<Self> {
+        let mut rest = Bytes(data);
+        let id = RawId::of(rest.take(id_size)?)?;
+        let deleted = if rest.0.is_empty() {
+            HashSet::new()
+        } else {
+            rest.bitmap()?
+        };
+        Some(Self { id, deleted })
     }
 }
 
@@ -229,9 +263,7 @@ impl<'a> Bytes<'a> {
         let id = RawId::of(self.take(id_size)?)?;
         let flags = self.take(2)?;
         let is_extended = flags[0] & 0x40 != 0;
-        if is_extended {
-            self.take(2)?;
-        }
+        let is_skipped = is_extended && self.take(2)?[0] & 0x40 != 0;
         let path = if version == 4 {
             let shared = before.len().checked_sub(self.distance()?)?;
             let path = [&before[..shared], self.until_nul()?].concat();
@@ -256,7 +288,46 @@ impl<'a> Bytes<'a> {
                 size,
             }),
             place: 0,
+            is_skipped,
         })
+    }
+
+    /// The positions in a compressed bitmap that are set.
+    ///
+    /// It alternates between a word that says how many equal words and how many others follow, and those
+    /// others.
+    fn bitmap(&mut self) -> Option<HashSet<usize>> {
+        let (size, words) = (self.number()?, self.number()?);
+        let mut words = Bytes(self.take(usize::try_from(words).ok()?.checked_mul(8)?)?);
+        let _last = self.number()?;
+        let size = usize::try_from(size)
+            .ok()
+            .filter(|size| *size <= MOST_BITS)?;
+        let (mut set, mut at) = (HashSet::new(), 0_usize);
+        while !words.0.is_empty() {
+            let marker = words.word()?;
+            let equal = usize::try_from(marker >> 1 & u64::from(u32::MAX)).ok()?;
+            let end = at.checked_add(equal.checked_mul(64)?)?;
+            if marker & 1 == 1 {
+                set.extend(at..end.min(size));
+            }
+            at = end;
+            for _ in 0..marker >> 33 {
+                let word = words.word()?;
+                set.extend(
+                    (0..64)
+                        .filter(|bit| word >> bit & 1 == 1)
+                        .map(|bit| at + bit),
+                );
+                at += 64;
+            }
+        }
+        Some(set)
+    }
+
+    fn word(&mut self) -> Option<u64> {
+        let bytes = self.take(8)?;
+        Some(u64::from_be_bytes(bytes.try_into().ok()?))
     }
 
     fn until_nul(&mut self) -> Option<&'a [u8]> {

@@ -120,6 +120,7 @@ fn followed(
             id,
             noted: None,
             place: 0,
+            is_skipped: false,
         })
     };
     let overlay: HashMap<_, _> = changes

@@ -23,6 +23,8 @@ pub(super) struct Staged {
     pub(super) left_out: Vec<PathBuf>,
     /// Paths of files in whose place is something that git has no room for.
     pub(super) special: Vec<PathBuf>,
+    /// Paths that belong to Git LFS and hold content in the place of a pointer.
+    pub(super) large: Vec<PathBuf>,
 }
 
 /// A private index that begins as the basis.
@@ -106,10 +108,19 @@ impl<'a> Staging<'a> {
         let overlay = Overlay::of(self, start, &index.entries)?;
         let expected = overlay.applied_to(&index.entries);
         let lookup = Lookup::of(&expected);
-        let found = walk::walk(self.worktree.path(), &lookup, *written)?;
+        let mut found = walk::walk(self.worktree.path(), &lookup, *written)?;
+        let theirs = self.theirs(&lookup, pristine.bytes)?;
+        // A file that a sparse checkout took out of sight is not deleted.
+        for at in theirs
+            .skipped
+            .iter()
+            .filter_map(|path| lookup.position(path))
+        {
+            found.stays[at] |= !found.special.contains(&at);
+        }
         let changed = self.changed(&lookup, &found)?;
         let mut taken = self.unignored(found.loose.clone())?;
-        taken.extend(self.chosen(&overlay, &lookup, pristine.bytes)?);
+        taken.extend(self.chosen(&overlay, &lookup, theirs)?);
         let mut left_out = LeftOut::of(self.leave_out);
         let mut edits = overlay.edits(&lookup, &found);
         for (at, entry) in expected.iter().enumerate() {
@@ -133,6 +144,7 @@ impl<'a> Staging<'a> {
         let special = special.filter(|path| !left_out.takes(path));
         Ok(Staged {
             special: special.map(|path| os_str(path).into()).collect(),
+            large: self.large_files(&edits.stored, &expected)?,
             tree: if overlay.is_all_of(&edits) {
                 start_tree.clone()
             } else {
@@ -232,9 +244,31 @@ impl<'a> Staging<'a> {
             push_path(&mut files, path);
         }
         self.update(&["--add", "--remove", "--replace", "--stdin"], files)?;
+        self.check_all_stored(stored)?;
         self.update(&["--index-info"], self.pushed_out(edits, pristine))?;
         let printed = self.call().arg("write-tree").output()?;
         Ok(parse_id("write-tree", &printed)?)
+    }
+
+    /// Git passes over names that some system takes for its own folder, without an error.
+    fn check_all_stored(&self, stored: &[&[u8]]) -> Result<(), CaptureError> {
+        if !stored.iter().any(|path| has_odd_part(path)) {
+            return Ok(());
+        }
+        let (bytes, _) = read_index(&self.index());
+        let index = Index::parse(&bytes, self.id_size());
+        let names: HashSet<&[u8]> = index
+            .iter()
+            .flat_map(|index| &index.entries)
+            .map(|entry| &entry.path[..])
+            .collect();
+        let is_lost = |path: &&&[u8]| !names.contains(**path) && !self.is_plainly_gone(path);
+        match stored.iter().find(is_lost) {
+            Some(path) => Err(CaptureError::Name {
+                path: os_str(path).into(),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Writes the private index.
@@ -299,6 +333,18 @@ pub(super) fn push_path(paths: &mut Vec<u8>, path: &[u8]) {
 pub(super) fn is_at_or_below(path: &[u8], top: &[u8]) -> bool {
     let rest = path.strip_prefix(top);
     rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+}
+
+/// Whether a part of a path is like `.git` or `git~1`, whatever else is in it.
+fn has_odd_part(path: &[u8]) -> bool {
+    path.split(|byte| *byte == b'/').any(|part| {
+        let mut letters = part.iter().filter(|byte| byte.is_ascii_alphanumeric());
+        b"git".iter().all(|wanted| {
+            letters
+                .next()
+                .is_some_and(|letter| letter.eq_ignore_ascii_case(wanted))
+        })
+    })
 }
 
 /// The bytes of an index and its age, if it can be read.
