@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Weave branches of this repository into one, leaving out what conflicts
     Weave(WeaveArgs),
+    /// List what is checked out for tasks of this repository, or left over from them
+    Worktrees(WorktreesArgs),
     /// Show a whole run on a small repository in a temporary folder; needs no account
     Demo,
     /// Print the completions for a shell
@@ -261,6 +263,13 @@ pub(crate) struct WeaveArgs {
     /// Show what would come of it, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorktreesArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -9,3 +9,4 @@ pub(crate) mod next;
 pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod weave;
+pub(crate) mod worktrees;

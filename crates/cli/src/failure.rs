@@ -17,6 +17,7 @@ use pleach_engine::plan_in_use::NoPlan;
 use pleach_engine::run::RunError;
 use pleach_engine::state_folder::StateFolderError;
 use pleach_engine::weave::WeaveError;
+use pleach_engine::worktree::WorktreeError;
 use serde_json::json;
 
 use crate::output::{Reader, one_line, tell, tell_error};
@@ -298,6 +299,16 @@ impl From<WeaveError> for Failures {
     }
 }
 
+impl From<WorktreeError> for Failures {
+    fn from(error: WorktreeError) -> Self {
+        match error {
+            WorktreeError::Git(error) => error.into(),
+            WorktreeError::Store(error) => error.into(),
+            _ => Failure::new(Exit::Environment, "worktree", with_causes(&error)).into(),
+        }
+    }
+}
+
 impl From<RunError> for Failures {
     fn from(error: RunError) -> Self {
         match error {
@@ -305,7 +316,8 @@ impl From<RunError> for Failures {
             RunError::Git(error) => error.into(),
             RunError::State(error) => error.into(),
             RunError::Weave(error) => error.into(),
-            RunError::Worktree(_) | RunError::Io { .. } => {
+            RunError::Worktree(error) => error.into(),
+            RunError::Io { .. } => {
                 Failure::new(Exit::Environment, "run", with_causes(&error)).into()
             }
         }

@@ -44,6 +44,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failures> {
         Command::Mark(arguments) => commands::mark::run(&arguments),
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::Weave(arguments) => commands::weave::run(&arguments),
+        Command::Worktrees(arguments) => commands::worktrees::run(&arguments),
         Command::Demo => commands::demo::run(),
         Command::Completions { shell } => Ok(commands::completions::run(shell)),
         Command::DemoAgent => Ok(commands::demo_agent::run()),

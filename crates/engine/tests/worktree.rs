@@ -209,8 +209,8 @@ fn worktrees_are_listed_with_what_is_there_of_them() {
     let listed = list(&store).unwrap();
     let states: Vec<_> = listed.iter().map(|tree| (&tree.path, tree.state)).collect();
     let expected = [
-        (&foreign, TreeState::Present),
-        (&whole, TreeState::Present),
+        (&foreign, TreeState::Left),
+        (&whole, TreeState::InUse),
         (&gone, TreeState::FolderGone),
         (&unknown, TreeState::Unregistered),
     ];

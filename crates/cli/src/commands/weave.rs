@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::args::{MergeStrategy, OnConflict, WeaveArgs};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{self, Reader, one_line, tell_error};
+use crate::plan_source::current_folder;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -25,11 +26,7 @@ pub(crate) fn run(arguments: &WeaveArgs) -> Result<Exit, Failures> {
 }
 
 fn answer(arguments: &WeaveArgs) -> Result<Exit, Failures> {
-    let here = std::env::current_dir().map_err(|error| {
-        let message = format!("could not find the current folder: {error}");
-        Failure::new(Exit::Environment, "folder", message)
-    })?;
-    let repository = Repository::find(Git::find()?, &here)?;
+    let repository = Repository::find(Git::find()?, &current_folder()?)?;
     if let Some(name) = &arguments.name {
         repository.check_branch(name)?;
     }

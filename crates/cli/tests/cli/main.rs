@@ -12,6 +12,7 @@ mod plan;
 mod run;
 mod stopping;
 mod weave;
+mod worktrees;
 
 use std::fs;
 use std::path::{Path, PathBuf};

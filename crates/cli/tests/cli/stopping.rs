@@ -10,7 +10,7 @@ use crate::Answer;
 use crate::run::{Scene, make_pipe};
 
 /// A run whose agent has written something and waits at a pipe; returns when it waits there.
-fn waiting_run(scene: &Scene, shell_after: &str) -> (Child, std::fs::File) {
+pub(crate) fn waiting_run(scene: &Scene, shell_after: &str) -> (Child, std::fs::File) {
     let gate = scene.repo.beside("gate");
     make_pipe(&gate);
     let shell = format!(

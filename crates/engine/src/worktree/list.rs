@@ -32,8 +32,10 @@ pub struct Listed {
 /// What is there of a worktree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeState {
-    /// Files and registration.
-    Present,
+    /// Files and registration, and the process that made it is at work.
+    InUse,
+    /// Files and registration, and nobody at work: it may hold work that is kept nowhere else.
+    Left,
     /// A process is making it, or was killed while doing so.
     HalfMade,
     /// A process is taking it away, or was killed while doing so; what was in it is kept.
@@ -81,7 +83,13 @@ fn look(store: &Store, id: &str, admin: &Path) -> Option<Listed> {
     ) {
         (Some(Stage::Making), _) => TreeState::HalfMade,
         (Some(Stage::Going), _) => TreeState::Going,
-        (_, true) if is_present(admin) => TreeState::Present,
+        (_, true) if is_present(admin) => {
+            let owner = record.as_ref().map(|record| record.sign.as_str());
+            match owner.map(|sign| store.is_alive(sign)) {
+                Some(Ok(true)) => TreeState::InUse,
+                _ => TreeState::Left,
+            }
+        }
         (_, true) => TreeState::Unregistered,
         (_, false) => TreeState::FolderGone,
     };

@@ -162,7 +162,7 @@ fn what_lives_and_what_may_hold_work_is_not_swept() {
     let worktree = Worktree::create(&store, &spec).unwrap();
     fs::write(worktree.path().join("work.txt"), "unkept").unwrap();
     let state = || list(&store).unwrap().remove(0).state;
-    assert_eq!(state(), TreeState::Present);
+    assert_eq!(state(), TreeState::InUse);
     // The process that made it is gone, and so is git's knowledge of it.
     let id = ref_segment(&spec.branch);
     let record = store.home().join("trees").join(&id);

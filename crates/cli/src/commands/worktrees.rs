@@ -1,0 +1,115 @@
+//! `pleach worktrees`: what is checked out for tasks of this repository, or left over from them.
+
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use pleach_engine::git::{CommitId, Git, Store};
+use pleach_engine::state_folder::StateFolder;
+use pleach_engine::worktree::{Listed, TreeState, list};
+use serde_json::json;
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::args::WorktreesArgs;
+use crate::failure::{Exit, Failures};
+use crate::output::{self, Reader, one_line};
+use crate::plan_source::current_folder;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GREEN: Style = AnsiColor::Green.on_default();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+
+/// Lists the worktrees of this repository.
+pub(crate) fn run(arguments: &WorktreesArgs) -> Result<Exit, Failures> {
+    let found = find().map_err(|failures| failures.told_to(Reader::of(arguments.json)))?;
+    if arguments.json {
+        print_json(&found);
+    } else if found.is_empty() {
+        output::print(format_args!("There is no worktree of this repository.\n"));
+    } else {
+        print(&found);
+    }
+    Ok(Exit::Success)
+}
+
+fn find() -> Result<Vec<Listed>, Failures> {
+    let stores = StateFolder::of_user()?.stores();
+    let store = Store::existing(Git::find()?, &stores, &current_folder()?)?;
+    match store {
+        Some(store) => Ok(list(&store)?),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The last two parts of its path, as `batch-3/task-63`.
+fn name(worktree: &Listed) -> String {
+    let parts: Vec<_> = worktree.path.components().rev().take(2).collect();
+    let parts = parts
+        .iter()
+        .rev()
+        .map(|part| part.as_os_str().to_string_lossy());
+    parts.collect::<Vec<_>>().join("/")
+}
+
+fn print(found: &[Listed]) {
+    let names: Vec<String> = found.iter().map(|tree| one_line(&name(tree))).collect();
+    let width = names.iter().map(|name| name.width()).max().unwrap_or(0);
+    for (worktree, name) in found.iter().zip(&names) {
+        let (style, state) = match worktree.state {
+            TreeState::InUse => (GREEN, "in use"),
+            TreeState::Left => (YELLOW, "left over"),
+            TreeState::HalfMade => (YELLOW, "half made"),
+            TreeState::Going => (DIM, "going"),
+            TreeState::FolderGone => (YELLOW, "files gone"),
+            TreeState::Unregistered => (YELLOW, "unknown to git"),
+        };
+        let padding = " ".repeat(width - name.width());
+        let age = worktree.age.map(age).unwrap_or_default();
+        let branch = worktree.branch.as_deref().map(one_line);
+        output::print(format_args!(
+            "  {BOLD}{name}{BOLD:#}{padding}  {style}{state:<14}{style:#} {age:>5}  {}  {DIM}{}{DIM:#}\n",
+            branch.unwrap_or_default(),
+            one_line(&worktree.path.to_string_lossy()),
+        ));
+    }
+}
+
+fn print_json(found: &[Listed]) {
+    let worktrees: Vec<_> = found
+        .iter()
+        .map(|worktree| {
+            json!({
+                "id": name(worktree),
+                "path": worktree.path,
+                "branch": worktree.branch,
+                "head": worktree.head.as_ref().map(CommitId::as_str),
+                "basis": worktree.basis.as_ref().map(CommitId::as_str),
+                "state": state(worktree.state),
+                "seconds": worktree.age.map(|age| age.as_secs()),
+            })
+        })
+        .collect();
+    let text = serde_json::to_string_pretty(&json!({ "worktrees": worktrees }));
+    let text = text.expect("it is plain data");
+    output::print(format_args!("{text}\n"));
+}
+
+fn state(state: TreeState) -> &'static str {
+    match state {
+        TreeState::InUse => "in_use",
+        TreeState::Left => "left_over",
+        TreeState::HalfMade => "half_made",
+        TreeState::Going => "going",
+        TreeState::FolderGone => "files_gone",
+        TreeState::Unregistered => "unregistered",
+    }
+}
+
+fn age(age: Duration) -> String {
+    match age.as_secs() {
+        seconds @ 0..60 => format!("{seconds}s"),
+        seconds @ 60..3_600 => format!("{}m", seconds / 60),
+        seconds @ 3_600..86_400 => format!("{}h", seconds / 3_600),
+        seconds => format!("{}d", seconds / 86_400),
+    }
+}
