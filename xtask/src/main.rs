@@ -18,7 +18,7 @@ const HELP: &str = "cargo xtask COMMAND
   demo      build Pleach and show a whole run with the built-in agent
   test      the gate: format, lints, all tests, documentation
   bench     the benchmarks, each printing a ratio; `bench weave` runs one of plans, worktrees, weave
-  fuzz      the properties of plans and batches, with 200,000 cases each
+  fuzz      the properties of plans and batches, with 200,000 cases each, and weaving on many repositories
   pictures  draw the pictures of the guide anew
 ";
 
@@ -78,7 +78,17 @@ fn fuzz() -> Result<(), String> {
                 "any_",
             ])
             .env("PLEACH_CASES", "200000"),
-    )
+    )?;
+    let mut weaving = Command::new("cargo");
+    let words = [
+        "test",
+        "--release",
+        "--locked",
+        "--package",
+        "pleach-engine",
+    ];
+    weaving.args(words).args(["--test", "weave_like_git"]);
+    step(weaving.env("PLEACH_THOROUGH", "1"))
 }
 
 /// The test suite tells when they are stale.
