@@ -55,6 +55,9 @@ pub enum WeaveError {
         /// What the system said.
         source: io::Error,
     },
+    /// Folders are in each other more often than git allows.
+    #[error("the folders of a branch are too deep for git")]
+    TooDeep,
     /// Objects are named by a hash that is not known here.
     #[error("objects of this repository are named by {0:?}, which is not known here")]
     UnknownHash(String),

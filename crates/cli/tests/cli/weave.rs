@@ -226,6 +226,45 @@ fn branches_that_are_in_already_and_histories_of_their_own_are_told_apart() {
 }
 
 #[test]
+fn repositories_with_long_ids_and_bare_ones_are_woven_too() {
+    let repo = TestRepo::new();
+    let long = repo.beside("long");
+    let git = |args: &[&str]| repo.git_in(&long, args);
+    std::fs::create_dir(&long).unwrap();
+    git(&[
+        "init",
+        "--quiet",
+        "--object-format=sha256",
+        "--initial-branch=main",
+    ]);
+    git(&["commit", "--quiet", "--allow-empty", "-m", "base"]);
+    for (branch, text) in [("one", "1\n"), ("two", "2\n")] {
+        git(&["switch", "--quiet", "--create", branch, "main"]);
+        std::fs::write(long.join("shared.txt"), text).unwrap();
+        std::fs::write(long.join(branch), text).unwrap();
+        git(&["add", "--all"]);
+        git(&["commit", "--quiet", "-m", branch]);
+    }
+    let bare = repo.beside("bare");
+    repo.git(&[
+        "clone",
+        "--quiet",
+        "--bare",
+        long.to_str().unwrap(),
+        bare.to_str().unwrap(),
+    ]);
+    for folder in [&long, &bare] {
+        let words = [
+            "weave", "one", "two", "--onto", "main", "--as", "hedge", "--json",
+        ];
+        let told = json(&pleach(folder, &repo.beside("home"), &words));
+        assert_eq!(told["tip"].as_str().unwrap().len(), 64, "{told}");
+        assert_eq!(told["merged"], serde_json::json!(["one"]), "{told}");
+        repo.git_in(folder, &["fsck", "--strict"]);
+    }
+}
+
+#[test]
 fn what_a_killed_weaving_left_behind_is_swept_by_the_next_one() {
     let repo = repo(&THREE);
     let temporary = repo.beside("tmp");

@@ -9,6 +9,9 @@ use gix_object::tree::{Entry, name_order};
 use super::WeaveError;
 use super::objects::{Leaf, Objects};
 
+/// As deep as git itself goes by default.
+const DEEPEST: usize = 2048;
+
 /// A path that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
@@ -46,6 +49,7 @@ pub(super) fn diff(
         objects,
         found: &mut found,
         path: Vec::new(),
+        depth: 0,
     };
     walk.folder(old, new)?;
     Ok(found)
@@ -55,6 +59,7 @@ struct Walk<'a> {
     objects: &'a Objects,
     found: &'a mut Diff,
     path: Vec<u8>,
+    depth: usize,
 }
 
 impl Walk<'_> {
@@ -62,6 +67,16 @@ impl Walk<'_> {
         if old == new {
             return Ok(());
         }
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(WeaveError::TooDeep);
+        }
+        self.entries(old, new)?;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn entries(&mut self, old: Option<ObjectId>, new: Option<ObjectId>) -> Result<(), WeaveError> {
         if old.is_some() && new.is_none() && !self.path.is_empty() {
             self.found.gone.push(self.path.clone().into());
         }

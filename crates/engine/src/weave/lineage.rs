@@ -86,15 +86,8 @@ impl Lineage {
 
     /// Whether everything up to a commit is woven in; a merge of what is woven counts as woven.
     pub(super) fn is_in(&self, commit: ObjectId) -> bool {
-        let is_old = |id: &ObjectId| !self.parents.contains_key(id) || self.woven.contains(id);
-        self.brings(commit).iter().all(|new| {
-            let above = &self.parents[new];
-            let is_merge = above.len() > 1;
-            is_merge
-                && above
-                    .iter()
-                    .all(|parent| is_old(parent) || self.is_in(*parent))
-        })
+        let is_merge = |new: &ObjectId| self.parents[new].len() > 1;
+        self.brings(commit).iter().all(is_merge)
     }
 
     /// A commit and those before it that the base lacks.
@@ -168,6 +161,17 @@ mod tests {
         let lineage = lineage("m a P\na O");
         let parting = lineage.parting(&lineage.brings(id(b'm')));
         assert_eq!(parting, Parting::Several(vec![id(b'O'), id(b'P')]));
+    }
+
+    #[test]
+    fn a_merge_of_what_is_woven_is_in_and_one_of_what_is_not_is_not() {
+        let mut lineage = lineage("n m c\nm a b\nc O\na O\nb O");
+        for branch in [b'a', b'b'] {
+            assert!(!lineage.is_in(id(b'm')));
+            lineage.weave(&lineage.brings(id(branch)));
+        }
+        assert!(lineage.is_in(id(b'm')));
+        assert!(!lineage.is_in(id(b'n')));
     }
 
     #[test]
