@@ -16,6 +16,7 @@ mod scene;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pleach_engine::capture::{Captured, History, snapshot};
 use pleach_testkit::TestRepo;
@@ -295,6 +296,22 @@ fn an_edit_in_the_second_of_the_checkout_is_seen_though_size_and_date_stay() {
     let file = fs::File::options().write(true).open(&path).unwrap();
     file.set_modified(date).unwrap();
     assert_eq!(scene.git(&["status", "--porcelain"]), " M a.txt");
+    assert_eq!(scene.capture().files, ["a.txt"]);
+}
+
+#[test]
+fn such_an_edit_is_seen_later_as_well() {
+    let scene = Scene::new();
+    let path = scene.path("a.txt");
+    let date = path.metadata().unwrap().modified().unwrap();
+    fs::write(&path, "A\n").unwrap();
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(date).unwrap();
+    // Git goes by whole seconds, and takes what is older than its index for unchanged.
+    let second = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap().as_secs();
+    while second(SystemTime::now()) <= second(date) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
     assert_eq!(scene.capture().files, ["a.txt"]);
 }
 
