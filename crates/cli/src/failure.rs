@@ -316,7 +316,7 @@ impl From<RunError> for Failures {
             RunError::Git(error) => error.into(),
             RunError::State(error) => error.into(),
             RunError::Weave(error) => error.into(),
-            RunError::Worktree(error) => error.into(),
+            RunError::Worktree(error) => (*error).into(),
             RunError::Io { .. } => {
                 Failure::new(Exit::Environment, "run", with_causes(&error)).into()
             }

@@ -91,7 +91,7 @@ pub enum RunError {
     Weave(#[from] WeaveError),
     /// What an earlier run left behind could not be cleared up.
     #[error(transparent)]
-    Worktree(#[from] WorktreeError),
+    Worktree(Box<WorktreeError>),
     /// Pleach's own folder cannot be used.
     #[error(transparent)]
     State(#[from] StateFolderError),
@@ -169,7 +169,9 @@ pub fn prepare(request: RunRequest) -> Result<Prepared, RunError> {
     let steering = SteeringFiles::at(&store, &base)?;
     let lock = ProjectLock::take(store.home())?;
     // What a killed run left behind; a worktree that may hold work stays.
-    worktree::sweep(&store)?;
+    worktree::sweep(&store)
+        .map_err(Box::new)
+        .map_err(RunError::Worktree)?;
     let (sender, inbox) = channel();
     let cancel = Cancel::new().map_err(|source| RunError::Io {
         doing: "prepare to stop agents",
@@ -207,6 +209,14 @@ impl Prepared {
 
     /// Runs the batch to its end.
     pub fn run(self, told: &mut dyn FnMut(Told<'_>)) -> Result<Summary, RunError> {
+        if self
+            .store
+            .read_file_at(&self.base, ".gitmodules")?
+            .is_some()
+        {
+            let note = "submodules are not fetched: their folders are empty in worktrees";
+            told(Told::Note(note.to_owned()));
+        }
         let graph = Graph::of(&self.request.document.plan, Strictness::AsWritten);
         let batch = Batch::of(&graph, &self.request.chosen, self.request.rules);
         drop(graph);

@@ -132,7 +132,7 @@ fn prepare(
         weaving.weave(place)?;
     }
     weaving.name_partners()?;
-    let tip = history::write(&mut weaving, strategy)?;
+    let tip = history::write(&weaving, strategy)?;
     let tree = weaving.tip;
     let weave = Weave {
         tip: parse_id("weave", tip.to_string().as_bytes())?,

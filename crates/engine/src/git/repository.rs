@@ -79,8 +79,9 @@ impl PutError {
             Self::Taken { branch, .. } => Some(format!(
                 "choose another name, or delete it first: git branch -D {branch}"
             )),
-            Self::CheckedOut { .. } => Some("choose another name with --as".into()),
-            Self::InTheWay { .. } => Some("choose another name with --as".into()),
+            Self::CheckedOut { .. } | Self::InTheWay { .. } => {
+                Some("choose another name with --as".into())
+            }
             Self::Git(_) => None,
             Self::Store(error) => error.hint(),
         }
@@ -145,13 +146,10 @@ impl Repository {
     pub fn resolve(&self, names: &[String]) -> Result<Vec<Option<CommitId>>, StoreError> {
         // No name of a commit has a line break, and one process answers for all others.
         let asked = |name: &&String| !name.contains('\n') && !name.is_empty();
-        let lines: String = names
-            .iter()
-            .filter(asked)
-            .map(|name| format!("{name}^{{commit}}\n"))
-            .collect();
+        let lines = names.iter().filter(asked);
+        let lines: Vec<String> = lines.map(|name| format!("{name}^{{commit}}\n")).collect();
         let check = ["cat-file", "--batch-check=%(objectname) %(objecttype)"];
-        let printed = self.call().args(check).stdin(lines).output()?;
+        let printed = self.call().args(check).stdin(lines.concat()).output()?;
         let printed = String::from_utf8_lossy(&printed).into_owned();
         let mut answers = printed.lines();
         let answer = |name: &String| {

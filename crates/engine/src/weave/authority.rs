@@ -193,10 +193,10 @@ pub(super) fn colliding(
     if pairs.is_empty() {
         return Ok(Vec::new());
     }
-    let lines: String = pairs
-        .iter()
-        .map(|(one, other)| format!("{one} {other}\n"))
-        .collect();
+    let mut lines = String::new();
+    for (one, other) in pairs {
+        writeln!(lines, "{one} {other}").expect("writing to a string works");
+    }
     let merge = [
         "merge-tree",
         "--write-tree",

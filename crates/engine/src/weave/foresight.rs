@@ -73,7 +73,10 @@ impl Weaving<'_> {
         let mut is_open = false;
         for change in &theirs.changes {
             let now = coming.get(&change.path).copied();
-            let now = now.or_else(|| ours.leaf(&change.path).map(Coming::Known));
+            let now = now.or_else(|| {
+                ours.leaf(&change.path)
+                    .map(|leaf| Coming::Known(Some(leaf)))
+            });
             match (now, change.old, change.new) {
                 (Some(Coming::Open), ..) => is_open = true,
                 (Some(Coming::Known(Some(ours))), Some(base), Some(theirs))

@@ -44,6 +44,9 @@ pub(super) struct Commit {
     pub(super) message: Vec<u8>,
 }
 
+/// Objects that only memory holds.
+type Fresh = HashMap<ObjectId, (Kind, Rc<[u8]>)>;
+
 /// The object database of a weaving.
 pub(super) struct Objects {
     on_disk: gix_odb::Handle,
@@ -51,7 +54,7 @@ pub(super) struct Objects {
     aside: gix_odb::loose::Store,
     deflater: RefCell<Deflater>,
     kind: gix_hash::Kind,
-    fresh: RefCell<HashMap<ObjectId, (Kind, Rc<[u8]>)>>,
+    fresh: RefCell<Fresh>,
     order: RefCell<Vec<ObjectId>>,
     shown: RefCell<HashSet<ObjectId>>,
     trees: RefCell<HashMap<ObjectId, Rc<Tree>>>,

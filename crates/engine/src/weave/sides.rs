@@ -55,9 +55,9 @@ impl Ours {
         }
     }
 
-    /// What we have at a path that we changed; the inner `None` is a file that we removed.
-    pub(super) fn leaf(&self, path: &BString) -> Option<Option<Leaf>> {
-        self.changes.get(path).map(|(_, now)| *now)
+    /// What we have at a path that we changed and did not remove.
+    pub(super) fn leaf(&self, path: &BString) -> Option<Leaf> {
+        self.changes.get(path).and_then(|(_, now)| *now)
     }
 
     /// Takes in what was woven on top; `is_folder` tells of a folder whether our tree has it now.

@@ -3,6 +3,7 @@
 //! Decides who is in and what the tree is then; which commits are written is another file's duty.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 use gix_hash::ObjectId;
@@ -86,8 +87,10 @@ impl<'w> Weaving<'w> {
             .iter()
             .map(|strand| objects.commit(object_id(&strand.commit)));
         let commits = commits.collect::<Result<Vec<_>, _>>()?;
-        let mut wanted: String = strands.iter().map(|s| format!("{}\n", s.commit)).collect();
-        wanted.push_str(&format!("^{}\n", onto.id));
+        let mut wanted = format!("^{}\n", onto.id);
+        for strand in strands {
+            writeln!(wanted, "{}", strand.commit).expect("writing to a string works");
+        }
         let list = ["rev-list", "--parents", "--stdin"];
         let printed = loom.call().args(list).stdin(wanted).output()?;
         let lineage = Lineage::read(&printed).ok_or_else(|| GitError::Garbled {

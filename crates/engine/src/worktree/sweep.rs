@@ -17,20 +17,22 @@ pub fn sweep(store: &Store) -> Result<Vec<PathBuf>, WorktreeError> {
     let mut cleared = Vec::new();
     for sign in store.dead_signs()? {
         cleared.extend(clear_records(store, &sign)?);
-        let home = store.home();
-        let is_scratch = |name: &str| {
-            let rest = name.strip_prefix("scratch-");
-            rest.is_some_and(|rest| trash::is_of(rest, &sign))
-        };
-        let mut waste = named(home, is_scratch);
-        waste.extend(registrations(store));
-        let is_building = |name: &str| name.split('.').nth(1) == Some(&sign);
-        for folder in [store.git_dir().join("wt-stage"), home.join("index")] {
-            waste.extend(named(&folder, is_building));
-        }
-        waste.extend(trash::left_by(store, &sign));
-        waste.into_iter().for_each(delete_later);
+        registrations(store).into_iter().for_each(delete_later);
+        trash::left_by(store, &sign)
+            .into_iter()
+            .for_each(delete_later);
     }
+    // A git that outlived its Pleach may write even after the sign of that was cleared away, so these
+    // are told by the names that they bear.
+    let home = store.home();
+    let of_scratch = |name: &str| Some(trash::sign_in(name.strip_prefix("scratch-")?));
+    let of_building = |name: &str| name.split('.').nth(1).map(str::to_owned);
+    let mut waste = abandoned(store, home, of_scratch)?;
+    for folder in [store.git_dir().join("wt-stage"), home.join("index")] {
+        waste.extend(abandoned(store, &folder, of_building)?);
+    }
+    waste.extend(trash::left_by_us(store)?);
+    waste.into_iter().for_each(delete_later);
     Ok(cleared)
 }
 
@@ -61,10 +63,21 @@ fn registrations(store: &Store) -> Vec<Waste> {
         .collect()
 }
 
-fn named(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<Waste> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .filter(|entry| is_wanted(&entry.file_name().to_string_lossy()))
-        .map(|entry| Waste::Path(entry.path()))
-        .collect()
+/// What bears the sign of a process that is not alive any more.
+fn abandoned(
+    store: &Store,
+    folder: &Path,
+    sign_in: impl Fn(&str) -> Option<String>,
+) -> Result<Vec<Waste>, WorktreeError> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        // The sign is made before anything that bears it, so it is looked at afterwards.
+        let sign = sign_in(&entry.file_name().to_string_lossy());
+        if let Some(sign) = sign
+            && !store.is_alive(&sign)?
+        {
+            found.push(Waste::Path(entry.path()));
+        }
+    }
+    Ok(found)
 }

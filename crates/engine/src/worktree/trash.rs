@@ -162,6 +162,13 @@ pub(super) fn left_by(store: &Store, sign: &str) -> Vec<Waste> {
     waste
 }
 
+/// What this process could not delete when it tried: a git that outlived its Pleach may have been
+/// writing there.
+pub(super) fn left_by_us(store: &Store) -> Result<Vec<Waste>, StoreError> {
+    let noted = noted_by(&notes(store), &store.sign()?);
+    Ok(noted.into_iter().map(Waste::Noted).collect())
+}
+
 fn noted_by(notes: &Path, sign: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(notes).into_iter().flatten().flatten();
     entries
@@ -170,8 +177,14 @@ fn noted_by(notes: &Path, sign: &str) -> Vec<PathBuf> {
         .collect()
 }
 
+/// The sign that a name of this form begins with: the sign, a dash, and something without one.
+pub(super) fn sign_in(name: &str) -> String {
+    let sign = name.rsplit_once('-').map(|(sign, _)| sign);
+    sign.unwrap_or(name).to_owned()
+}
+
 /// Whether a name begins with the sign of a process and a dash.
-pub(super) fn is_of(name: &str, sign: &str) -> bool {
+fn is_of(name: &str, sign: &str) -> bool {
     name.strip_prefix(sign)
         .is_some_and(|rest| rest.starts_with('-'))
 }

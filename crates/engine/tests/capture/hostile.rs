@@ -66,6 +66,27 @@ fn a_submodule_survives_whatever_happened_to_its_folder() {
     );
 }
 
+/// Weaves work onto a base that it conflicts with.
+fn weave_against_another(scene: &Scene, work: &CommitId) {
+    scene.repo.branch("other");
+    scene.repo.write("a.txt", "changed otherwise\n");
+    scene.repo.write(".gitattributes", "* merge=evil\n");
+    scene.repo.commit("other");
+    let other = scene.store.resolve_base(None).unwrap();
+    snapshot(&scene.store, &scene.worktree).unwrap();
+    let strand = Strand {
+        subject: "task 1".to_owned(),
+        commit: work.clone(),
+        basis: None,
+    };
+    let loom = Loom::of_store(&scene.store).unwrap();
+    let woven = weave(&loom, &other, &[strand], Strategy::Merge).unwrap();
+    assert!(
+        matches!(woven.outcomes[..], [Outcome::Conflict(_)]),
+        "{woven:?}"
+    );
+}
+
 #[test]
 fn nothing_that_the_agent_configured_is_executed() {
     let scene = Scene::new();
@@ -116,23 +137,7 @@ fn nothing_that_the_agent_configured_is_executed() {
     scene.repo.git_succeeds(path, &["status"]);
     fs::remove_file(&canary).expect("the trap is armed");
     let work = scene.capture();
-    scene.repo.branch("other");
-    scene.repo.write("a.txt", "changed otherwise\n");
-    scene.repo.write(".gitattributes", "* merge=evil\n");
-    scene.repo.commit("other");
-    let other = scene.store.resolve_base(None).unwrap();
-    snapshot(&scene.store, &scene.worktree).unwrap();
-    let strand = Strand {
-        subject: "task 1".to_owned(),
-        commit: work.commit.clone(),
-        basis: None,
-    };
-    let loom = Loom::of_store(&scene.store).unwrap();
-    let woven = weave(&loom, &other, &[strand], Strategy::Merge).unwrap();
-    assert!(
-        matches!(woven.outcomes[..], [Outcome::Conflict(_)]),
-        "{woven:?}"
-    );
+    weave_against_another(&scene, &work.commit);
     scene.store.publish(&work.commit, "pleach/batch-1").unwrap();
     scene.store.keep(&work.commit, "x").unwrap();
     assert!(!canary.exists());
