@@ -189,6 +189,8 @@ pub struct Call {
     command: Command,
     words: Vec<OsString>,
     stdin: Option<Vec<u8>>,
+    /// A file that is held open as long as git runs, even if this process does not live that long.
+    held: Option<File>,
     deadline: Duration,
     secrets: Vec<String>,
 }
@@ -221,6 +223,7 @@ impl Call {
             command,
             words: Vec::new(),
             stdin: None,
+            held: None,
             deadline: DEADLINE,
             secrets: Vec::new(),
         }
@@ -245,6 +248,14 @@ impl Call {
     #[must_use]
     pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.stdin = Some(bytes.into());
+        self
+    }
+
+    /// Lets git hold an empty file open while it runs, in place of an input: whoever finds the lock on
+    /// that file free knows that git has ended as well.
+    #[must_use]
+    pub(crate) fn holding(mut self, file: Option<File>) -> Self {
+        self.held = file;
         self
     }
 
@@ -361,14 +372,15 @@ impl Call {
     /// keeps one open cannot hold up the end.
     fn run_within(mut self, deadline: Duration, what: &str) -> io::Result<Option<Output>> {
         let (mut stdout, mut stderr) = (memory_file()?, memory_file()?);
-        let stdin = match &self.stdin {
-            Some(bytes) => {
+        let stdin = match (&self.stdin, self.held.take()) {
+            (Some(bytes), _) => {
                 let mut file = memory_file()?;
                 file.write_all(bytes)?;
                 file.rewind()?;
                 Stdio::from(file)
             }
-            None => Stdio::null(),
+            (None, Some(held)) => held.into(),
+            (None, None) => Stdio::null(),
         };
         let mut child = self
             .command

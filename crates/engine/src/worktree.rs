@@ -33,6 +33,9 @@ const LOCK: &str = "worktrees.lock";
 /// The file in a worktree's registration that says where it is; without it, git passes over the rest.
 const GITDIR: &str = "gitdir";
 
+/// So often a branch is taken before giving up.
+const TRIES: usize = 4;
+
 /// Why a worktree could not be made or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum WorktreeError {
@@ -102,6 +105,7 @@ pub struct Worktree {
 impl Worktree {
     /// Makes a worktree; a branch that an earlier attempt left behind is kept and begun anew.
     pub fn create(store: &Store, spec: &WorktreeSpec) -> Result<Self, WorktreeError> {
+        wait_for_earlier(store, spec)?;
         // What cannot be cleared up now is in nobody's way, or found to be so below.
         let _ = sweep(store);
         store.adopt_excludes()?;
@@ -121,6 +125,7 @@ impl Worktree {
 
     /// Finds what is left of a worktree that was made before, whole or not.
     pub fn existing(store: &Store, spec: &WorktreeSpec) -> Result<Option<Self>, WorktreeError> {
+        wait_for_earlier(store, spec)?;
         sweep(store)?;
         store.adopt_excludes()?;
         if !spec.path.parent().is_some_and(Path::is_dir) {
@@ -300,7 +305,17 @@ impl Worktree {
         Ok(store.git_dir().join("wt-stage").join(name))
     }
 
+    /// Again if the branch moved meanwhile: a git that outlived its Pleach may be at it.
     fn take_branch(&self, store: &Store) -> Result<(), WorktreeError> {
+        for _ in 1..TRIES {
+            if self.try_to_take_branch(store).is_ok() {
+                return Ok(());
+            }
+        }
+        self.try_to_take_branch(store)
+    }
+
+    fn try_to_take_branch(&self, store: &Store) -> Result<(), WorktreeError> {
         let name = self.branch_ref();
         let Err(error) = store.swap_ref(&name, &self.basis, None) else {
             return Ok(());
@@ -421,6 +436,16 @@ pub(crate) fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
         .write(true)
         .open(to)?
         .set_modified(written)
+}
+
+/// A process that was killed may have left a git behind that is still writing to the same place.
+fn wait_for_earlier(store: &Store, spec: &WorktreeSpec) -> Result<(), WorktreeError> {
+    let record = Record::load(store, &ref_segment(&spec.branch));
+    let us = store.sign()?;
+    match record.filter(|record| record.sign != us) {
+        Some(record) => Ok(store.wait_for_end(&record.sign)?),
+        None => Ok(()),
+    }
 }
 
 /// A line of one of git's own files, whose paths need not be text.

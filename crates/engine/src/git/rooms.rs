@@ -7,10 +7,15 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use super::{Store, StoreError};
+
+/// A git that outlived its Pleach ends by itself, at the end of a checkout at the latest.
+const LONGEST_END: Duration = Duration::from_secs(5);
 
 /// The signs of life of this process, by the store that each lies in.
 ///
@@ -60,6 +65,22 @@ impl Store {
         let sign = sign.to_string_lossy().into_owned();
         signs.insert(self.home().to_owned(), (sign.clone(), file));
         Ok(sign)
+    }
+
+    /// The locked file of this process, if it has made a sign: the lock holds until the last one goes.
+    pub(crate) fn sign_file(&self) -> Option<File> {
+        let signs = SIGNS.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, file) = signs.get(self.home())?;
+        file.try_clone().ok()
+    }
+
+    /// Waits for a process to end, and for every git that it started and that outlived it; not for ever.
+    pub(crate) fn wait_for_end(&self, sign: &str) -> Result<(), StoreError> {
+        let deadline = Instant::now() + LONGEST_END;
+        while self.is_alive(sign)? && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
     }
 
     /// Whether the process that a sign stands for may still be there.

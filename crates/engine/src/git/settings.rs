@@ -18,6 +18,8 @@ const SETTINGS: &str = "\
 \trepositoryFormatVersion = 1
 \tfsync = committed
 \tlogAllRefUpdates = always
+\tfilesRefLockTimeout = 5000
+\tpackedRefsTimeout = 5000
 [extensions]
 \tpreciousObjects = true
 [gc]

@@ -164,7 +164,8 @@ impl Store {
     /// Begins a call in the vault.
     pub(crate) fn call(&self) -> Call {
         let vault = self.vault();
-        self.signed(self.git.call(Place::Ours(&vault)))
+        let call = self.git.call(Place::Ours(&vault));
+        self.signed(call).holding(self.sign_file())
     }
 
     pub(crate) fn vault(&self) -> PathBuf {
