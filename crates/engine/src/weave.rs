@@ -106,27 +106,16 @@ pub fn weave(
     strands: &[Strand],
     strategy: Strategy,
 ) -> Result<Weave, WeaveError> {
-    let (weave, objects) = prepare(loom, onto, strands, strategy)?;
-    loom.store(&objects)?;
-    Ok(weave)
+    foresee(loom, onto, strands, strategy)?.store()
 }
 
-/// Tells what weaving would give, and stores nothing.
-pub fn foresee(
-    loom: &Loom,
+/// What weaving would give; nothing is stored yet.
+pub fn foresee<'l>(
+    loom: &'l Loom,
     onto: &CommitId,
     strands: &[Strand],
     strategy: Strategy,
-) -> Result<Weave, WeaveError> {
-    prepare(loom, onto, strands, strategy).map(|(weave, _)| weave)
-}
-
-fn prepare(
-    loom: &Loom,
-    onto: &CommitId,
-    strands: &[Strand],
-    strategy: Strategy,
-) -> Result<(Weave, Objects), WeaveError> {
+) -> Result<Foreseen<'l>, WeaveError> {
     let mut weaving = Weaving::begin(loom, onto, strands)?;
     for place in 0..strands.len() {
         weaving.weave(place)?;
@@ -139,7 +128,27 @@ fn prepare(
         tree: parse_id("weave", tree.to_string().as_bytes())?,
         outcomes: weaving.outcomes,
     };
-    Ok((weave, weaving.objects))
+    Ok(Foreseen {
+        weave,
+        loom,
+        objects: weaving.objects,
+    })
+}
+
+/// A result that only the loom holds.
+pub struct Foreseen<'l> {
+    /// What it is.
+    pub weave: Weave,
+    loom: &'l Loom,
+    objects: Objects,
+}
+
+impl Foreseen<'_> {
+    /// Stores it in the repository, so that a ref may point at it.
+    pub fn store(self) -> Result<Weave, WeaveError> {
+        self.loom.store(&self.objects)?;
+        Ok(self.weave)
+    }
 }
 
 /// What came of folding several commits into one basis.
@@ -166,8 +175,8 @@ pub fn fold(loom: &Loom, base: &CommitId, commits: &[CommitId]) -> Result<Folded
         basis: None,
     };
     let strands: Vec<Strand> = commits.iter().map(strand).collect();
-    let (weave, objects) = prepare(loom, base, &strands, Strategy::Merge)?;
-    for (outcome, second) in weave.outcomes.iter().zip(commits) {
+    let folded = foresee(loom, base, &strands, Strategy::Merge)?;
+    for (outcome, second) in folded.weave.outcomes.iter().zip(commits) {
         if let Outcome::Conflict(conflict) = outcome {
             let first = conflict.with.first().copied().flatten();
             return Ok(Folded::Conflict {
@@ -177,6 +186,5 @@ pub fn fold(loom: &Loom, base: &CommitId, commits: &[CommitId]) -> Result<Folded
             });
         }
     }
-    loom.store(&objects)?;
-    Ok(Folded::Basis(weave.tip))
+    Ok(Folded::Basis(folded.store()?.tip))
 }

@@ -2,9 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use pleach_engine::git::{CommitId, Git, Put, Repository};
-use pleach_engine::weave::{
-    Conflict, Kind, Loom, Outcome, Strand, Strategy, Weave, foresee, weave,
-};
+use pleach_engine::weave::{Conflict, Kind, Loom, Outcome, Strand, Strategy, Weave, foresee};
 use serde_json::{Value, json};
 
 use crate::args::{MergeStrategy, OnConflict, WeaveArgs};
@@ -39,22 +37,16 @@ fn answer(arguments: &WeaveArgs) -> Result<Exit, Failures> {
         MergeStrategy::Rebase => Strategy::Rebase,
         MergeStrategy::Octopus => Strategy::Octopus,
     };
-    let is_only_shown = arguments.dry_run || arguments.on_conflict == OnConflict::Fail;
-    let mut woven = if is_only_shown {
-        foresee(&loom, &onto, &strands, strategy)?
-    } else {
-        weave(&loom, &onto, &strands, strategy)?
-    };
-    let is_whole = woven.outcomes.iter().all(|outcome| !is_left_out(outcome));
+    let foreseen = foresee(&loom, &onto, &strands, strategy)?;
+    let is_whole = !foreseen.weave.outcomes.iter().any(is_left_out);
     let is_refused = arguments.on_conflict == OnConflict::Fail && !is_whole;
-    if is_only_shown && !arguments.dry_run && !is_refused {
-        woven = weave(&loom, &onto, &strands, strategy)?;
-    }
-    let put = match &arguments.name {
+    let (woven, put) = match &arguments.name {
         Some(name) if !arguments.dry_run && !is_refused => {
-            Some(repository.put_branch(name, &woven.tip)?)
+            let woven = foreseen.store()?;
+            let put = repository.put_branch(name, &woven.tip)?;
+            (woven, Some(put))
         }
-        _ => None,
+        _ => (foreseen.weave, None),
     };
     let report = Report {
         arguments,

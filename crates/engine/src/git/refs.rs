@@ -2,15 +2,10 @@
 //!
 //! Knows nothing of why a ref is wanted.
 
-use std::fs;
-use std::time::Duration;
-
 use super::{CommitId, GitError, Place, Store, StoreError, nul_separated, parse_id};
 
 /// More names than anybody needs; a limit against going on for ever.
 const MOST_NAMES: usize = 10_000;
-
-const LONGEST_LOCK: Duration = Duration::from_mins(1);
 
 impl Store {
     /// Keeps a commit for good under `refs/pleach/keep/`, beside what is kept there already.
@@ -44,7 +39,6 @@ impl Store {
         new: &CommitId,
         seen: Option<&CommitId>,
     ) -> Result<(), GitError> {
-        self.clear_stale_lock(name);
         let old = seen.map_or_else(|| new.zero(), CommitId::to_string);
         let update = ["update-ref", "--no-deref", name, new.as_str(), &old];
         self.call().args(update).output().map(drop)
@@ -77,9 +71,6 @@ impl Store {
                 commit.as_str(),
                 &commit.zero(),
             ];
-            if let Place::Ours(_) = place {
-                self.clear_stale_lock(&name);
-            }
             let made = self.in_place(place).args(update).run()?;
             if made.code == 0 {
                 return Ok(name);
@@ -95,20 +86,6 @@ impl Store {
             printed: format!("no free name for {wanted}"),
         };
         Err(failure.unwrap_or_else(none).into())
-    }
-
-    /// Git holds such a lock for a moment; one that is a minute old is from a git that was killed, and
-    /// would be in the way for ever.
-    fn clear_stale_lock(&self, name: &str) {
-        for lock in [format!("{name}.lock"), "packed-refs.lock".to_owned()] {
-            let lock = self.git_dir().join(lock);
-            let written = lock.metadata().and_then(|meta| meta.modified());
-            let age = written.ok().and_then(|written| written.elapsed().ok());
-            if age.is_some_and(|age| age > LONGEST_LOCK) {
-                // If it cannot be removed, git says what is in its way.
-                let _ = fs::remove_file(lock);
-            }
-        }
     }
 
     fn in_place(&self, place: Place<'_>) -> super::Call {

@@ -259,7 +259,7 @@ impl Loop<'_> {
         let (tasks, mut strands): (Vec<usize>, Vec<Strand>) = woven.unzip();
         strands.extend(left_out);
         let seen = foresee(loom, &self.base, &strands, Strategy::Merge)?;
-        let Some(Outcome::Conflict(conflict)) = seen.outcomes.last() else {
+        let Some(Outcome::Conflict(conflict)) = seen.weave.outcomes.last() else {
             return Ok(Vec::new());
         };
         let places = conflict.with.iter().flatten();

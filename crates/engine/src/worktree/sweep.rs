@@ -28,7 +28,12 @@ pub fn sweep(store: &Store) -> Result<Vec<PathBuf>, WorktreeError> {
     let of_scratch = |name: &str| Some(trash::sign_in(name.strip_prefix("scratch-")?));
     let of_building = |name: &str| name.split('.').nth(1).map(str::to_owned);
     let mut waste = abandoned(store, home, of_scratch)?;
-    for folder in [store.git_dir().join("wt-stage"), home.join("index")] {
+    let building = [
+        store.git_dir().join("wt-stage"),
+        home.join("index"),
+        home.join("trees"),
+    ];
+    for folder in building {
         waste.extend(abandoned(store, &folder, of_building)?);
     }
     waste.extend(trash::left_by_us(store)?);

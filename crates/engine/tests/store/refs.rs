@@ -130,21 +130,3 @@ fn a_ref_that_cannot_be_put_back_is_told_as_such() {
     assert!(!moved[0].is_restored);
     assert!(moved[0].to_string().contains("could not be put back"));
 }
-
-#[test]
-fn the_lock_of_a_git_that_was_killed_is_in_nobodys_way() {
-    let repo = TestRepo::new();
-    let store = open(&repo);
-    let base = store.resolve_base(None).unwrap();
-    let folder = store.git_dir().join("refs/pleach/keep");
-    fs::create_dir_all(&folder).unwrap();
-    let lock = |name: &str, age: u64| {
-        let file = fs::File::create(folder.join(name)).unwrap();
-        let written = std::time::SystemTime::now() - std::time::Duration::from_secs(age);
-        file.set_modified(written).unwrap();
-    };
-    lock("old.lock", 120);
-    assert_eq!(store.keep(&base, "old").unwrap(), "refs/pleach/keep/old");
-    lock("fresh.lock", 1);
-    store.keep(&base, "fresh").unwrap_err();
-}
