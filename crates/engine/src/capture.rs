@@ -299,6 +299,7 @@ fn move_branch(
     {
         store.keep(seen, worktree.branch())?;
     }
+    store.clear_lock_of(&worktree.branch_ref())?;
     Ok(store.swap_ref(&worktree.branch_ref(), commit, seen)?)
 }
 

@@ -22,6 +22,7 @@ mod refs;
 mod repository;
 mod rooms;
 mod settings;
+mod stale_locks;
 pub mod store;
 mod store_error;
 mod users_config;

@@ -317,6 +317,7 @@ impl Worktree {
 
     fn try_to_take_branch(&self, store: &Store) -> Result<(), WorktreeError> {
         let name = self.branch_ref();
+        store.clear_lock_of(&name)?;
         let Err(error) = store.swap_ref(&name, &self.basis, None) else {
             return Ok(());
         };

@@ -3,7 +3,7 @@
 //! Knows nothing of worktrees, and reads the user's rules only.
 
 use std::fs;
-use std::io;
+use std::io::Write as _;
 use std::path::Path;
 
 use super::store::Project;
@@ -32,20 +32,21 @@ impl Store {
         for git_dir in [self.vault(), self.git_dir()] {
             let place = git_dir.join(RULES);
             if fs::read(&place).unwrap_or_default() != rules {
-                self.put_rules(&place, &rules)
-                    .map_err(StoreError::io("write", &place))?;
+                self.put_rules(&place, &rules)?;
             }
         }
         Ok(())
     }
 
     /// As a whole, because others read it at the same time.
-    fn put_rules(&self, place: &Path, rules: &[u8]) -> io::Result<()> {
-        let folder = place.parent().unwrap_or(place);
-        fs::create_dir_all(folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(self.home())?;
-        io::Write::write_all(&mut file, rules)?;
-        file.persist(place)?;
-        Ok(())
+    fn put_rules(&self, place: &Path, rules: &[u8]) -> Result<(), StoreError> {
+        let mut file = self.scratch_file()?;
+        let put = || {
+            fs::create_dir_all(place.parent().unwrap_or(place))?;
+            file.write_all(rules)?;
+            file.persist(place)?;
+            Ok(())
+        };
+        put().map_err(StoreError::io("write", place))
     }
 }

@@ -11,7 +11,7 @@ use super::address::{Address, UserInfo};
 use super::credential_helper::{NOTES, Outcome, PASSWORD, SERVER, USER, outcome};
 use super::credentials::{Login, Logins};
 use super::store_error::{LoginProblem, StoreError};
-use super::{Call, os_str};
+use super::{Call, Store, os_str};
 
 /// Asks nobody anything.
 pub(super) const SSH: &str = "ssh -oBatchMode=yes";
@@ -64,8 +64,8 @@ pub(super) struct Line<'l> {
     pub(super) logins: &'l Logins,
     /// Network settings of the user's repository.
     pub(super) settings: Vec<(String, String)>,
-    /// A private folder of ours that exists.
-    pub(super) folder: &'l Path,
+    /// The store that it is for.
+    pub(super) store: &'l Store,
 }
 
 impl Line<'_> {
@@ -73,8 +73,7 @@ impl Line<'_> {
     pub(super) fn run(&self, call: Call) -> Result<Vec<u8>, StoreError> {
         let server = self.address.http_host();
         let login = server.and_then(|server| self.logins.find(server, self.written));
-        let notes = tempfile::NamedTempFile::new_in(self.folder)
-            .map_err(StoreError::io("create a file in", self.folder))?;
+        let notes = self.store.scratch_file()?;
         let call = self.prepared(call, login.as_ref(), notes.path());
         let output = call.run()?;
         if output.code == 0 {

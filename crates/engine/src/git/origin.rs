@@ -57,6 +57,7 @@ impl Store {
         };
         let mut store = Self::at(git, home, Project::Remote(remote), identity);
         let lock = store.lock("store.lock")?;
+        store.show_up()?;
         // Noted after everything else, so it says that all has come.
         if store.vault().exists() && store.ref_commit(REMOTE_HEAD)?.is_some() {
             store.ensure_folders()?;
@@ -281,7 +282,7 @@ impl Store {
             written,
             logins,
             settings: config.network(),
-            folder: self.home(),
+            store: self,
         }
     }
 }

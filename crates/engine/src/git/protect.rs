@@ -9,7 +9,6 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use super::guard::HOOK;
-use super::settings::replace_if_other;
 use super::{Store, StoreError, is_executable};
 
 /// Something that agents share and that was put back as it has to be.
@@ -43,7 +42,7 @@ impl Store {
         }
         let _lock = self.lock("store.lock")?;
         let known = self.home().join("guard");
-        link(program, &known).map_err(StoreError::io("write", &known))?;
+        self.link(program, &known)?;
         self.mend_guard().map(drop)
     }
 
@@ -54,7 +53,7 @@ impl Store {
         let wanted = fs::read(&wanted).map_err(StoreError::io("read", &wanted))?;
         let config = self.git_dir().join("config");
         if fs::read(&config).ok().as_ref() != Some(&wanted) {
-            replace_if_other(&config, &wanted)?;
+            self.replace_if_other(&config, &wanted)?;
             mended.push(Mended::Config);
         }
         if self.mend_guard()? {
@@ -70,21 +69,26 @@ impl Store {
         };
         let hooks = self.git_dir().join("hooks");
         let hook = hooks.join(HOOK);
-        let made = fs::create_dir_all(&hooks).and_then(|()| link(&program, &hook));
-        made.map_err(StoreError::io("write", &hook))
+        fs::create_dir_all(&hooks).map_err(StoreError::io("create", &hooks))?;
+        self.link(&program, &hook)
     }
-}
 
-/// Makes a link lead to a place, as a whole; says whether it did not.
-fn link(target: &Path, path: &Path) -> io::Result<bool> {
-    if fs::read_link(path).is_ok_and(|there| there == target) {
-        return Ok(false);
+    /// Makes a link of the store lead to a place, as a whole; says whether it did not.
+    fn link(&self, target: &Path, path: &Path) -> Result<bool, StoreError> {
+        if fs::read_link(path).is_ok_and(|there| there == target) {
+            return Ok(false);
+        }
+        let prefix = self.scratch_prefix()?;
+        let put = || {
+            let mut aside = tempfile::Builder::new();
+            let aside = aside.prefix(&prefix);
+            let aside = aside.make_in(self.home(), |aside| symlink(target, aside))?;
+            if path.is_dir() && !path.is_symlink() {
+                fs::remove_dir_all(path)?;
+            }
+            aside.into_temp_path().persist(path)?;
+            Ok(true)
+        };
+        put().map_err(StoreError::io("write", path))
     }
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let aside = tempfile::Builder::new().make_in(folder, |aside| symlink(target, aside))?;
-    if path.is_dir() && !path.is_symlink() {
-        fs::remove_dir_all(path)?;
-    }
-    aside.into_temp_path().persist(path)?;
-    Ok(true)
 }

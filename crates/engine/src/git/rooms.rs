@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
+use tempfile::{Builder, NamedTempFile, TempDir};
 
 use super::{Store, StoreError};
 
@@ -36,10 +36,23 @@ impl Store {
 
     /// A private folder that goes away with its value.
     pub(crate) fn scratch(&self) -> Result<TempDir, StoreError> {
-        tempfile::Builder::new()
-            .prefix(&format!("scratch-{}-", self.sign()?))
-            .tempdir_in(self.home())
-            .map_err(StoreError::io("create a folder in", self.home()))
+        let made = Builder::new()
+            .prefix(&self.scratch_prefix()?)
+            .tempdir_in(self.home());
+        made.map_err(StoreError::io("create a folder in", self.home()))
+    }
+
+    /// A private file that goes away with its value, unless it is given a name of its own in the store.
+    pub(super) fn scratch_file(&self) -> Result<NamedTempFile, StoreError> {
+        let made = Builder::new()
+            .prefix(&self.scratch_prefix()?)
+            .tempfile_in(self.home());
+        made.map_err(StoreError::io("create a file in", self.home()))
+    }
+
+    /// How the name of everything begins that must not outlive this process.
+    pub(super) fn scratch_prefix(&self) -> Result<String, StoreError> {
+        Ok(format!("scratch-{}-", self.sign()?))
     }
 
     /// The name of this process in the names of what it may leave behind; letters, digits and a dash.
@@ -54,7 +67,7 @@ impl Store {
         let folder = self.signs();
         let failed = StoreError::io("create a file in", &folder);
         let made = fs::create_dir_all(&folder).and_then(|()| {
-            let file = tempfile::Builder::new()
+            let file = Builder::new()
                 .prefix(&format!("{}-", std::process::id()))
                 .tempfile_in(&folder)?;
             file.as_file().lock()?;

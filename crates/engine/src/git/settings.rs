@@ -80,9 +80,9 @@ impl Store {
         let mut for_vault = wanted.clone();
         for_vault.extend_from_slice(VAULT_SETTINGS.as_bytes());
         wanted.extend_from_slice(&push_settings(self.origin_address().as_ref()));
-        replace_if_other(&vault.join("config"), &for_vault)?;
-        replace_if_other(&self.wanted_config(), &wanted)?;
-        replace_if_other(&store.join("config"), &wanted)
+        self.replace_if_other(&vault.join("config"), &for_vault)?;
+        self.replace_if_other(&self.wanted_config(), &wanted)?;
+        self.replace_if_other(&store.join("config"), &wanted)
     }
 
     /// What `store.git/config` has to say, out of the agents' sight.
@@ -128,8 +128,23 @@ impl Store {
             .output()?;
         let made = scratch.path().join("config");
         let text = fs::read(&made).map_err(StoreError::io("read", &made))?;
-        replace_if_other(&known, &text)?;
+        self.replace_if_other(&known, &text)?;
         Ok(text)
+    }
+
+    /// Puts a text in the place of another one of the store, as a whole.
+    pub(super) fn replace_if_other(&self, path: &Path, text: &[u8]) -> Result<(), StoreError> {
+        if fs::read(path).is_ok_and(|there| there == text) {
+            return Ok(());
+        }
+        let mut file = self.scratch_file()?;
+        let replace = || {
+            file.write_all(text)?;
+            file.as_file().sync_all()?;
+            file.persist(path)?;
+            File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all()
+        };
+        replace().map_err(StoreError::io("write", path))
     }
 }
 
@@ -150,22 +165,6 @@ fn ensure_git_dir(
         .and_then(|()| furnish(&stage))
         .and_then(|()| fs::rename(&stage, folder))
         .map_err(StoreError::io("set up", folder))
-}
-
-/// Puts a text in the place of another one, as a whole.
-pub(super) fn replace_if_other(path: &Path, text: &[u8]) -> Result<(), StoreError> {
-    if fs::read(path).is_ok_and(|there| there == text) {
-        return Ok(());
-    }
-    let replace = || {
-        let folder = path.parent().unwrap_or(Path::new("/"));
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(text)?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
-        File::open(folder)?.sync_all()
-    };
-    replace().map_err(StoreError::io("write", path))
 }
 
 /// Tells agents where the project comes from, and sends whatever they push nowhere.

@@ -75,6 +75,7 @@ impl Store {
         let identity = checkout.config.identity();
         let store = Self::at(git, home, Project::Local(checkout), identity);
         let _lock = store.lock("store.lock")?;
+        store.show_up()?;
         store.ensure_folders()?;
         store.fetch_local(&[
             "+refs/heads/*:refs/remotes/local/*",
@@ -105,6 +106,12 @@ impl Store {
             identity,
             home,
         }
+    }
+
+    /// Makes this process known to others of the store, and clears what dead ones left in its way.
+    pub(super) fn show_up(&self) -> Result<(), StoreError> {
+        self.sign()?;
+        self.clear_locks()
     }
 
     /// The git folder that worktrees belong to.

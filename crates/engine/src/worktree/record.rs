@@ -80,7 +80,7 @@ impl Record {
             bytes.extend_from_slice(field);
             bytes.push(0);
         }
-        let aside = folder.join(format!("{id}{ASIDE}"));
+        let aside = folder.join(format!("{id}.{}", self.sign));
         fs::write(&aside, bytes)?;
         fs::rename(&aside, folder.join(id))?;
         if self.stage == Stage::Made {
@@ -98,14 +98,11 @@ impl Record {
     }
 }
 
-/// Ends the name of a record that is being written; the name of a worktree has no dot.
-const ASIDE: &str = ".new";
-
-/// The names of all worktrees that have a record.
+/// The names of all worktrees that have a record; a record that is being written has a dot in its name.
 pub(super) fn names(store: &Store) -> Vec<String> {
     let entries = fs::read_dir(folder(store)).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    names.filter(|name| !name.ends_with(ASIDE)).collect()
+    names.filter(|name| !name.contains('.')).collect()
 }
 
 /// When a worktree came to its stage.

@@ -25,7 +25,7 @@ pub fn sweep(store: &Store) -> Result<Vec<PathBuf>, WorktreeError> {
     // A git that outlived its Pleach may write even after the sign of that was cleared away, so these
     // are told by the names that they bear.
     let home = store.home();
-    let of_scratch = |name: &str| Some(trash::sign_in(name.strip_prefix("scratch-")?));
+    let of_scratch = |name: &str| trash::sign_in(name.strip_prefix("scratch-")?);
     let of_building = |name: &str| name.split('.').nth(1).map(str::to_owned);
     let mut waste = abandoned(store, home, of_scratch)?;
     let building = [

@@ -177,10 +177,10 @@ fn noted_by(notes: &Path, sign: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The sign that a name of this form begins with: the sign, a dash, and something without one.
-pub(super) fn sign_in(name: &str) -> String {
-    let sign = name.rsplit_once('-').map(|(sign, _)| sign);
-    sign.unwrap_or(name).to_owned()
+/// The sign that a name begins with; it has one dash in it and another one after it.
+pub(super) fn sign_in(name: &str) -> Option<String> {
+    let mut parts = name.splitn(3, '-');
+    Some(format!("{}-{}", parts.next()?, parts.next()?))
 }
 
 /// Whether a name begins with the sign of a process and a dash.
