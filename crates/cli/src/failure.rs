@@ -33,6 +33,10 @@ const MOST_WARNINGS: usize = 10;
 /// Nobody mends more errors than this before looking again.
 const MOST_ERRORS: usize = 50;
 
+/// What most often is the matter when git fails.
+const ROOM_FOR_GIT: &str = "check that there is room and that the repository can be written to; `git fsck` tells \
+                            whether it is whole";
+
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -270,7 +274,7 @@ impl From<GitError> for Failures {
             GitError::TooOld { needed, .. } => failure
                 .hint(format!("install git {needed} or newer"))
                 .into(),
-            _ => failure.into(),
+            _ => failure.hint(ROOM_FOR_GIT).into(),
         }
     }
 }
@@ -294,7 +298,15 @@ impl From<WeaveError> for Failures {
         match error {
             WeaveError::Git(error) => error.into(),
             WeaveError::Store(error) => error.into(),
-            _ => Failure::new(Exit::Environment, "weave", with_causes(&error)).into(),
+            WeaveError::Io { .. } => Failure::new(Exit::Environment, "weave", with_causes(&error))
+                .hint("check that there is room and that the folder can be written to, or set TMPDIR to another one")
+                .into(),
+            WeaveError::Objects { .. } => Failure::new(Exit::Environment, "weave", with_causes(&error))
+                .hint(ROOM_FOR_GIT)
+                .into(),
+            WeaveError::UnknownHash(_) | WeaveError::TooDeep => {
+                Failure::new(Exit::Environment, "weave", with_causes(&error)).into()
+            }
         }
     }
 }

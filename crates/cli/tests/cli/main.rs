@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod demo;
+mod faults;
 mod fetch;
 mod guard;
 mod mark;

@@ -69,6 +69,9 @@ pub enum PutError {
     Store(#[from] StoreError),
 }
 
+/// How often a branch is looked at again that others move or hold at the same time.
+const MOST_TRIES: u32 = 5;
+
 impl PutError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
@@ -195,6 +198,21 @@ impl Repository {
 
     /// Creates a branch at a commit, or moves it ahead to it; never back and never aside.
     pub fn put_branch(&self, branch: &str, commit: &CommitId) -> Result<Put, PutError> {
+        let mut tries = 1;
+        loop {
+            match self.try_put(branch, commit) {
+                // Somebody else may have been quicker, which decides anew what can be done.
+                Err(PutError::Git(_)) if tries < MOST_TRIES => tries += 1,
+                Err(PutError::Git(error)) => {
+                    self.check_branch(branch)?;
+                    return Err(error.into());
+                }
+                put => return put,
+            }
+        }
+    }
+
+    fn try_put(&self, branch: &str, commit: &CommitId) -> Result<Put, PutError> {
         let full = format!("refs/heads/{branch}");
         let seen = self.checkout.resolve(&self.git, &full)?;
         if seen.as_ref() == Some(commit) {

@@ -1,0 +1,121 @@
+//! `pleach weave`, killed before and after each of its calls of git.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+use pleach_testkit::TestRepo;
+
+use super::{STORY, WEAVE, check_objects, repo};
+use crate::{Answer, command};
+
+/// Is found as `git`: counts calls, and kills whoever made a certain one.
+const WRAPPER: &str = r#"#!/bin/sh
+read -r number < "$FAULT_COUNT"
+number=$((number + 1))
+echo $number > "$FAULT_COUNT"
+if [ "$number" = "$FAULT_AT" ] && [ "$FAULT_WHEN" = before ]; then
+    kill -9 $PPID
+    exit 1
+fi
+PATH=$FAULT_PATH git "$@"
+code=$?
+if [ "$number" = "$FAULT_AT" ]; then
+    kill -9 $PPID
+fi
+exit $code
+"#;
+
+/// More calls than weaving makes.
+const MOST_CALLS: usize = 60;
+
+struct Scene {
+    repo: TestRepo,
+    temporary: PathBuf,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let repo = repo();
+        let folder = repo.beside("wrapper");
+        fs::create_dir(&folder).unwrap();
+        let wrapper = folder.join("git");
+        fs::write(&wrapper, WRAPPER).unwrap();
+        fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+        let temporary = repo.beside("temporary");
+        fs::create_dir(&temporary).unwrap();
+        Self { repo, temporary }
+    }
+
+    fn weave(&self) -> Command {
+        let mut weave = command(self.repo.path(), &self.repo.beside("home"), &WEAVE);
+        weave.env("TMPDIR", &self.temporary);
+        weave
+    }
+
+    /// Weaves until a call of git; says whether it was killed there.
+    fn is_killed_at(&self, at: usize, when: &str) -> bool {
+        let count = self.repo.beside("count");
+        fs::write(&count, "0\n").unwrap();
+        let path = std::env::var("PATH").unwrap();
+        let wrapper = self.repo.beside("wrapper");
+        let output = self
+            .weave()
+            .env("PATH", format!("{}:{path}", wrapper.display()))
+            .env("FAULT_PATH", path)
+            .env("FAULT_COUNT", &count)
+            .env("FAULT_AT", at.to_string())
+            .env("FAULT_WHEN", when)
+            .output()
+            .unwrap();
+        output.status.signal() == Some(9)
+    }
+
+    /// Checks that the branch is as it must be.
+    #[track_caller]
+    fn check_branch(&self) {
+        assert_eq!(self.repo.git(&["show", "hedge:story.txt"]), STORY);
+        let commits = self.repo.git(&["rev-list", "--count", "main..hedge"]);
+        assert_eq!(commits, "4", "two branches and their merges");
+    }
+
+    fn has_branch(&self) -> bool {
+        let verify = ["rev-parse", "--verify", "--quiet", "refs/heads/hedge"];
+        self.repo.git_succeeds(self.repo.path(), &verify)
+    }
+}
+
+#[test]
+fn a_killed_weaving_leaves_the_whole_branch_or_none_and_can_be_repeated() {
+    let scene = Scene::new();
+    let before = scene.repo.fingerprint();
+    let mut found = [false, false];
+    for when in ["before", "after"] {
+        let mut at = 1;
+        while scene.is_killed_at(at, when) {
+            let told = format!("{when} call {at}");
+            check_objects(&scene.repo, scene.repo.path());
+            found[usize::from(scene.has_branch())] = true;
+            if scene.has_branch() {
+                scene.check_branch();
+            } else {
+                assert_eq!(scene.repo.fingerprint(), before, "{told}");
+            }
+            let again = Answer::from(scene.weave().output().unwrap());
+            assert_eq!(again.code, 1, "{told}: {}{}", again.out, again.err);
+            scene.check_branch();
+            let left = fs::read_dir(&scene.temporary).unwrap();
+            assert_eq!(left.count(), 0, "{told}: something is left");
+            scene.repo.git(&["branch", "--quiet", "-D", "hedge"]);
+            assert_eq!(scene.repo.fingerprint(), before, "{told}");
+            at += 1;
+            assert!(at < MOST_CALLS, "it is killed for ever");
+        }
+        assert!(at > 5, "only {at} calls of git");
+        scene.check_branch();
+        scene.repo.git(&["branch", "--quiet", "-D", "hedge"]);
+    }
+    assert_eq!(found, [true, true], "both were seen");
+}
