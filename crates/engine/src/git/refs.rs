@@ -7,6 +7,9 @@ use super::{CommitId, GitError, Place, Store, StoreError, nul_separated, parse_i
 /// More names than anybody needs; a limit against going on for ever.
 const MOST_NAMES: usize = 10_000;
 
+/// So many free names are tried that git does not take.
+const MOST_REFUSALS: u32 = 3;
+
 impl Store {
     /// Keeps a commit for good under `refs/pleach/keep/`, beside what is kept there already.
     pub fn keep(&self, commit: &CommitId, name: &str) -> Result<String, StoreError> {
@@ -52,7 +55,7 @@ impl Store {
         commit: &CommitId,
         blocked: &[String],
     ) -> Result<String, StoreError> {
-        let mut failure = None;
+        let (mut failure, mut refused) = (None, 0);
         for number in 1..MOST_NAMES {
             let name = match number {
                 1 => wanted.to_owned(),
@@ -75,10 +78,14 @@ impl Store {
             if made.code == 0 {
                 return Ok(name);
             }
-            // Somebody else may have been quicker; otherwise another name would not help either.
             failure = Some(made.failure());
+            // Somebody else may have been quicker, or was killed and left a lock on that name;
+            // otherwise another name would not help either.
             if matches!(self.occupant(place, &name)?, Occupant::Nobody) {
-                break;
+                refused += 1;
+                if refused == MOST_REFUSALS {
+                    break;
+                }
             }
         }
         let none = || GitError::Garbled {

@@ -116,3 +116,15 @@ fn what_git_finishes_for_the_dead_after_all_else_is_cleared_goes_as_well() {
         assert!(!store.home().join(file).exists(), "{file}");
     }
 }
+
+#[test]
+fn a_lock_in_the_users_repository_costs_a_name_and_no_work() {
+    let repo = project();
+    let life = Life::new(&repo, "stores", "task");
+    let lock = repo.path().join(".git/refs/heads/pleach/task.lock");
+    write_lock(&lock, Duration::ZERO);
+    let (tip, published) = life.live(plain(), &|_| ());
+    life.check(&repo, &tip, &published);
+    assert_eq!(published, "pleach/task-2");
+    assert!(lock.exists(), "it is not ours to take away");
+}
