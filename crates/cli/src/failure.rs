@@ -34,7 +34,7 @@ const MOST_WARNINGS: usize = 10;
 const MOST_ERRORS: usize = 50;
 
 /// What most often is the matter when git fails.
-const ROOM_FOR_GIT: &str = "check that there is room and that the repository can be written to; `git fsck` tells \
+const ROOM_FOR_GIT: &str = "check that there is room, in TMPDIR as well, and that the repository can be written to; `git fsck` tells \
                             whether it is whole";
 
 /// How a command ended.
@@ -258,8 +258,10 @@ impl From<StoreError> for Failures {
             StoreError::Login { .. } => (Exit::Environment, "login"),
             _ => (Exit::Environment, "repository"),
         };
+        let is_git = matches!(error, StoreError::Git(_));
+        let of_git = || is_git.then(|| ROOM_FOR_GIT.to_owned());
         Failure {
-            hint: error.hint(),
+            hint: error.hint().or_else(of_git),
             ..Failure::new(exit, code, with_causes(&error))
         }
         .into()

@@ -170,3 +170,21 @@ fn objects_that_cannot_be_written_are_told_and_no_branch_is_made() {
     assert_eq!(answer.code, 1, "{}", answer.err);
     assert_eq!(repo.git(&["show", "hedge:story.txt"]), STORY);
 }
+
+#[test]
+fn a_store_that_git_cannot_write_to_is_told_with_a_hint() {
+    let scene = Scene::new("- [ ] 1.1 A\n- [ ] 1.2 B\n", "echo x > file");
+    scene.run(&["1.1"]).good();
+    let stores = scene.home().join(".local/state/pleach/stores");
+    let mut homes = fs::read_dir(stores).unwrap();
+    let logs = homes.next().unwrap().unwrap().path().join("store.git/logs");
+    fs::remove_dir_all(&logs).unwrap();
+    fs::write(&logs, "").unwrap();
+    scene.repo.commit("news that the store has to fetch");
+    let before = scene.repo.fingerprint();
+    check_told(&scene.run(&["1.2"]), "logs");
+    assert_eq!(scene.repo.fingerprint(), before);
+    fs::remove_file(&logs).unwrap();
+    fs::create_dir(&logs).unwrap();
+    scene.run(&["1.2"]).good();
+}
