@@ -100,6 +100,8 @@ impl Scene {
         if let Some(left) = Worktree::existing(&store, &life.spec(&store)).unwrap() {
             left.retire(&store, &format!("left/{}", life.name)).unwrap();
         }
+        // The next life writes the same, and would hide what was lost.
+        self.check_work(life, &steps, &told);
         let (tip, published) = life.live(Git::find().unwrap(), &|_| ());
         life.check(&self.repo, &tip, &published);
         self.check_work(life, &steps, &told);
