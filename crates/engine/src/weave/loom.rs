@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -19,6 +20,9 @@ const LEAST_FOR_A_PACK: usize = 100;
 
 const PREFIX: &str = "pleach-weave-";
 const MARK: &str = "in-use";
+
+/// The mark is made a moment after the folder.
+const UNMARKED: Duration = Duration::from_mins(1);
 
 /// A place to weave in.
 #[derive(Debug)]
@@ -180,15 +184,22 @@ fn sweep(temporary: &Path) {
     };
     for entry in entries.flatten() {
         let is_ours = entry.file_name().as_bytes().starts_with(PREFIX.as_bytes());
-        let Some(mark) = is_ours
-            .then(|| File::open(entry.path().join(MARK)).ok())
-            .flatten()
-        else {
-            continue;
-        };
-        if mark.try_lock().is_ok() {
+        if is_ours && is_abandoned(&entry.path()) {
             let _ = fs::remove_dir_all(entry.path());
         }
+    }
+}
+
+fn is_abandoned(folder: &Path) -> bool {
+    match File::open(folder.join(MARK)) {
+        Ok(mark) => mark.try_lock().is_ok(),
+        // Somebody was killed before the mark was made, or while all of it was being removed.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let made = folder.symlink_metadata().and_then(|meta| meta.modified());
+            let age = made.ok().and_then(|made| made.elapsed().ok());
+            age.is_some_and(|age| age > UNMARKED)
+        }
+        Err(_) => false,
     }
 }
 

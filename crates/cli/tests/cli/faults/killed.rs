@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
 
 use pleach_testkit::TestRepo;
 
@@ -27,6 +28,9 @@ if [ "$number" = "$FAULT_AT" ]; then
 fi
 exit $code
 "#;
+
+/// Spread over the time that weaving takes.
+const MOMENTS: u32 = 20;
 
 /// More calls than weaving makes.
 const MOST_CALLS: usize = 60;
@@ -81,6 +85,30 @@ impl Scene {
         assert_eq!(commits, "4", "two branches and their merges");
     }
 
+    /// Makes everything in the temporary folder old.
+    fn let_time_pass(&self) {
+        let earlier = SystemTime::now() - Duration::from_hours(1);
+        for entry in fs::read_dir(&self.temporary).unwrap() {
+            // The git of a killed process may keep it young.
+            let folder = fs::File::open(entry.unwrap().path()).unwrap();
+            folder.set_modified(earlier).unwrap();
+        }
+    }
+
+    /// The git of a killed process may go on for a moment, and write to a folder that is swept.
+    #[track_caller]
+    fn check_nothing_is_left(&self) {
+        let is_empty = || fs::read_dir(&self.temporary).unwrap().count() == 0;
+        let is_swept = |_| {
+            is_empty() || {
+                self.let_time_pass();
+                self.weave().output().unwrap();
+                is_empty()
+            }
+        };
+        assert!((0..20).any(is_swept), "something is left");
+    }
+
     fn has_branch(&self) -> bool {
         let verify = ["rev-parse", "--verify", "--quiet", "refs/heads/hedge"];
         self.repo.git_succeeds(self.repo.path(), &verify)
@@ -118,4 +146,45 @@ fn a_killed_weaving_leaves_the_whole_branch_or_none_and_can_be_repeated() {
         scene.repo.git(&["branch", "--quiet", "-D", "hedge"]);
     }
     assert_eq!(found, [true, true], "both were seen");
+}
+
+#[test]
+fn a_weaving_can_be_killed_at_any_moment() {
+    let scene = Scene::new();
+    let before = scene.repo.fingerprint();
+    let began = Instant::now();
+    assert_eq!(scene.weave().output().unwrap().status.code(), Some(1));
+    let time = began.elapsed();
+    for moment in 1..=MOMENTS {
+        scene.repo.git(&["branch", "--quiet", "-D", "hedge"]);
+        let until = Instant::now() + time * moment / MOMENTS;
+        let mut child = scene.weave().stdout(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(until.saturating_duration_since(Instant::now()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if scene.has_branch() {
+            scene.check_branch();
+        }
+        scene.let_time_pass();
+        // A git that goes on for the killed one may put the branch meanwhile.
+        let again = Answer::from(scene.weave().output().unwrap());
+        assert_eq!(again.code, 1, "{moment}: {}{}", again.out, again.err);
+        scene.check_branch();
+        check_objects(&scene.repo, scene.repo.path());
+        scene.check_nothing_is_left();
+    }
+    scene.repo.git(&["branch", "--quiet", "-D", "hedge"]);
+    assert_eq!(scene.repo.fingerprint(), before);
+}
+
+#[test]
+fn a_folder_that_was_killed_before_it_was_marked_is_swept_when_it_is_old() {
+    let scene = Scene::new();
+    let folder = scene.temporary.join("pleach-weave-unmarked");
+    fs::create_dir(&folder).unwrap();
+    scene.weave().output().unwrap();
+    assert!(folder.exists(), "somebody may be about to mark it");
+    scene.let_time_pass();
+    scene.weave().output().unwrap();
+    assert!(!folder.exists());
 }
