@@ -62,11 +62,20 @@ pub(super) fn delete_later(waste: Waste) {
         let _ = thread::Builder::new()
             .name("deleter".to_owned())
             .spawn(move || {
+                let mut waiting = Vec::new();
                 for message in messages {
-                    match message {
-                        Message::Delete(waste) => waste.delete(),
-                        Message::Answer(done) => drop(done.send(())),
-                    }
+                    let done = match message {
+                        Message::Delete(waste) => {
+                            waiting.push((waste, Instant::now()));
+                            None
+                        }
+                        Message::Answer(done) => Some(done),
+                    };
+                    let is_open = |(waste, since): &(Waste, Instant)| {
+                        !waste.is_deleted() && since.elapsed() < PATIENCE
+                    };
+                    waiting.retain(is_open);
+                    done.map(|done| done.send(()));
                 }
             });
         queue
@@ -74,9 +83,12 @@ pub(super) fn delete_later(waste: Waste) {
     if let Err(unsent) = queue.send(Message::Delete(waste))
         && let Message::Delete(waste) = unsent.0
     {
-        waste.delete();
+        waste.is_deleted();
     }
 }
+
+/// A git that goes on for a killed process may write to what is being deleted, for so long at most.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Git lists all registrations before it looks into each, and gives up when one goes in between.
 const LONGEST_LOOK: Duration = Duration::from_millis(200);
@@ -90,10 +102,10 @@ impl Waste {
         }
     }
 
-    /// What cannot be deleted now stays noted, and is tried again by a later process.
-    fn delete(&self) {
+    /// Deletes it; what cannot be deleted stays noted, and is tried again, also by later processes.
+    fn is_deleted(&self) -> bool {
         match self {
-            Self::Path(path) => drop(remove_all(path)),
+            Self::Path(path) => remove_all(path).is_ok(),
             Self::Registration {
                 folder,
                 lock,
@@ -102,21 +114,18 @@ impl Waste {
                 thread::sleep(LONGEST_LOOK.saturating_sub(since.elapsed()));
                 let lock = File::open(lock).and_then(|file| file.lock().map(|()| file));
                 // Another worktree of that name may have come meanwhile.
-                if lock.is_ok() && !folder.join(super::GITDIR).exists() {
-                    drop(remove_all(folder));
-                }
+                let is_taken = lock.is_err() || folder.join(super::GITDIR).exists();
+                is_taken || remove_all(folder).is_ok()
             }
             Self::Sign { file, notes } => {
                 let sign = file.file_name().unwrap_or_default().to_string_lossy();
-                if noted_by(notes, &sign).is_empty() {
-                    let _ = fs::remove_file(file);
-                }
+                let is_last = noted_by(notes, &sign).is_empty();
+                is_last && remove_all(file).is_ok()
             }
             Self::Noted(note) => {
                 let folder = fs::read_link(note).ok().filter(|path| is_trash(path));
-                if folder.is_none_or(|folder| remove_all(&folder).is_ok()) {
-                    let _ = fs::remove_file(note);
-                }
+                let is_gone = folder.is_none_or(|folder| remove_all(&folder).is_ok());
+                is_gone && remove_all(note).is_ok()
             }
         }
     }
