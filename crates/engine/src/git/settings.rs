@@ -75,6 +75,9 @@ impl Store {
             }
             Ok(())
         })?;
+        // The vault links to it, and nothing could be fetched if an agent had taken it away.
+        let logs = store.join("logs");
+        fs::create_dir_all(&logs).map_err(StoreError::io("create", &logs))?;
         let mut wanted = generated.clone();
         wanted.extend_from_slice(SETTINGS.as_bytes());
         let mut for_vault = wanted.clone();

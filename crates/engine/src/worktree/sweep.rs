@@ -36,7 +36,6 @@ pub fn sweep(store: &Store) -> Result<Vec<PathBuf>, WorktreeError> {
     for folder in building {
         waste.extend(abandoned(store, &folder, of_building)?);
     }
-    waste.extend(trash::left_by_us(store)?);
     waste.into_iter().for_each(delete_later);
     Ok(cleared)
 }

@@ -72,7 +72,7 @@ pub(super) fn delete_later(waste: Waste) {
                         Message::Answer(done) => Some(done),
                     };
                     let is_open = |(waste, since): &(Waste, Instant)| {
-                        !waste.is_deleted() && since.elapsed() < PATIENCE
+                        !waste.try_to_delete() && since.elapsed() < PATIENCE
                     };
                     waiting.retain(is_open);
                     done.map(|done| done.send(()));
@@ -83,7 +83,7 @@ pub(super) fn delete_later(waste: Waste) {
     if let Err(unsent) = queue.send(Message::Delete(waste))
         && let Message::Delete(waste) = unsent.0
     {
-        waste.is_deleted();
+        waste.try_to_delete();
     }
 }
 
@@ -103,7 +103,7 @@ impl Waste {
     }
 
     /// Deletes it; what cannot be deleted stays noted, and is tried again, also by later processes.
-    fn is_deleted(&self) -> bool {
+    fn try_to_delete(&self) -> bool {
         match self {
             Self::Path(path) => remove_all(path).is_ok(),
             Self::Registration {
@@ -169,13 +169,6 @@ pub(super) fn left_by(store: &Store, sign: &str) -> Vec<Waste> {
     let file = store.signs().join(sign);
     waste.push(Waste::Sign { file, notes });
     waste
-}
-
-/// What this process could not delete when it tried: a git that outlived its Pleach may have been
-/// writing there.
-pub(super) fn left_by_us(store: &Store) -> Result<Vec<Waste>, StoreError> {
-    let noted = noted_by(&notes(store), &store.sign()?);
-    Ok(noted.into_iter().map(Waste::Noted).collect())
 }
 
 fn noted_by(notes: &Path, sign: &str) -> Vec<PathBuf> {

@@ -156,3 +156,14 @@ fn a_branch_without_commits_needs_a_base_that_has_some() {
     assert!(error.hint().unwrap().contains("commit something"));
     assert_eq!(store.resolve_base(Some("main")).unwrap().as_str(), head);
 }
+
+#[test]
+fn a_folder_of_logs_that_somebody_deleted_comes_back() {
+    let repo = TestRepo::new();
+    let store = open(&repo);
+    fs::remove_dir_all(store.git_dir().join("logs")).unwrap();
+    repo.write("more.txt", "more\n");
+    repo.commit("more");
+    let base = open(&repo).resolve_base(None).unwrap();
+    assert_eq!(base.as_str(), repo.head());
+}
