@@ -282,3 +282,24 @@ fn what_a_killed_weaving_left_behind_is_swept_by_the_next_one() {
     );
     assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0);
 }
+
+#[test]
+fn others_cannot_look_at_what_is_being_woven() {
+    let repo = repo(&THREE);
+    let temporary = repo.beside("tmp");
+    std::fs::create_dir(&temporary).unwrap();
+    let seen = repo.beside("seen");
+    // A merge driver of the user's runs while the weaving is under way.
+    repo.write(".gitattributes", "story.txt merge=look\n");
+    repo.commit("attributes");
+    let driver = format!(
+        "stat -c %a {}/* > {}; exit 1",
+        temporary.display(),
+        seen.display()
+    );
+    repo.git(&["config", "merge.look.driver", &driver]);
+    let words = ["weave", "one", "two", "--onto", "main", "--as", "hedge"];
+    let mut command = command(repo.path(), &repo.beside("home"), &words);
+    command.env("TMPDIR", &temporary).output().unwrap();
+    assert_eq!(std::fs::read_to_string(seen).unwrap(), "700\n");
+}

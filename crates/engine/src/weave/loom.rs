@@ -6,9 +6,11 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::process::geteuid;
 use tempfile::TempDir;
 
 use super::WeaveError;
@@ -78,6 +80,8 @@ impl Loom {
         sweep(&temporary);
         let made = tempfile::Builder::new()
             .prefix(PREFIX)
+            // Contents of the repository go there, and others may look into the folder above.
+            .permissions(fs::Permissions::from_mode(0o700))
             .tempdir_in(&temporary);
         let folder = made.map_err(failed(&temporary))?;
         let held = hold(folder.path()).map_err(failed(folder.path()))?;
@@ -183,8 +187,13 @@ fn sweep(temporary: &Path) {
         return;
     };
     for entry in entries.flatten() {
-        let is_ours = entry.file_name().as_bytes().starts_with(PREFIX.as_bytes());
-        if is_ours && is_abandoned(&entry.path()) {
+        let is_named = entry.file_name().as_bytes().starts_with(PREFIX.as_bytes());
+        // In a folder that all share, anybody may have laid a trap under that name.
+        let is_ours = || {
+            let meta = entry.path().symlink_metadata();
+            meta.is_ok_and(|meta| meta.is_dir() && meta.uid() == geteuid().as_raw())
+        };
+        if is_named && is_ours() && is_abandoned(&entry.path()) {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
