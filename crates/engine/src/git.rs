@@ -46,6 +46,7 @@ use self::error::scrub;
 use crate::process::{Woke, wait};
 
 pub use address::{Address, BadAddress, UserInfo};
+pub(crate) use checkout::Checkout;
 pub use credential_helper::answer as answer_git;
 pub use credentials::Logins;
 pub use error::GitError;
@@ -53,10 +54,9 @@ pub use names::ref_segment;
 pub use object::{BlobId, CommitId, NotAnId, TreeId};
 pub use protect::Mended;
 pub use ref_watch::{Moved, MovedRef, RefsSnapshot};
-pub use repository::{Put, PutError, Repository};
+pub use repository::{Named, Put, PutError, Repository};
 pub use store::{Identity, Store};
 pub use store_error::{LoginProblem, StoreError};
-pub(crate) use users_config::UsersConfig;
 
 /// From here on `merge-tree` takes `--merge-base`, also for each line of `--stdin`, and attributes
 /// can be read from a tree.

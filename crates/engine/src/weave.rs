@@ -121,6 +121,8 @@ pub fn foresee<'l>(
         weaving.weave(place)?;
     }
     weaving.name_partners()?;
+    // Commits are replayed on earlier trees, whose attributes may be others.
+    weaving.foreseen.clear();
     let tip = history::write(&weaving, strategy)?;
     let tree = weaving.tip;
     let weave = Weave {

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use pleach_engine::git::{CommitId, Git, Repository};
+use pleach_engine::git::{Git, Named, Repository};
 use pleach_engine::weave::{Loom, Outcome, Strand, Strategy, Weave, weave};
 use pleach_testkit::{MergeLoop, Tangle, cases, merge_loop};
 
@@ -45,9 +45,11 @@ fn for_each(count: usize, work: impl Fn(usize) + Sync) {
 
 fn strands(repository: &Repository, names: &[String]) -> Vec<Strand> {
     let commits = repository.resolve(names).unwrap();
-    let strand = |(name, commit): (&String, Option<CommitId>)| Strand {
+    let strand = |(name, named): (&String, Option<Named>)| Strand {
         subject: format!("branch '{name}'"),
-        commit: commit.unwrap(),
+        commit: match named.unwrap() {
+            Named::Branch(commit) | Named::Other(commit) => commit,
+        },
         basis: None,
     };
     names.iter().zip(commits).map(strand).collect()

@@ -1,7 +1,7 @@
 //! `pleach weave`: weaves any branches of any repository into one.
 
 use anstyle::{AnsiColor, Style};
-use pleach_engine::git::{CommitId, Git, Put, Repository};
+use pleach_engine::git::{CommitId, Git, Named, Put, Repository};
 use pleach_engine::weave::{Conflict, Kind, Loom, Outcome, Strand, Strategy, Weave, foresee};
 use serde_json::{Value, json};
 
@@ -81,9 +81,15 @@ fn strands(repository: &Repository, names: &[String]) -> Result<Vec<Strand>, Fai
     let mut strands = Vec::with_capacity(names.len());
     let mut unknown = Vec::new();
     for (name, commit) in names.iter().zip(commits) {
-        match commit {
-            Some(commit) => strands.push(Strand {
-                subject: format!("branch '{}'", one_line(name)),
+        let name_as = |what: &str| format!("{what} '{}'", one_line(name));
+        let found = match commit {
+            Some(Named::Branch(commit)) => Some((name_as("branch"), commit)),
+            Some(Named::Other(commit)) => Some((name_as("commit"), commit)),
+            None => None,
+        };
+        match found {
+            Some((subject, commit)) => strands.push(Strand {
+                subject,
                 commit,
                 basis: None,
             }),
@@ -115,7 +121,7 @@ impl Report<'_> {
 
     fn onto_name(&self) -> &str {
         let name = self.arguments.onto.as_deref();
-        name.unwrap_or(self.onto.as_str())
+        name.unwrap_or(short(self.onto))
     }
 
     fn partner(&self, place: Option<usize>) -> &str {
@@ -179,27 +185,27 @@ impl Report<'_> {
         let left_out = left_out.count();
         let woven = match left_out {
             0 => format!("{} woven", branches(all)),
-            _ => format!(
-                "{} of {} woven, {left_out} left out",
-                all - left_out,
-                branches(all)
-            ),
+            _ => format!("{} of {} woven", all - left_out, branches(all)),
+        };
+        let left_out = match left_out {
+            0 => String::new(),
+            number => format!(", {number} left out"),
         };
         let where_to = match (self.put, &self.arguments.name) {
             (Some(put), Some(name)) => {
                 let word = match put {
-                    Put::Created => "as",
-                    Put::Advanced => "onto the end of",
-                    Put::Unchanged => "as before:",
+                    Put::Created => " into",
+                    Put::Advanced => " onto the end of",
+                    Put::Unchanged => ", as before, into",
                 };
-                format!(" {word} {BOLD}{}{BOLD:#}", one_line(name))
+                format!("{word} {BOLD}{}{BOLD:#}", one_line(name))
             }
             _ => " (nothing was written)".to_owned(),
         };
         let onto = short(self.onto);
         let (tip, tree) = (short(&self.woven.tip), &self.woven.tree.as_str()[..10]);
         output::print(format_args!(
-            "{woven}{where_to}, on top of {onto}  {DIM}tip {tip}, tree {tree}{DIM:#}\n"
+            "{woven}{where_to}{left_out}; on top of {onto}  {DIM}tip {tip}, tree {tree}{DIM:#}\n"
         ));
     }
 
@@ -234,7 +240,7 @@ impl Report<'_> {
         }
         let partner = match conflict.with.as_slice() {
             [one] => self.partner(*one),
-            // Only together do they collide, so the result itself is the other side.
+            // With several, the result itself is the other side.
             _ => match &self.arguments.name {
                 Some(name) if self.put.is_some() => name,
                 _ => conflict
@@ -253,7 +259,8 @@ impl Report<'_> {
             .iter()
             .find(|file| file.kind == Kind::Content);
         Some(match content {
-            Some(file) if !file.path.contains(char::REPLACEMENT_CHARACTER) => {
+            // A name that a terminal would act on, or that is not shown as it is, is not printed.
+            Some(file) if !file.path.contains(is_unprintable) => {
                 format!("git show \"$({merge} | head -n 1)\":{}", quoted(&file.path))
             }
             _ => merge,
@@ -285,6 +292,10 @@ fn in_words(kind: Kind) -> &'static str {
 
 fn short(commit: &CommitId) -> &str {
     &commit.as_str()[..10]
+}
+
+fn is_unprintable(c: char) -> bool {
+    c.is_control() || c == char::REPLACEMENT_CHARACTER
 }
 
 /// A word as a shell takes it.

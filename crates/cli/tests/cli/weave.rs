@@ -55,7 +55,7 @@ fn what_merges_becomes_a_branch_and_what_does_not_is_named_with_its_reason() {
     assert!(
         answer
             .out
-            .contains("2 of 3 branches woven, 1 left out as hedge")
+            .contains("2 of 3 branches woven into hedge, 1 left out")
     );
     repo.git(&["branch", "-D", "hedge"]);
     assert_eq!(repo.fingerprint(), before);
@@ -168,7 +168,11 @@ fn a_branch_goes_ahead_and_never_loses_a_commit() {
     };
     assert_eq!(woven(&["one", "--onto", "main"]).code, 0);
     let first = repo.git(&["rev-parse", "hedge"]);
-    assert!(woven(&["one", "--onto", "main"]).out.contains("as before"));
+    assert!(
+        woven(&["one", "--onto", "main"])
+            .out
+            .contains(", as before, into")
+    );
     assert_eq!(repo.git(&["rev-parse", "hedge"]), first);
     assert_eq!(woven(&["three", "--onto", "hedge"]).code, 0);
     let ahead = repo.git(&["rev-parse", "hedge"]);
@@ -302,4 +306,67 @@ fn others_cannot_look_at_what_is_being_woven() {
     let mut command = command(repo.path(), &repo.beside("home"), &words);
     command.env("TMPDIR", &temporary).output().unwrap();
     assert_eq!(std::fs::read_to_string(seen).unwrap(), "700\n");
+}
+
+#[test]
+fn a_branch_that_is_being_rebased_is_not_moved() {
+    let repo = repo(&THREE);
+    repo.git(&["switch", "--quiet", "two"]);
+    assert!(!repo.git_succeeds(repo.path(), &["rebase", "one"]));
+    let answer = weave(&repo, &["three", "--onto", "two", "--as", "two"]);
+    assert_eq!(answer.code, 2, "{}", answer.out);
+    assert!(answer.err.contains("checked out"), "{}", answer.err);
+}
+
+#[test]
+fn a_branch_comes_before_a_tag_of_its_name() {
+    let repo = repo(&THREE);
+    repo.git(&["tag", "one", "main"]);
+    let answer = weave(&repo, &["one", "--onto", "main", "--as", "hedge"]);
+    assert!(answer.out.contains("✓ one"), "{}", answer.out);
+}
+
+#[test]
+fn attributes_of_the_user_give_way_to_those_of_the_repository() {
+    let repo = repo(&THREE);
+    let everywhere = repo.beside("home/.config/git");
+    std::fs::create_dir_all(&everywhere).unwrap();
+    std::fs::write(everywhere.join("attributes"), "*.txt merge=union\n").unwrap();
+    let words = ["one", "two", "--onto", "main", "--dry-run"];
+    assert_eq!(
+        weave(&repo, &words).code,
+        0,
+        "they count where nobody else has a say"
+    );
+    repo.write(".gitattributes", "*.txt merge=text\n");
+    repo.commit("attributes");
+    assert_eq!(weave(&repo, &words).code, 1);
+}
+
+#[test]
+fn files_that_are_to_be_normalized_are_merged_as_git_does() {
+    let repo = repo(&THREE);
+    repo.write(".gitattributes", "* text=auto\n");
+    repo.commit("attributes");
+    repo.git(&["config", "merge.renormalize", "true"]);
+    let answer = weave(&repo, &["one", "three", "--onto", "main", "--as", "hedge"]);
+    assert_eq!(answer.code, 0, "{}", answer.out);
+}
+
+#[test]
+fn a_merge_driver_of_the_repository_is_found_and_its_files_are_not_touched() {
+    let repo = repo(&THREE);
+    repo.write("tools/take.sh", "cat $3 > $2\n");
+    repo.write(".gitattributes", "story.txt merge=take\n");
+    repo.commit("a driver");
+    repo.git(&["config", "merge.take.driver", "sh tools/take.sh %O %A %B"]);
+    let before = repo.fingerprint();
+    let answer = weave(&repo, &["one", "two", "--onto", "main", "--as", "hedge"]);
+    assert_eq!(answer.code, 0, "{}", answer.out);
+    assert_eq!(
+        repo.git(&["show", "hedge:story.txt"]),
+        "Once\nupon\na\ntime"
+    );
+    repo.git(&["branch", "-D", "hedge"]);
+    assert_eq!(repo.fingerprint(), before);
 }

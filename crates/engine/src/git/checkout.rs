@@ -73,6 +73,12 @@ impl Checkout {
         Ok(checkout)
     }
 
+    /// The top of the working tree that the folder is in, if it is in one.
+    pub(crate) fn top(&self) -> Option<&Path> {
+        let mut above = self.folder.ancestors();
+        above.find(|place| place.join(".git").exists())
+    }
+
     fn check_not_empty(&self, git: &Git) -> Result<(), StoreError> {
         if self.resolve(git, "HEAD")?.is_some() {
             return Ok(());
@@ -161,7 +167,9 @@ impl Checkout {
         late: &CommitId,
     ) -> Result<bool, GitError> {
         let ask = ["merge-base", "--is-ancestor", early.as_str(), late.as_str()];
-        git.call(Place::Users(&self.folder)).args(ask).answer()
+        // As weaving sees history, or a commit could be lost that only looks as if it were in.
+        let call = git.call(Place::Users(&self.folder));
+        call.env("GIT_NO_REPLACE_OBJECTS", "1").args(ask).answer()
     }
 
     /// Where the user's `origin` is, and the login that stands in its address.
@@ -184,9 +192,25 @@ impl Checkout {
         let list = ["worktree", "list", "--porcelain", "-z"];
         let printed = git.call(Place::Users(&self.folder)).args(list).output()?;
         let branches = nul_separated(&printed).filter_map(|line| line.strip_prefix(b"branch "));
-        Ok(branches
-            .map(|name| String::from_utf8_lossy(name).into_owned())
-            .collect())
+        let branches = branches.map(|name| String::from_utf8_lossy(name).into_owned());
+        Ok(branches.chain(self.half_done()).collect())
+    }
+
+    /// The branches that a rebase or a bisection will come back to.
+    fn half_done(&self) -> Vec<String> {
+        let linked = std::fs::read_dir(self.common_dir.join("worktrees"));
+        let linked = linked.into_iter().flatten().flatten();
+        let folders = linked.map(|entry| entry.path());
+        let mut names = Vec::new();
+        for folder in folders.chain([self.common_dir.clone()]) {
+            for file in ["rebase-merge/head-name", "rebase-apply/head-name"] {
+                let name = std::fs::read_to_string(folder.join(file));
+                names.extend(name.map(|name| name.trim().to_owned()));
+            }
+            let start = std::fs::read_to_string(folder.join("BISECT_START"));
+            names.extend(start.map(|name| format!("refs/heads/{}", name.trim())));
+        }
+        names
     }
 }
 

@@ -5,7 +5,6 @@
 use std::path::Path;
 
 use super::checkout::Checkout;
-use super::users_config::UsersConfig;
 use super::{Call, CommitId, Git, GitError, Place, StoreError, parse_id};
 
 /// A repository of the user.
@@ -13,6 +12,15 @@ use super::{Call, CommitId, Git, GitError, Place, StoreError, parse_id};
 pub struct Repository {
     git: Git,
     checkout: Checkout,
+}
+
+/// What a name means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Named {
+    /// The last commit of a branch.
+    Branch(CommitId),
+    /// The commit of a tag, a remote branch, or an expression.
+    Other(CommitId),
 }
 
 /// What putting a branch did.
@@ -107,16 +115,8 @@ impl Repository {
         &self.checkout.folder
     }
 
-    pub(crate) fn common_dir(&self) -> &Path {
-        &self.checkout.common_dir
-    }
-
-    pub(crate) fn config(&self) -> &UsersConfig {
-        &self.checkout.config
-    }
-
-    pub(crate) fn object_format(&self) -> &str {
-        &self.checkout.object_format
+    pub(crate) fn checkout(&self) -> &Checkout {
+        &self.checkout
     }
 
     /// The commit to start from: what a name means, or the default.
@@ -145,25 +145,32 @@ impl Repository {
         }
     }
 
-    /// The commits that names mean, in their order; `None` for a name that means none.
-    pub fn resolve(&self, names: &[String]) -> Result<Vec<Option<CommitId>>, StoreError> {
+    /// What names mean, in their order; `None` for a name that means no commit.
+    ///
+    /// A branch comes before a tag of the same name.
+    pub fn resolve(&self, names: &[String]) -> Result<Vec<Option<Named>>, StoreError> {
         // No name of a commit has a line break, and one process answers for all others.
         let asked = |name: &&String| !name.contains('\n') && !name.is_empty();
         let lines = names.iter().filter(asked);
-        let lines: Vec<String> = lines.map(|name| format!("{name}^{{commit}}\n")).collect();
+        let lines: Vec<String> = lines
+            .map(|name| format!("refs/heads/{name}^{{commit}}\n{name}^{{commit}}\n"))
+            .collect();
         let check = ["cat-file", "--batch-check=%(objectname) %(objecttype)"];
         let printed = self.call().args(check).stdin(lines.concat()).output()?;
         let printed = String::from_utf8_lossy(&printed).into_owned();
         let mut answers = printed.lines();
+        let mut commit = || -> Result<Option<CommitId>, StoreError> {
+            match answers.next().and_then(|line| line.strip_suffix(" commit")) {
+                Some(id) => Ok(Some(parse_id("cat-file", id.as_bytes())?)),
+                None => Ok(None),
+            }
+        };
         let answer = |name: &String| {
             if !asked(&name) {
                 return Ok(None);
             }
-            let line = answers.next().unwrap_or_default();
-            match line.strip_suffix(" commit") {
-                Some(id) => Ok(Some(parse_id("cat-file", id.as_bytes())?)),
-                None => Ok(None),
-            }
+            let (branch, other) = (commit()?, commit()?);
+            Ok(branch.map(Named::Branch).or(other.map(Named::Other)))
         };
         names.iter().map(answer).collect()
     }
@@ -172,8 +179,14 @@ impl Repository {
     pub fn check_branch(&self, branch: &str) -> Result<(), PutError> {
         let check = ["check-ref-format", "--branch", branch];
         let known = self.call().args(check).run()?;
+        let is_misleading = matches!(branch, "@" | "HEAD")
+            || branch.starts_with("refs/")
+            || branch.parse::<CommitId>().is_ok();
         // It prints another name for what stands for one, such as `@{-1}`.
-        if known.code != 0 || known.stdout.strip_suffix(b"\n") != Some(branch.as_bytes()) {
+        if is_misleading
+            || known.code != 0
+            || known.stdout.strip_suffix(b"\n") != Some(branch.as_bytes())
+        {
             let branch = branch.to_owned();
             return Err(PutError::BadName { branch });
         }
@@ -192,8 +205,17 @@ impl Repository {
                 branch: branch.to_owned(),
                 other: other.to_owned(),
             }),
+            None if self.is_checked_out(branch)? => {
+                let branch = branch.to_owned();
+                Err(PutError::CheckedOut { branch })
+            }
             None => Ok(()),
         }
+    }
+
+    fn is_checked_out(&self, branch: &str) -> Result<bool, StoreError> {
+        let full = format!("refs/heads/{branch}");
+        Ok(self.checkout.checked_out(&self.git)?.contains(&full))
     }
 
     /// Creates a branch at a commit, or moves it ahead to it; never back and never aside.
@@ -219,7 +241,7 @@ impl Repository {
             return Ok(Put::Unchanged);
         }
         let taken = branch.to_owned();
-        if self.checkout.checked_out(&self.git)?.contains(&full) {
+        if self.is_checked_out(branch)? {
             return Err(PutError::CheckedOut { branch: taken });
         }
         let (old, put) = match seen {

@@ -69,8 +69,17 @@ impl UsersConfig {
 
     /// What `git merge` would follow, as `name=value`.
     pub(crate) fn merging(&self) -> Vec<String> {
+        let does_renormalize = self
+            .value("merge.renormalize")
+            .is_some_and(|value| !matches!(value, "false" | "no" | "off" | "0"));
+        let is_about_lines = |key: &str| {
+            matches!(key, "core.autocrlf" | "core.eol" | "core.safecrlf")
+                || key.starts_with("filter.")
+        };
         let is_about_merging = |key: &str| {
-            key.starts_with("merge.") || key == "diff.renames" || key == "diff.renamelimit"
+            key.starts_with("merge.")
+                || matches!(key, "diff.renames" | "diff.renamelimit")
+                || (does_renormalize && is_about_lines(key))
         };
         let settings = self.settings.iter();
         settings

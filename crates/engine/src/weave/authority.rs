@@ -261,7 +261,7 @@ fn conflicts<'a>(
     let mut files: Vec<ConflictedFile> = Vec::new();
     for record in records.by_ref().take_while(|record| !record.is_empty()) {
         let path = record.splitn(2, |byte| *byte == b'\t').nth(1);
-        let path = text(path.unwrap_or(record));
+        let path = without_label(&text(path.unwrap_or(record)));
         if !files.iter().any(|file| file.path == path) {
             let kind = Kind::Other;
             files.push(ConflictedFile { path, kind });
@@ -273,7 +273,8 @@ fn conflicts<'a>(
             what: "merge-tree".into(),
             printed: "a message without a number of paths".into(),
         })?;
-        let paths: Vec<String> = records.by_ref().take(count).map(text).collect();
+        let paths = records.by_ref().take(count);
+        let paths: Vec<String> = paths.map(|path| without_label(&text(path))).collect();
         let word = text(records.next().unwrap_or_default());
         records.next();
         let Some(kind) = Kind::named(&word) else {
@@ -289,4 +290,27 @@ fn conflicts<'a>(
     }
     files.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(files)
+}
+
+/// Where a file cannot be beside a folder, git adds the side to its name: `name~<commit>`.
+fn without_label(path: &str) -> String {
+    let labelled = path.rsplit_once('~').filter(|(_, label)| {
+        let id = label.split('_').next().unwrap_or_default();
+        ObjectId::from_hex(id.as_bytes()).is_ok()
+    });
+    labelled.map_or(path, |(name, _)| name).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_side_is_taken_off_a_name_and_nothing_else() {
+        let id = "a".repeat(40);
+        assert_eq!(without_label(&format!("d/x~{id}")), "d/x");
+        assert_eq!(without_label(&format!("d/x~{id}_0")), "d/x");
+        assert_eq!(without_label("notes~"), "notes~");
+        assert_eq!(without_label("a~b"), "a~b");
+    }
 }

@@ -61,6 +61,7 @@ struct Words<'a> {
     author: Option<&'a [u8]>,
     seconds: i64,
     message: &'a [u8],
+    encoding: Option<&'a [u8]>,
 }
 
 impl<'c> Chain<'c> {
@@ -102,6 +103,7 @@ impl<'c> Chain<'c> {
             author: None,
             seconds: self.tip.seconds.max(strand.seconds),
             message: message.as_bytes(),
+            encoding: None,
         };
         self.add(step.tree, &[self.tip.id, strand.id], &words)
     }
@@ -113,6 +115,10 @@ impl<'c> Chain<'c> {
         let person = |commit: &Commit| person(&commit.author).to_vec();
         let is_one_author = brought.iter().map(person).collect::<Vec<_>>();
         let is_one_author = is_one_author.windows(2).all(|pair| pair[0] == pair[1]);
+        let encoding = brought.first().and_then(|first| first.encoding.as_deref());
+        let is_one_encoding = brought
+            .iter()
+            .all(|one| one.encoding.as_deref() == encoding);
         let message = match brought.as_slice() {
             [only] => only.message.clone(),
             several => {
@@ -131,6 +137,7 @@ impl<'c> Chain<'c> {
             author: author.filter(|_| is_one_author),
             seconds: self.tip.seconds.max(seconds),
             message: &message,
+            encoding: encoding.filter(|_| is_one_encoding),
         };
         self.add(step.tree, &[self.tip.id], &words)
     }
@@ -175,6 +182,7 @@ impl<'c> Chain<'c> {
                 author: Some(&commit.author),
                 seconds: self.tip.seconds.max(commit.seconds),
                 message: &commit.message,
+                encoding: commit.encoding.as_deref(),
             };
             self.add(tree, &[self.tip.id], &words)?;
         }
@@ -208,6 +216,7 @@ impl<'c> Chain<'c> {
             author: None,
             seconds,
             message: message.as_bytes(),
+            encoding: None,
         };
         self.add(last.tree, &parents, &words)
     }
@@ -239,7 +248,11 @@ impl<'c> Chain<'c> {
         }
         data.extend_from_slice(b"author ");
         data.extend_from_slice(words.author.unwrap_or(us.as_bytes()));
-        data.extend_from_slice(format!("\ncommitter {us}\n\n").as_bytes());
+        data.extend_from_slice(format!("\ncommitter {us}\n").as_bytes());
+        if let Some(encoding) = words.encoding {
+            data.extend_from_slice(&[b"encoding ", encoding, b"\n"].concat());
+        }
+        data.push(b'\n');
         data.extend(words.message.iter().filter(|byte| **byte != 0));
         if data.last() != Some(&b'\n') {
             data.push(b'\n');
@@ -254,6 +267,7 @@ impl<'c> Chain<'c> {
             seconds: words.seconds,
             author: Vec::new(),
             message: Vec::new(),
+            encoding: None,
         };
         Ok(())
     }

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::WeaveError;
 use super::objects::Objects;
-use crate::git::{Call, Git, Identity, Place, Repository, Store, UsersConfig};
+use crate::git::{Call, Checkout, Git, Identity, Place, Repository, Store};
 
 /// Below this, objects are stored one by one, as git itself does after a fetch.
 const LEAST_FOR_A_PACK: usize = 100;
@@ -40,6 +40,8 @@ pub struct Loom {
     hash: gix_hash::Kind,
     /// What the user set about merging, as `name=value`.
     settings: Vec<String>,
+    /// The top of the user's checkout, which merge drivers expect to be in; nothing is written there.
+    work_tree: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -66,10 +68,11 @@ impl Loom {
             identity: store.identity().clone(),
             hash: hash(store.object_format())?,
             settings: Vec::new(),
+            work_tree: None,
         };
         loom.set_up(&store.git_dir().join("objects"))?;
         if let Ok(checkout) = store.checkout() {
-            loom.follow(&checkout.config, &checkout.common_dir)?;
+            loom.follow(checkout)?;
         }
         Ok(loom)
     }
@@ -90,18 +93,25 @@ impl Loom {
             folder,
             held: Some(held),
             lender: Lender::Users(repository.folder().to_owned()),
-            identity: repository.config().identity(),
-            hash: hash(repository.object_format())?,
+            identity: repository.checkout().config.identity(),
+            hash: hash(&repository.checkout().object_format)?,
             settings: Vec::new(),
+            work_tree: None,
         };
-        loom.set_up(&repository.common_dir().join("objects"))?;
-        loom.follow(repository.config(), repository.common_dir())?;
+        loom.set_up(&repository.checkout().common_dir.join("objects"))?;
+        loom.follow(repository.checkout())?;
         Ok(loom)
     }
 
     /// Begins a call whose new objects stay in the loom.
     pub(super) fn call(&self) -> Call {
-        let mut call = self.git.call(Place::Ours(self.folder.path()));
+        let empty = self.folder.path().join("empty");
+        let work_tree = self.work_tree.as_deref().unwrap_or(&empty);
+        let mut call = self
+            .git
+            .call(Place::Ours(self.folder.path()))
+            .work_tree(work_tree)
+            .env("GIT_ATTR_NOSYSTEM", "0");
         for setting in &self.settings {
             call = call.args(["-c", setting]);
         }
@@ -135,9 +145,9 @@ impl Loom {
     fn set_up(&self, lent: &Path) -> Result<(), WeaveError> {
         let folder = self.folder.path();
         let format = match self.hash {
-            gix_hash::Kind::Sha1 => "[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n",
+            gix_hash::Kind::Sha1 => "[core]\n\trepositoryFormatVersion = 0\n\tbare = false\n",
             _ => {
-                "[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n[extensions]\n\tobjectFormat = sha256\n"
+                "[core]\n\trepositoryFormatVersion = 1\n\tbare = false\n[extensions]\n\tobjectFormat = sha256\n"
             }
         };
         let files = [
@@ -145,9 +155,16 @@ impl Loom {
             ("config", format.into()),
             ("objects/info/alternates", quoted(lent)),
         ];
-        for inner in ["refs", "info", "objects/info", "objects/pack"] {
+        for inner in [
+            "refs",
+            "info",
+            "empty",
+            "objects",
+            "objects/info",
+            "objects/pack",
+        ] {
             let inner = folder.join(inner);
-            fs::create_dir_all(&inner).map_err(failed(&inner))?;
+            fs::create_dir(&inner).map_err(failed(&inner))?;
         }
         for (name, content) in files {
             let file = folder.join(name);
@@ -157,27 +174,29 @@ impl Loom {
     }
 
     /// Takes over what the user's own `git merge` would follow.
-    fn follow(&mut self, config: &UsersConfig, common_dir: &Path) -> Result<(), WeaveError> {
-        self.settings = config.merging();
-        let sources = [
-            config.attributes_file(),
-            Some(common_dir.join("info/attributes")),
-        ];
-        let mut attributes = Vec::new();
-        for source in sources.into_iter().flatten() {
-            // Later lines win, and most people have neither file.
-            attributes.extend(fs::read(source).unwrap_or_default());
-            attributes.push(b'\n');
+    fn follow(&mut self, checkout: &Checkout) -> Result<(), WeaveError> {
+        let top = checkout.top();
+        self.settings = checkout.config.merging();
+        if let Some(file) = checkout.config.attributes_file() {
+            let file = top.unwrap_or(&checkout.folder).join(file);
+            let setting = format!("core.attributesFile={}", file.display());
+            self.settings.push(setting);
         }
+        // Merge drivers may be named by a path in the repository.
+        self.work_tree = top.map(Path::to_owned);
+        let own = fs::read(checkout.common_dir.join("info/attributes"));
         let file = self.folder.path().join("info/attributes");
-        fs::write(&file, attributes).map_err(failed(&file))
+        fs::write(&file, own.unwrap_or_default()).map_err(failed(&file))
     }
 }
 
 /// Marks a folder as in use until this process ends.
 fn hold(folder: &Path) -> io::Result<File> {
-    let file = File::create_new(folder.join(MARK))?;
+    let aside = folder.join("mark");
+    let file = File::create_new(&aside)?;
     file.lock()?;
+    // Nobody sees it before it is locked.
+    fs::rename(&aside, folder.join(MARK))?;
     Ok(file)
 }
 

@@ -42,6 +42,8 @@ pub(super) struct Commit {
     /// The author as the commit has it: name, address and date.
     pub(super) author: Vec<u8>,
     pub(super) message: Vec<u8>,
+    /// The encoding of author and message, where it is not UTF-8.
+    pub(super) encoding: Option<Vec<u8>>,
 }
 
 /// Objects that only memory holds.
@@ -90,15 +92,18 @@ impl Objects {
 
     pub(super) fn commit(&self, id: ObjectId) -> Result<Commit, WeaveError> {
         let data = self.read(id, Kind::Commit)?;
-        let failed = || failed("understand commit", id);
-        let commit = CommitRef::from_bytes(&data, self.kind).map_err(failed())?;
-        let committer = commit.committer().map_err(failed())?;
+        let commit = CommitRef::from_bytes(&data, self.kind);
+        let commit = commit.map_err(failed("understand commit", id))?;
         Ok(Commit {
             id,
             tree: commit.tree(),
-            seconds: committer.seconds(),
+            // Old tools wrote odd signatures, and nothing hangs on the date.
+            seconds: commit
+                .committer()
+                .map_or(0, |committer| committer.seconds()),
             author: commit.author.to_vec(),
             message: commit.message.to_vec(),
+            encoding: commit.encoding.map(|encoding| encoding.to_vec()),
         })
     }
 
@@ -112,7 +117,12 @@ impl Objects {
         }
         let data = self.read(id, Kind::Tree)?;
         let tree = gix_object::TreeRef::from_bytes(&data, self.kind);
-        let tree = Rc::new(tree.map_err(failed("understand tree", id))?.into_owned());
+        let mut tree = tree.map_err(failed("understand tree", id))?.into_owned();
+        for entry in &mut tree.entries {
+            // Old trees have modes that git reads as others, and writes as those.
+            entry.mode = entry.mode.kind().into();
+        }
+        let tree = Rc::new(tree);
         let mut trees = self.trees.borrow_mut();
         if trees.len() >= MOST_TREES {
             trees.clear();

@@ -12,7 +12,7 @@ use gix_hash::ObjectId;
 use super::authority::colliding;
 use super::change::{Change, Diff};
 use super::weaving::Weaving;
-use super::{Kind, Outcome, WeaveError};
+use super::{Outcome, WeaveError};
 
 /// A branch that was left out, and who may be the reason: strands, or the base.
 struct Suspicion {
@@ -55,7 +55,7 @@ impl Weaving<'_> {
     /// Finds out which suspects collide by themselves, and returns the conflicts that none explains.
     fn convict(&mut self, suspicions: Vec<Suspicion>) -> Result<HashSet<usize>, WeaveError> {
         let mut pairs: Vec<(ObjectId, ObjectId)> = Vec::new();
-        for suspicion in suspicions.iter().filter(|s| s.suspects.len() > 1) {
+        for suspicion in &suspicions {
             let left_out = self.commits[suspicion.place].id;
             for suspect in &suspicion.suspects {
                 let commit = suspect.map_or(self.onto.id, |place| self.commits[place].id);
@@ -65,16 +65,11 @@ impl Weaving<'_> {
         let mut verdicts = colliding(self.loom, &pairs, self.onto.tree)?.into_iter();
         let mut unexplained = HashSet::new();
         for Suspicion { place, suspects } in suspicions {
-            let guilty: Vec<_> = match suspects.as_slice() {
-                [only] => vec![*only],
-                several => {
-                    let verdicts = verdicts.by_ref().take(several.len());
-                    let judged = several.iter().zip(verdicts);
-                    judged
-                        .filter_map(|(suspect, collides)| collides.then_some(*suspect))
-                        .collect()
-                }
-            };
+            let verdicts = verdicts.by_ref().take(suspects.len());
+            let judged = suspects.iter().zip(verdicts);
+            let guilty: Vec<_> = judged
+                .filter_map(|(suspect, collides)| collides.then_some(*suspect))
+                .collect();
             if guilty.is_empty() {
                 unexplained.insert(place);
             } else {
@@ -146,16 +141,19 @@ impl Weaving<'_> {
                 let found = changes.binary_search_by(|change| change.path.as_slice().cmp(path));
                 found.ok().map(|found| &changes[found])
             });
-            let (Some(ours), Some(theirs)) = (ours, theirs) else {
-                // A rename or a folder may be behind it, and only git can tell.
-                if file.kind == Kind::Content {
-                    continue;
+            let is_near = match (ours, theirs) {
+                // Lines can be compared only where both count from the same text.
+                (Some(ours), Some(theirs)) if ours.old == theirs.old => {
+                    let changed = (lines.changed(self, ours)?, lines.changed(self, theirs)?);
+                    match changed {
+                        (Some(one), Some(other)) => {
+                            one.start <= other.end && other.start <= one.end
+                        }
+                        _ => true,
+                    }
                 }
-                return Ok(true);
-            };
-            let changed = (lines.changed(self, ours)?, lines.changed(self, theirs)?);
-            let is_near = match changed {
-                (Some(one), Some(other)) => one.start <= other.end && other.start <= one.end,
+                // It does not touch the file, so it collides only by a rename or a folder.
+                (Some(_), None) => moves(&self.touched[suspect]) || moves(&self.touched[place]),
                 _ => true,
             };
             if is_near {
@@ -164,6 +162,12 @@ impl Weaving<'_> {
         }
         Ok(false)
     }
+}
+
+/// Whether files came or went, so that some may have been renamed.
+fn moves(diff: &Diff) -> bool {
+    let mut changes = diff.changes.iter();
+    changes.any(|change| change.is_addition() || change.is_removal())
 }
 
 /// Which lines of a file were changed, as far as its beginning and its end tell.

@@ -185,12 +185,12 @@ fn a_file_against_a_folder_is_a_kind_of_its_own() {
     let base = store.resolve_base(None).unwrap();
     let weave = woven(&store, &base, &[&one, &two]);
     let found = conflict(&weave, 1);
-    assert!(
-        found
-            .files
-            .iter()
-            .any(|file| file.kind == Kind::FileAndFolder),
-        "{found:?}"
+    let [file] = found.files.as_slice() else {
+        panic!("{found:?}");
+    };
+    assert_eq!(
+        (file.path.as_str(), file.kind),
+        ("thing", Kind::FileAndFolder)
     );
 }
 
@@ -253,4 +253,28 @@ fn an_executable_bit_and_an_edit_go_together() {
     let weave = woven(&store, &base, &[&mode, &edit]);
     let listed = repo.git_in(&store.git_dir(), &["ls-tree", weave.tip.as_str(), "run.sh"]);
     assert!(listed.starts_with("100755 "), "{listed}");
+}
+
+#[test]
+fn a_partner_is_named_for_what_it_did_and_not_for_where_it_stands() {
+    let repo = TestRepo::new();
+    repo.write("f", LONG);
+    repo.commit("f");
+    repo.git(&["branch", "old"]);
+    repo.write("f", format!("new\n{LONG}"));
+    repo.commit("main moved on");
+    let edit = branch(
+        &repo,
+        "edit",
+        &[("f", &format!("new\n{}", LONG.replace('c', "C1")))],
+    );
+    repo.git(&["switch", "--quiet", "--create", "renames", "old"]);
+    repo.git(&["mv", "f", "g"]);
+    repo.write("g", LONG.replace('c', "C2"));
+    let renames: CommitId = repo.commit("renames").parse().unwrap();
+    repo.git(&["switch", "--quiet", "main"]);
+    let store = open(&repo);
+    let base = store.resolve_base(None).unwrap();
+    let weave = woven(&store, &base, &[&edit, &renames]);
+    assert_eq!(conflict(&weave, 1).with, [Some(0)]);
 }
