@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use pleach_engine::git::{Git, Named, Repository};
+use pleach_engine::git::{Git, Named, Place, Repository};
 use pleach_engine::weave::{Loom, Outcome, Strand, Strategy, Weave, weave};
 use pleach_testkit::{MergeLoop, Tangle, cases, merge_loop};
 
@@ -68,6 +68,28 @@ fn left_out(weave: &Weave, names: &[String]) -> Vec<String> {
     left_out.map(|(name, _)| name.clone()).collect()
 }
 
+/// Whoever is named alone as the other side of a conflict collides alone.
+///
+/// That holds for branches as tasks make them; among wild ones it may take two renames or somebody's
+/// attributes as well.
+#[track_caller]
+fn names_who_collides(what: &str, repo: &Path, base: &str, names: &[String]) {
+    let weave = weave_all(repo, base, names, Strategy::Merge);
+    let git = Git::find().unwrap();
+    for (name, outcome) in names.iter().zip(&weave.outcomes) {
+        let Outcome::Conflict(conflict) = outcome else {
+            continue;
+        };
+        if let [partner] = conflict.with.as_slice() {
+            let partner = partner.map_or(base, |place| &names[place]);
+            let merge = git.call(Place::Users(repo)).env("GIT_ATTR_SOURCE", base);
+            let merge = merge.args(["merge-tree", "--write-tree", partner, name]);
+            let is_clean = merge.run().unwrap().code == 0;
+            assert!(!is_clean, "{what}: {name} goes together with {partner}");
+        }
+    }
+}
+
 /// Every strategy ends where the loop of `git merge` does.
 #[track_caller]
 fn agrees(what: &str, repo: &Path, base: &str, names: &[String], strategies: &[Strategy]) {
@@ -120,6 +142,7 @@ fn many_branches(branches: usize, seeds: usize) {
         let what = format!("{branches} branches, seed {seed}");
         let (path, base) = (tangled.path(), &tangled.base);
         agrees(&what, path, base, &tangled.branches, &[Strategy::Merge]);
+        names_who_collides(&what, path, base, &tangled.branches);
     });
 }
 

@@ -85,32 +85,24 @@ impl Weaving<'_> {
         }
     }
 
-    /// Who touched one of the conflicting files, else one of the branch's own, else anybody.
+    /// Who touched one of the conflicting files or of the branch's own, which others may have renamed.
     fn suspects(&self, place: usize) -> Vec<Option<usize>> {
         let Outcome::Conflict(conflict) = &self.outcomes[place] else {
             return Vec::new();
+        };
+        let files = conflict.files.iter().map(|file| file.path.as_bytes());
+        let own = self.touched[place].changes.iter();
+        let own = own.map(|change| change.path.as_slice());
+        let paths: HashSet<&[u8]> = files.chain(own).collect();
+        let touches = |other: &usize| {
+            let mut changes = self.touched[*other].changes.iter();
+            changes.any(|change| paths.contains(change.path.as_slice()))
         };
         let woven = || {
             let places = self.steps.iter().map(|step| step.place);
             places.filter(|other| *other < place)
         };
-        let files = conflict.files.iter().map(|file| file.path.as_bytes());
-        let files: HashSet<&[u8]> = files.collect();
-        let own = self.touched[place].changes.iter();
-        let own: HashSet<&[u8]> = own.map(|change| change.path.as_slice()).collect();
-        let touching = |paths: &HashSet<&[u8]>| -> Vec<usize> {
-            let touches = |diff: &Diff| {
-                let mut changes = diff.changes.iter();
-                changes.any(|change| paths.contains(change.path.as_slice()))
-            };
-            woven()
-                .filter(|other| touches(&self.touched[*other]))
-                .collect()
-        };
-        let mut found = touching(&files);
-        if found.is_empty() {
-            found = touching(&own);
-        }
+        let mut found: Vec<usize> = woven().filter(touches).collect();
         // A branch that parted from the base itself cannot collide with it.
         let base = (self.parted[place] != Some(self.onto.id)).then_some(None);
         if found.is_empty() && base.is_none() {
