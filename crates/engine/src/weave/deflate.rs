@@ -12,20 +12,26 @@ use gix_odb::pack::data::{Version, entry, header};
 use gix_zlib::stream::deflate::{Compress, FlushCompress};
 use gix_zlib::{Compression, Status};
 
+/// Up to this size nothing is gained by compressing: most of a tree is ids.
+const LONGEST_STORED: usize = 4096;
+
 /// A compressor that is used again and again, because making one costs more than most objects.
-pub(super) struct Deflater {
-    small: Compress,
-    /// For files that git reads a moment later and nobody keeps.
-    quick: Compress,
-}
+pub(super) struct Deflater(Compress);
 
 impl Deflater {
     pub(super) fn new() -> Self {
-        Self {
-            small: Compress::new(Compression::BEST_SPEED),
-            quick: Compress::new(Compression::NONE),
-        }
+        Self(Compress::new(Compression::BEST_SPEED))
     }
+
+    /// Appends what some bytes are in zlib's format.
+    fn append(&mut self, parts: &[&[u8]], out: &mut Vec<u8>) -> io::Result<()> {
+        if parts.iter().map(|part| part.len()).sum::<usize>() <= LONGEST_STORED {
+            store(parts, out);
+            return Ok(());
+        }
+        compress(&mut self.0, parts, out)
+    }
+
     /// Writes an object into a folder of objects that nobody else writes to.
     pub(super) fn write_file(
         &mut self,
@@ -38,7 +44,7 @@ impl Deflater {
         let folder = objects.join(&name[..2]);
         let mut bytes = Vec::with_capacity(data.len() + 64);
         let header = gix_object::encode::loose_header(kind, data.len() as u64);
-        append(&mut self.quick, &[&header, data], &mut bytes)?;
+        self.append(&[&header, data], &mut bytes)?;
         let file = folder.join(&name[2..]);
         let made = match File::create_new(&file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -71,7 +77,7 @@ impl Deflater {
                 Kind::Tag => entry::Header::Tag,
             };
             kind.write_to(data.len() as u64, &mut pack)?;
-            append(&mut self.small, &[data], &mut pack)?;
+            self.append(&[data], &mut pack)?;
         }
         let mut hasher = gix_hash::hasher(hash);
         hasher.update(&pack);
@@ -81,8 +87,29 @@ impl Deflater {
     }
 }
 
+/// One block that is not compressed, between zlib's header and its sum.
+fn store(parts: &[&[u8]], out: &mut Vec<u8>) {
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    let length = u16::try_from(length).expect("only short ones are stored");
+    out.extend([0x78, 0x01, 0x01]);
+    out.extend(length.to_le_bytes());
+    out.extend((!length).to_le_bytes());
+    let (mut low, mut high) = (1_u32, 0_u32);
+    for byte in parts.iter().copied().flatten() {
+        // Far below what would overflow for so few bytes.
+        low += u32::from(*byte);
+        high += low;
+        out.push(*byte);
+    }
+    let sum = ((high % ADLER) << 16) | (low % ADLER);
+    out.extend(sum.to_be_bytes());
+}
+
+/// The prime of zlib's sum.
+const ADLER: u32 = 65_521;
+
 /// Appends what some bytes are when compressed.
-fn append(compress: &mut Compress, parts: &[&[u8]], out: &mut Vec<u8>) -> io::Result<()> {
+fn compress(compress: &mut Compress, parts: &[&[u8]], out: &mut Vec<u8>) -> io::Result<()> {
     compress.reset();
     let mut buffer = [0; 8192];
     let (last, first) = parts.split_last().expect("there is something to compress");
@@ -110,4 +137,30 @@ fn append(compress: &mut Compress, parts: &[&[u8]], out: &mut Vec<u8>) -> io::Re
 
 fn length(count: u64) -> usize {
     usize::try_from(count).expect("a part of a slice is no longer than it")
+}
+
+#[cfg(test)]
+mod tests {
+    use gix_zlib::Decompress;
+    use gix_zlib::FlushDecompress;
+
+    use super::*;
+
+    #[test]
+    fn short_and_long_bytes_come_back_as_they_were() {
+        for length in [0, 1, 300, LONGEST_STORED, LONGEST_STORED + 1, 300_000] {
+            let bytes: Vec<u8> = (128..=255).cycle().take(length).collect();
+            let (first, second) = bytes.split_at(length / 3);
+            let mut packed = Vec::new();
+            Deflater::new()
+                .append(&[first, second], &mut packed)
+                .unwrap();
+            let mut back = vec![0; length + 1];
+            let mut inflate = Decompress::new();
+            let flush = FlushDecompress::Finish;
+            inflate.decompress(&packed, &mut back, flush).unwrap();
+            assert_eq!(inflate.total_out(), length as u64);
+            assert_eq!(back[..length], bytes);
+        }
+    }
 }

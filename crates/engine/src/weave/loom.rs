@@ -20,6 +20,9 @@ use crate::git::{Call, Checkout, Git, Identity, Place, Repository, Store};
 /// Below this, objects are stored one by one, as git itself does after a fetch.
 const LEAST_FOR_A_PACK: usize = 100;
 
+/// Nothing in the loom outlives it, so what git writes there need be neither small nor safe.
+const SETTINGS: &str = "[core]\n\tbare = false\n\tcompression = 0\n\tfsync = none\n";
+
 const PREFIX: &str = "pleach-weave-";
 const MARK: &str = "in-use";
 
@@ -118,6 +121,12 @@ impl Loom {
         call
     }
 
+    /// Whether line ends are made the same before files are compared, so that a change may be none.
+    pub(super) fn does_renormalize(&self) -> bool {
+        let mut settings = self.settings.iter();
+        settings.any(|setting| setting.starts_with("merge.renormalize="))
+    }
+
     pub(super) fn identity(&self) -> &Identity {
         &self.identity
     }
@@ -145,11 +154,10 @@ impl Loom {
     fn set_up(&self, lent: &Path) -> Result<(), WeaveError> {
         let folder = self.folder.path();
         let format = match self.hash {
-            gix_hash::Kind::Sha1 => "[core]\n\trepositoryFormatVersion = 0\n\tbare = false\n",
-            _ => {
-                "[core]\n\trepositoryFormatVersion = 1\n\tbare = false\n[extensions]\n\tobjectFormat = sha256\n"
-            }
+            gix_hash::Kind::Sha1 => "[core]\n\trepositoryFormatVersion = 0\n",
+            _ => "[core]\n\trepositoryFormatVersion = 1\n[extensions]\n\tobjectFormat = sha256\n",
         };
+        let format = format!("{format}{SETTINGS}");
         let files = [
             ("HEAD", b"ref: refs/heads/nothing\n".to_vec()),
             ("config", format.into()),

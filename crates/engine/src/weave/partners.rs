@@ -10,9 +10,9 @@ use std::rc::Rc;
 use gix_hash::ObjectId;
 
 use super::authority::colliding;
-use super::change::{Change, Diff};
+use super::change::Change;
 use super::weaving::Weaving;
-use super::{Outcome, WeaveError};
+use super::{Kind, Outcome, WeaveError};
 
 /// A branch that was left out, and who may be the reason: strands, or the base.
 struct Suspicion {
@@ -144,8 +144,8 @@ impl Weaving<'_> {
                         _ => true,
                     }
                 }
-                // It does not touch the file, so it collides only by a rename or a folder.
-                (Some(_), None) => moves(&self.touched[suspect]) || moves(&self.touched[place]),
+                // Lines of a file that it does not touch are no matter of its.
+                (Some(_), None) => file.kind != Kind::Content,
                 _ => true,
             };
             if is_near {
@@ -154,12 +154,6 @@ impl Weaving<'_> {
         }
         Ok(false)
     }
-}
-
-/// Whether files came or went, so that some may have been renamed.
-fn moves(diff: &Diff) -> bool {
-    let mut changes = diff.changes.iter();
-    changes.any(|change| change.is_addition() || change.is_removal())
 }
 
 /// Which lines of a file were changed, as far as its beginning and its end tell.

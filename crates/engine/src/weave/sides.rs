@@ -28,6 +28,13 @@ pub(super) enum Meeting {
         /// Files whose content both changed: base, ours, theirs.
         both: Vec<Both>,
     },
+    /// They removed files that we changed, and added none that these could have become.
+    Torn {
+        /// The files.
+        files: Vec<BString>,
+        /// Files whose content both changed.
+        both: Vec<Both>,
+    },
     /// Only git knows.
     Entangled,
 }
@@ -95,9 +102,12 @@ impl Ours {
     pub(super) fn meet(&self, theirs: &Diff) -> Meeting {
         let mut apart = Vec::with_capacity(theirs.changes.len());
         let mut both = Vec::new();
+        let mut torn = Vec::new();
+        let adds = theirs.changes.iter().any(Change::is_addition);
         for change in &theirs.changes {
             match self.changes.get(&change.path) {
                 None => apart.push(change.clone()),
+                Some(ours) if !adds && is_torn(change, *ours) => torn.push(change.path.clone()),
                 Some(ours) => match both_edit(change, *ours) {
                     Some(file) if file.ours == file.theirs => {}
                     Some(file) => both.push(file),
@@ -113,9 +123,13 @@ impl Ours {
         if takes_ours_along {
             return Meeting::Entangled;
         }
-        Meeting::Apart {
-            theirs: apart,
-            both,
+        if torn.is_empty() {
+            Meeting::Apart {
+                theirs: apart,
+                both,
+            }
+        } else {
+            Meeting::Torn { files: torn, both }
         }
     }
 
@@ -146,6 +160,12 @@ fn both_edit(theirs: &Change, ours: (Option<Leaf>, Option<Leaf>)) -> Option<Both
     };
     let is_file = both.base.is_file() && both.ours.is_file() && both.theirs.is_file();
     (is_file && theirs.old == Some(base)).then_some(both)
+}
+
+/// Whether they removed a file that we changed and still have.
+fn is_torn(theirs: &Change, (base, ours): (Option<Leaf>, Option<Leaf>)) -> bool {
+    let is_file = |leaf: Option<Leaf>| leaf.is_some_and(Leaf::is_file);
+    theirs.is_removal() && theirs.old == base && is_file(base) && is_file(ours)
 }
 
 fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {

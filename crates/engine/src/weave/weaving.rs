@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 
 use gix_hash::ObjectId;
+use gix_object::bstr::BString;
 
 use super::authority::{Answer, Question, ask, ask_contents, bare_commit, independent};
 use super::change::{Change, Diff, diff};
@@ -17,6 +18,7 @@ use super::loom::Loom;
 use super::objects::{Commit, Leaf, Objects, by_components};
 use super::sides::{Both, Meeting, Ours};
 use super::{Outcome, Strand, WeaveError};
+use crate::git::read::text;
 use crate::git::{CommitId, GitError};
 
 /// Our side is remembered against so many bases; others are found again by looking.
@@ -215,7 +217,7 @@ impl<'w> Weaving<'w> {
         }
         let meeting = self.ours[&base_tree].meet(&theirs);
         self.touched[place] = theirs;
-        if let Meeting::Apart { both, .. } = &meeting
+        if let Meeting::Apart { both, .. } | Meeting::Torn { both, .. } = &meeting
             && !both.is_empty()
             && !self.foreseen.contains_key(both)
         {
@@ -273,7 +275,17 @@ impl<'w> Weaving<'w> {
                 }
                 self.put_on(tip, theirs)
             }
-            Meeting::Entangled => {
+            Meeting::Torn { files, both } if !self.loom.does_renormalize() => {
+                let mut conflicts: Vec<ConflictedFile> = files.iter().map(torn).collect();
+                if !both.is_empty()
+                    && let Answer::Conflict(files) = self.contents(tip, &both)?
+                {
+                    conflicts.extend(files);
+                }
+                conflicts.sort_by(|one, other| one.path.cmp(&other.path));
+                Ok(Merged::Conflict(conflicts))
+            }
+            Meeting::Torn { .. } | Meeting::Entangled => {
                 self.objects.show_tree(tip)?;
                 let question = Question {
                     base: Some(base),
@@ -365,6 +377,13 @@ impl<'w> Weaving<'w> {
             old: Some(file.ours),
             new,
         })
+    }
+}
+
+fn torn(path: &BString) -> ConflictedFile {
+    ConflictedFile {
+        path: text(path),
+        kind: Kind::ModifyDelete,
     }
 }
 
