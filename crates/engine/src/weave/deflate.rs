@@ -66,10 +66,12 @@ impl Deflater {
         &mut self,
         hash: gix_hash::Kind,
         objects: impl ExactSizeIterator<Item = (Kind, &'d [u8])>,
-    ) -> io::Result<Vec<u8>> {
+    ) -> io::Result<Pack> {
         let count = u32::try_from(objects.len()).map_err(io::Error::other)?;
         let mut pack = header::encode(Version::V2, count).to_vec();
+        let mut starts = Vec::with_capacity(objects.len());
         for (kind, data) in objects {
+            starts.push(u32::try_from(pack.len()).map_err(io::Error::other)?);
             let kind = match kind {
                 Kind::Tree => entry::Header::Tree,
                 Kind::Blob => entry::Header::Blob,
@@ -79,12 +81,61 @@ impl Deflater {
             kind.write_to(data.len() as u64, &mut pack)?;
             self.append(&[data], &mut pack)?;
         }
-        let mut hasher = gix_hash::hasher(hash);
-        hasher.update(&pack);
-        let sum = hasher.try_finalize().map_err(io::Error::other)?;
+        let sum = sum_of(hash, &pack)?;
         pack.extend_from_slice(sum.as_slice());
-        Ok(pack)
+        Ok(Pack {
+            bytes: pack,
+            starts,
+            sum,
+        })
     }
+}
+
+/// Objects in one stream.
+pub(super) struct Pack {
+    pub(super) bytes: Vec<u8>,
+    /// Where each begins.
+    starts: Vec<u32>,
+    sum: ObjectId,
+}
+
+impl Pack {
+    /// Writes the pack and its index into a folder of objects that nobody else writes to.
+    ///
+    /// The sums of single objects are left out: git looks at them when it copies from a pack, and
+    /// nobody copies from this one.
+    pub(super) fn write(&self, objects: &Path, ids: &[ObjectId]) -> io::Result<()> {
+        let mut entries: Vec<_> = ids.iter().zip(&self.starts).collect();
+        entries.sort();
+        let mut index = b"\xfftOc\0\0\0\x02".to_vec();
+        let mut count = 0_u32;
+        let mut rest = entries.iter().peekable();
+        for first in 0..=u8::MAX {
+            while rest.next_if(|(id, _)| id.first_byte() == first).is_some() {
+                count += 1;
+            }
+            index.extend(count.to_be_bytes());
+        }
+        for (id, _) in &entries {
+            index.extend_from_slice(id.as_slice());
+        }
+        index.resize(index.len() + 4 * entries.len(), 0);
+        for (_, start) in &entries {
+            index.extend(start.to_be_bytes());
+        }
+        index.extend_from_slice(self.sum.as_slice());
+        let sum = sum_of(self.sum.kind(), &index)?;
+        index.extend_from_slice(sum.as_slice());
+        let name = objects.join(format!("pack/pack-{}", self.sum));
+        fs::write(name.with_extension("pack"), &self.bytes)?;
+        fs::write(name.with_extension("idx"), index)
+    }
+}
+
+fn sum_of(hash: gix_hash::Kind, bytes: &[u8]) -> io::Result<ObjectId> {
+    let mut hasher = gix_hash::hasher(hash);
+    hasher.update(bytes);
+    hasher.try_finalize().map_err(io::Error::other)
 }
 
 /// One block that is not compressed, between zlib's header and its sum.

@@ -14,10 +14,13 @@ use gix_object::tree::{Entry, EntryMode};
 use gix_object::{CommitRef, Find as _, Kind, Tree, WriteTo as _};
 
 use super::WeaveError;
-use super::deflate::Deflater;
+use super::deflate::{Deflater, Pack};
 
 /// Trees that stay in memory once they were read; a few megabytes at most.
 const MOST_TREES: usize = 20_000;
+
+/// Fewer objects than this are shown to git in a file each.
+const LEAST_FOR_A_PACK: usize = 20;
 
 /// What a tree says of a path that is no folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -260,18 +263,37 @@ impl Objects {
     }
 
     /// Lets git see a tree and all below it.
-    pub(super) fn show_tree(&self, id: ObjectId) -> Result<(), WeaveError> {
-        if !self.fresh.borrow().contains_key(&id) || self.shown.borrow().contains(&id) {
+    pub(super) fn show_tree(&self, tree: ObjectId) -> Result<(), WeaveError> {
+        let mut hidden = HashSet::new();
+        self.find_hidden(tree, &mut hidden)?;
+        let hidden: Vec<ObjectId> = hidden.into_iter().collect();
+        if hidden.len() < LEAST_FOR_A_PACK {
+            return hidden.into_iter().try_for_each(|id| self.show(id));
+        }
+        // Otherwise git would open a file for each, merge after merge.
+        let pack = self.pack_of(&hidden)?;
+        let written = pack.write(self.aside.path(), &hidden);
+        written.map_err(failed("write objects of", tree))?;
+        self.shown.borrow_mut().extend(hidden);
+        Ok(())
+    }
+
+    /// The objects at and below one that git does not see yet.
+    fn find_hidden(&self, id: ObjectId, hidden: &mut HashSet<ObjectId>) -> Result<(), WeaveError> {
+        let is_hidden = |id: &ObjectId| {
+            self.fresh.borrow().contains_key(id) && !self.shown.borrow().contains(id)
+        };
+        if !is_hidden(&id) || !hidden.insert(id) {
             return Ok(());
         }
         for entry in &self.tree(Some(id))?.entries {
             if entry.mode.is_tree() {
-                self.show_tree(entry.oid)?;
-            } else {
-                self.show(entry.oid)?;
+                self.find_hidden(entry.oid, hidden)?;
+            } else if is_hidden(&entry.oid) {
+                hidden.insert(entry.oid);
             }
         }
-        self.show(id)
+        Ok(())
     }
 
     /// Lets git see one object.
@@ -339,8 +361,12 @@ impl Objects {
 
     /// Everything that was taken into memory, as git packs it for the way.
     pub(super) fn pack(&self) -> Result<Vec<u8>, WeaveError> {
-        let (order, fresh) = (self.order.borrow(), self.fresh.borrow());
-        let objects = order.iter().map(|id| {
+        Ok(self.pack_of(&self.order.borrow())?.bytes)
+    }
+
+    fn pack_of(&self, ids: &[ObjectId]) -> Result<Pack, WeaveError> {
+        let fresh = self.fresh.borrow();
+        let objects = ids.iter().map(|id| {
             let (kind, data) = &fresh[id];
             (*kind, data.as_ref())
         });
