@@ -10,10 +10,12 @@ mod overlay;
 mod staging;
 mod walk;
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::git::{CommitId, GitError, Store, StoreError, TreeId};
+use crate::weave::{self, WeaveError};
 use crate::worktree::Worktree;
 
 use staging::{Staged, Staging};
@@ -59,9 +61,18 @@ pub enum CaptureError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Objects could not be read.
+    #[error(transparent)]
+    Objects(Box<WeaveError>),
     /// Git itself failed.
     #[error(transparent)]
     Git(#[from] GitError),
+}
+
+impl From<WeaveError> for CaptureError {
+    fn from(error: WeaveError) -> Self {
+        Self::Objects(Box::new(error))
+    }
 }
 
 /// How a task's work is to be captured.
@@ -150,7 +161,7 @@ pub fn capture(
     };
     move_branch(store, worktree, branch.as_ref(), &commit)?;
     Ok(Captured::Changed {
-        files: store.changed_files(basis, &commit)?,
+        files: weave::changed_files(store, &basis_tree, &tree)?,
         commit,
         left_out,
         agent_commits,
@@ -262,6 +273,13 @@ impl Heads {
     fn of(store: &Store, worktree: &Worktree) -> Result<Self, CaptureError> {
         let basis = worktree.basis();
         let head = worktree.head_name().unwrap_or_default();
+        if is_unmoved(store, worktree, &head) {
+            return Ok(Self {
+                head: None,
+                basis_tree: weave::tree_of(store, basis)?,
+                branch: Some(basis.clone()),
+            });
+        }
         let names = [
             format!("{basis}^{{tree}}"),
             format!("{head}^{{commit}}"),
@@ -282,6 +300,15 @@ impl Heads {
             branch: next().parse().ok(),
         })
     }
+}
+
+/// Whether the worktree is on its branch and that is where it was, as far as a plain file tells.
+fn is_unmoved(store: &Store, worktree: &Worktree, head: &str) -> bool {
+    let branch = worktree.branch_ref();
+    let file = store.git_dir().join(&branch);
+    head == branch
+        && is_plain_file(&file)
+        && fs::read(&file).is_ok_and(|id| id.trim_ascii() == worktree.basis().as_str().as_bytes())
 }
 
 fn move_branch(

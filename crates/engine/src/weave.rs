@@ -26,7 +26,8 @@ pub use loom::Loom;
 
 use self::objects::Objects;
 use self::weaving::Weaving;
-use crate::git::{CommitId, GitError, StoreError, TreeId, parse_id};
+use crate::git::read::text;
+use crate::git::{CommitId, GitError, Store, StoreError, TreeId, parse_id};
 
 /// Why weaving could not even be tried.
 #[derive(Debug, thiserror::Error)]
@@ -189,4 +190,31 @@ pub fn fold(loom: &Loom, base: &CommitId, commits: &[CommitId]) -> Result<Folded
         }
     }
     Ok(Folded::Basis(folded.store()?.tip))
+}
+
+/// The tree of a commit of a store, read in process.
+pub(crate) fn tree_of(store: &Store, commit: &CommitId) -> Result<TreeId, WeaveError> {
+    let tree = read_store(store)?.commit(weaving::object_id(commit))?.tree;
+    Ok(parse_id("commit", tree.to_string().as_bytes())?)
+}
+
+/// The paths that differ between two trees of a store, found in process.
+pub(crate) fn changed_files(
+    store: &Store,
+    from: &TreeId,
+    to: &TreeId,
+) -> Result<Vec<String>, WeaveError> {
+    let id = |tree: &TreeId| gix_hash::ObjectId::from_hex(tree.as_str().as_bytes()).ok();
+    let found = change::diff(&read_store(store)?, id(from), id(to))?;
+    let paths = found.changes.iter().map(|change| text(&change.path));
+    Ok(paths.collect())
+}
+
+fn read_store(store: &Store) -> Result<Objects, WeaveError> {
+    let folder = store.git_dir().join("objects");
+    let hash = loom::hash(store.object_format())?;
+    Objects::open(&folder, hash).map_err(|source| WeaveError::Io {
+        path: folder,
+        source,
+    })
 }

@@ -48,14 +48,6 @@ impl Store {
             .collect()
     }
 
-    /// The paths that differ between two commits.
-    pub fn changed_files(&self, from: &CommitId, to: &CommitId) -> Result<Vec<String>, GitError> {
-        let diff = ["diff-tree", "-r", "-z", "--name-only", "--no-renames"];
-        let ends = [from.as_str(), to.as_str()];
-        let printed = self.call().args(diff).args(ends).output()?;
-        Ok(nul_separated(&printed).map(text).collect())
-    }
-
     /// What has to be done to come from one commit to another.
     pub(crate) fn changes(&self, from: &CommitId, to: &CommitId) -> Result<Vec<Change>, GitError> {
         let diff = ["diff-tree", "-r", "-z", "--raw", "--no-renames"];

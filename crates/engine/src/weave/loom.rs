@@ -239,7 +239,7 @@ fn is_abandoned(folder: &Path) -> bool {
     }
 }
 
-fn hash(format: &str) -> Result<gix_hash::Kind, WeaveError> {
+pub(super) fn hash(format: &str) -> Result<gix_hash::Kind, WeaveError> {
     match format {
         "sha1" => Ok(gix_hash::Kind::Sha1),
         "sha256" => Ok(gix_hash::Kind::Sha256),
