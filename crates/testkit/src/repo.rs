@@ -32,6 +32,25 @@ impl TestRepo {
         repo
     }
 
+    /// Makes a repository with branches `one`, `two` and `three`, all from `main` and of one file: the
+    /// second collides with the first, the third has to be merged line by line.
+    pub fn with_branches() -> Self {
+        let repo = Self::new();
+        repo.write("story.txt", "once\nupon\na\ntime\n");
+        repo.commit("a story");
+        for (branch, text) in [
+            ("one", "ONCE\nupon\na\ntime\n"),
+            ("two", "Once\nupon\na\ntime\n"),
+            ("three", "once\nupon\na\nTIME\n"),
+        ] {
+            repo.git(&["switch", "--quiet", "--create", branch, "main"]);
+            repo.write("story.txt", text);
+            repo.commit(branch);
+        }
+        repo.git(&["switch", "--quiet", "main"]);
+        repo
+    }
+
     /// Makes a repository without any commit.
     pub fn empty() -> Self {
         let folder = TempDir::new().expect("a temporary folder can be made");

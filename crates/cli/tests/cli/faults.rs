@@ -15,24 +15,6 @@ const WEAVE: [&str; 8] = [
     "weave", "one", "two", "three", "--onto", "main", "--as", "hedge",
 ];
 
-/// A repository with branches: the second collides with the first, the third has to be merged by git.
-fn repo() -> TestRepo {
-    let repo = TestRepo::new();
-    repo.write("story.txt", "once\nupon\na\ntime\n");
-    repo.commit("a story");
-    for (branch, text) in [
-        ("one", "ONCE\nupon\na\ntime\n"),
-        ("two", "Once\nupon\na\ntime\n"),
-        ("three", "once\nupon\na\nTIME\n"),
-    ] {
-        repo.git(&["switch", "--quiet", "--create", branch, "main"]);
-        repo.write("story.txt", text);
-        repo.commit(branch);
-    }
-    repo.git(&["switch", "--quiet", "main"]);
-    repo
-}
-
 /// Checks that no object of a repository is missing or damaged.
 #[track_caller]
 fn check_objects(repo: &TestRepo, folder: &std::path::Path) {

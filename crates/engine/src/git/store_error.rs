@@ -122,7 +122,7 @@ impl StoreError {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NotARepository { .. } => {
-                "each task gets a git worktree of its own: run `git init` and commit something"
+                "go to a git repository, or run `git init` and commit something: each task gets a worktree of its own"
                     .into()
             }
             Self::NoCommits { .. } => "commit something first".into(),

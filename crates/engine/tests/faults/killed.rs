@@ -15,7 +15,7 @@ use pleach_engine::worktree::{Worktree, finish_removals, sweep};
 use pleach_testkit::{Fingerprint, TestRepo};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::life::{Life, plain_git, project, steps};
+use super::life::{Life, plain_git, steps};
 
 /// Stands between Pleach and git: counts calls, and kills whoever made a certain one.
 const WRAPPER: &str = r#"#!/bin/sh
@@ -49,7 +49,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let repo = project();
+        let repo = TestRepo::with_branches();
         let wrapper = repo.beside("git-that-kills");
         fs::write(&wrapper, WRAPPER).unwrap();
         fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();

@@ -33,24 +33,6 @@ pub(crate) struct Life {
     pub(crate) name: String,
 }
 
-/// A repository with branches: the second collides with the first, the third has to be merged by git.
-pub(crate) fn project() -> TestRepo {
-    let repo = TestRepo::new();
-    repo.write("story.txt", "once\nupon\na\ntime\n");
-    repo.commit("a story");
-    for (branch, text) in [
-        ("one", "ONCE\nupon\na\ntime\n"),
-        ("two", "Once\nupon\na\ntime\n"),
-        ("three", "once\nupon\na\nTIME\n"),
-    ] {
-        repo.git(&["switch", "--quiet", "--create", branch, "main"]);
-        repo.write("story.txt", text);
-        repo.commit(branch);
-    }
-    repo.git(&["switch", "--quiet", "main"]);
-    repo
-}
-
 impl Life {
     pub(crate) fn new(repo: &TestRepo, stores: &str, name: &str) -> Self {
         Self {

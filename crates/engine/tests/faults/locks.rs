@@ -8,7 +8,9 @@ use pleach_engine::capture::{CaptureOptions, Captured, capture};
 use pleach_engine::git::Git;
 use pleach_engine::worktree::{Worktree, finish_removals, sweep};
 
-use super::life::{Life, project};
+use pleach_testkit::TestRepo;
+
+use super::life::Life;
 
 /// What each kind of write would wait for.
 const LOCKS: [&str; 6] = [
@@ -32,7 +34,7 @@ fn plain() -> Git {
 
 #[test]
 fn locks_of_killed_gits_are_in_nobodys_way() {
-    let repo = project();
+    let repo = TestRepo::with_branches();
     let life = Life::new(&repo, "stores", "task");
     let home = life.open(plain()).home().to_owned();
     for lock in LOCKS {
@@ -59,7 +61,7 @@ fn locks_of_killed_gits_are_in_nobodys_way() {
 
 #[test]
 fn a_lock_stays_while_another_process_may_hold_it() {
-    let repo = project();
+    let repo = TestRepo::with_branches();
     let life = Life::new(&repo, "stores", "task");
     let home = life.open(plain()).home().to_owned();
     let company = home.join("live/1-company");
@@ -76,7 +78,7 @@ fn a_lock_stays_while_another_process_may_hold_it() {
 
 #[test]
 fn an_agent_that_was_killed_while_it_committed_is_captured() {
-    let repo = project();
+    let repo = TestRepo::with_branches();
     let life = Life::new(&repo, "stores", "task");
     let store = life.open(plain());
     let spec = life.spec(&store);
@@ -97,7 +99,7 @@ fn an_agent_that_was_killed_while_it_committed_is_captured() {
 
 #[test]
 fn what_git_finishes_for_the_dead_after_all_else_is_cleared_goes_as_well() {
-    let repo = project();
+    let repo = TestRepo::with_branches();
     let life = Life::new(&repo, "stores", "task");
     let store = life.open(plain());
     let late = [
@@ -119,7 +121,7 @@ fn what_git_finishes_for_the_dead_after_all_else_is_cleared_goes_as_well() {
 
 #[test]
 fn a_lock_in_the_users_repository_costs_a_name_and_no_work() {
-    let repo = project();
+    let repo = TestRepo::with_branches();
     let life = Life::new(&repo, "stores", "task");
     let lock = repo.path().join(".git/refs/heads/pleach/task.lock");
     write_lock(&lock, Duration::ZERO);

@@ -1,12 +1,14 @@
 //! Several processes that weave in one store at the same time.
 
-use super::life::{Life, plain_git, project, steps};
+use pleach_testkit::TestRepo;
+
+use super::life::{Life, plain_git, steps};
 
 const ROUNDS: usize = 5;
 
 #[test]
 fn processes_that_weave_in_one_store_at_once_all_end_right() {
-    let repo = project();
+    let repo = TestRepo::with_branches();
     let before = repo.fingerprint();
     for round in 0..ROUNDS {
         let lives = ["a", "b", "c"].map(|name| {

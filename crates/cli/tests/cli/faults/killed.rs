@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use pleach_testkit::TestRepo;
 
-use super::{STORY, WEAVE, check_objects, repo};
+use super::{STORY, WEAVE, check_objects};
 use crate::{Answer, command};
 
 /// Is found as `git`: counts calls, and kills whoever made a certain one.
@@ -42,7 +42,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let repo = repo();
+        let repo = TestRepo::with_branches();
         let folder = repo.beside("wrapper");
         fs::create_dir(&folder).unwrap();
         let wrapper = folder.join("git");

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use pleach_testkit::TestRepo;
 
-use super::{STORY, WEAVE, check_objects, repo};
+use super::{STORY, WEAVE, check_objects};
 use crate::run::Scene;
 use crate::{Answer, command, pleach};
 
@@ -44,7 +44,7 @@ fn check_told(answer: &Answer, told: &str) {
 
 /// A repository with two branches whose merge is a file of many bytes.
 fn long_story() -> TestRepo {
-    let repo = repo();
+    let repo = TestRepo::with_branches();
     let noise = |n: u32| format!("{:x}\n", n.wrapping_mul(2_654_435_761));
     let noise: String = (0..4000).map(noise).collect();
     repo.write("long.txt", &noise);
@@ -131,7 +131,7 @@ fn a_state_folder_that_cannot_be_written_to_is_told_before_anything_happens() {
 
 #[test]
 fn a_temporary_folder_that_cannot_be_written_to_is_told_and_nothing_is_woven() {
-    let repo = repo();
+    let repo = TestRepo::with_branches();
     let before = repo.fingerprint();
     let file = repo.beside("file");
     fs::write(&file, "").unwrap();
@@ -150,7 +150,7 @@ fn a_temporary_folder_that_cannot_be_written_to_is_told_and_nothing_is_woven() {
 /// A file in the place of each folder that new objects go to, for those whom no mode keeps out.
 #[test]
 fn objects_that_cannot_be_written_are_told_and_no_branch_is_made() {
-    let repo = repo();
+    let repo = TestRepo::with_branches();
     repo.git(&["repack", "-a", "-d", "-q"]);
     repo.git(&["prune-packed"]);
     let objects = repo.path().join(".git/objects");

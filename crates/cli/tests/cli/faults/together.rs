@@ -4,7 +4,7 @@ use std::process::{Child, Stdio};
 
 use pleach_testkit::TestRepo;
 
-use super::{STORY, check_objects, repo};
+use super::{STORY, check_objects};
 use crate::{Answer, command};
 
 const ROUNDS: usize = 10;
@@ -23,7 +23,7 @@ fn end(child: Child) -> Answer {
 
 #[test]
 fn weavings_of_different_names_do_not_notice_each_other() {
-    let repo = repo();
+    let repo = TestRepo::with_branches();
     let before = repo.fingerprint();
     for round in 0..ROUNDS {
         let names = ["a", "b", "c"].map(|name| format!("hedge-{name}-{round}"));
@@ -44,7 +44,7 @@ fn weavings_of_different_names_do_not_notice_each_other() {
 
 #[test]
 fn weavings_of_the_same_to_one_name_agree() {
-    let repo = repo();
+    let repo = TestRepo::with_branches();
     for _ in 0..ROUNDS {
         let running = [(); 3].map(|()| start(&repo, &["one", "three"], "hedge"));
         for answer in running.map(end) {
@@ -57,7 +57,7 @@ fn weavings_of_the_same_to_one_name_agree() {
 
 #[test]
 fn of_different_weavings_to_one_name_one_wins_and_the_others_are_told_why() {
-    let repo = repo();
+    let repo = TestRepo::with_branches();
     for _ in 0..ROUNDS {
         let running = ["one", "two", "three"].map(|branch| start(&repo, &[branch], "hedge"));
         let answers = running.map(end);
