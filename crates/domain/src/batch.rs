@@ -1,19 +1,29 @@
-//! One execution of some tasks: its state, and which events follow from what is heard.
+//! One execution of some tasks: its state, and how events change it.
 //!
 //! Knows nothing of git, processes or time; `schedule` says what to do next.
 
+mod decide;
+mod design;
+mod status;
+
 use std::collections::HashMap;
 
+pub use decide::{AttemptEnding, Chance, Message, WeaveEnding};
+pub use design::{
+    Approval, Barriers, BatchSettings, Design, FailedStage, Fallback, Mode, OnConflict, OnFailure,
+    StageDesign, TaskDesign,
+};
+pub use status::BatchStatus;
+
 use crate::event::{BatchEvent, Event, TaskEvent};
-use crate::graph::{Graph, Order, Rules};
-use crate::id::{PhaseNumber, TaskId};
-use crate::phase::Threshold;
-use crate::task::{Priority, TaskStatus};
+use crate::id::TaskId;
 use crate::task_state::{Commit, Ending, IllegalMove, TaskState};
 
 /// A batch and all that is known of its tasks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
+    /// What it was made of.
+    pub design: Design,
     /// Its tasks, in plan order.
     pub tasks: Vec<BatchTask>,
     /// Where it stands.
@@ -22,124 +32,57 @@ pub struct Batch {
     pub woven: Vec<usize>,
     /// The positions of built tasks, in the order they were built.
     pub built: Vec<usize>,
-    /// When its phases open.
-    pub threshold: Threshold,
-    /// Tasks of the plan that were settled before, by phase.
-    pub settled_before: Vec<(PhaseNumber, TaskStatus)>,
+    /// The commit that everything woven ends in, if anything is.
+    pub tip: Option<Commit>,
+    /// Its branch in the user's repository.
+    pub branch: Option<String>,
+    /// Whether running several at once was given up.
+    pub one_at_a_time: bool,
+    /// What was told of each stage.
+    pub stages: Vec<StageTold>,
+    /// How many limits came one after the other.
+    limits_in_a_row: u32,
     positions: HashMap<TaskId, usize>,
 }
 
 /// A task of a batch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchTask {
-    /// Its id in the plan.
-    pub id: TaskId,
+    /// What was known of it beforehand.
+    pub design: TaskDesign,
     /// Where it stands.
     pub state: TaskState,
-    /// The tasks it needs, by position in the batch.
-    pub needs: Vec<usize>,
-    /// The tasks it merely comes after, by position in the batch.
-    pub after: Vec<usize>,
-    /// The phase it stands in.
-    pub phase: Option<PhaseNumber>,
-    /// Whether it waits for its phase to open.
-    pub follows_phase: bool,
-    /// Minutes to the end of the longest chain behind it.
-    pub remaining: u64,
-    /// How much it matters.
-    pub priority: Priority,
+    /// How many attempts began.
+    pub attempts: u32,
+    /// How many of them failed since a person last asked for it.
+    pub failures: u32,
+    /// How often its agent was limited.
+    pub limits: u32,
+    /// How often it was sent back to be done on the woven result.
+    pub reruns: u32,
+    /// Whether it starts from everything that is woven.
+    pub on_woven: bool,
+    /// Whether a person let it start.
+    pub approved: bool,
+    /// The commit that its last attempt started from.
+    pub basis: Option<Commit>,
+    /// The last state of an attempt that was not taken as its work.
+    pub kept: Option<Commit>,
+    /// The files that its work changes.
+    pub files: Vec<String>,
+    /// Its branch in the user's repository, if it was left out.
+    pub branch: Option<String>,
 }
 
-/// Where a batch stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BatchStatus {
-    /// It has not begun.
-    Pending,
-    /// Its tasks run.
-    Running,
-    /// A person asked to stop it.
-    Cancelling,
-    /// Something was merged, or nothing needed to be.
-    Completed,
-    /// Nothing was merged.
-    Failed,
-    /// A person stopped it.
-    Cancelled,
-}
-
-impl BatchStatus {
-    /// The word for it on every surface.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Running => "running",
-            Self::Cancelling => "cancelling",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// Whether nothing more can happen to it.
-    pub fn is_over(self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
-    }
-
-    /// The status after an event, if the event is legal.
-    pub fn after(self, event: BatchEvent) -> Option<Self> {
-        match (self, event) {
-            (Self::Pending, BatchEvent::Started) => Some(Self::Running),
-            (Self::Running, BatchEvent::CancelRequested) => Some(Self::Cancelling),
-            (Self::Running, BatchEvent::Completed) => Some(Self::Completed),
-            (Self::Running, BatchEvent::Failed) => Some(Self::Failed),
-            (Self::Cancelling, BatchEvent::Cancelled) => Some(Self::Cancelled),
-            _ => None,
-        }
-    }
-}
-
-/// How an agent's attempt ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AttemptEnding {
-    /// It left a commit.
-    Built(Commit),
-    /// It changed nothing.
-    Unchanged,
-    /// It failed.
-    Failed(String),
-    /// It took too long.
-    TimedOut,
-    /// It was stopped on request.
-    Stopped,
-}
-
-/// What weaving a branch gave.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WeaveEnding {
-    /// The new tip of the batch branch.
-    Woven(Commit),
-    /// It does not merge cleanly.
-    Conflict {
-        /// The files that conflict.
-        files: Vec<String>,
-        /// The woven tasks that touched them.
-        with: Vec<TaskId>,
-    },
-    /// It could not even be tried.
-    Failed(String),
-}
-
-/// What the loop of a batch can hear.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Message {
-    /// An attempt is over.
-    AttemptEnded(TaskId, AttemptEnding),
-    /// A branch was woven, or not.
-    WeaveEnded(TaskId, WeaveEnding),
-    /// A task cannot start where it would have to.
-    CannotStart(TaskId, String),
-    /// A person wants it to stop.
-    Cancel,
+/// What was told of a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StageTold {
+    /// That it began.
+    pub started: bool,
+    /// That it ended.
+    pub ended: bool,
+    /// That its tasks run one at a time from now on.
+    pub fell_back: bool,
 }
 
 /// An event that does not fit the state.
@@ -164,60 +107,28 @@ pub enum BadEvent {
         /// What was said to have happened.
         event: &'static str,
     },
+    /// The batch has no such stage.
+    #[error("the batch has no stage {0}")]
+    NoStage(usize),
 }
 
 impl Batch {
-    /// A batch of the chosen tasks (positions in the plan, ascending), not begun.
-    pub fn of(graph: &Graph<'_>, chosen: &[usize], rules: Rules) -> Self {
-        let mut members = vec![false; graph.plan().tasks.len()];
-        let mut place = HashMap::new();
-        for (number, position) in chosen.iter().enumerate() {
-            members[*position] = true;
-            place.insert(*position, number);
-        }
-        let order = Order::of(graph, &members, rules);
-        let within = |positions: Vec<usize>| -> Vec<usize> {
-            positions
-                .iter()
-                .filter_map(|at| place.get(at).copied())
-                .collect()
-        };
-        let mut tasks: Vec<BatchTask> = chosen
-            .iter()
-            .map(|position| {
-                let task = graph.task(*position);
-                BatchTask {
-                    id: task.id.clone(),
-                    state: TaskState::Queued,
-                    needs: within(graph.needs(*position).collect()),
-                    after: Vec::new(),
-                    phase: task.phase,
-                    follows_phase: task.follows_its_phase(),
-                    remaining: order.remaining[*position],
-                    priority: task.priority,
-                }
-            })
-            .collect();
-        for pair in &order.ordered {
-            if let (Some(first), Some(then)) = (place.get(&pair.first), place.get(&pair.then)) {
-                tasks[*then].after.push(*first);
-            }
-        }
-        let settled = graph
-            .plan()
-            .tasks
-            .iter()
-            .filter(|task| task.status.is_settled());
+    /// A batch of that design, not begun.
+    pub fn new(design: Design) -> Self {
+        let tasks: Vec<BatchTask> = design.tasks.iter().map(BatchTask::new).collect();
+        let ids = design.tasks.iter().map(|task| task.id.clone());
         Self {
-            positions: tasks.iter().map(|task| task.id.clone()).zip(0..).collect(),
+            positions: ids.zip(0..).collect(),
             tasks,
             status: BatchStatus::Pending,
             woven: Vec::new(),
             built: Vec::new(),
-            threshold: rules.threshold,
-            settled_before: settled
-                .filter_map(|task| task.phase.map(|phase| (phase, task.status)))
-                .collect(),
+            tip: None,
+            branch: None,
+            one_at_a_time: false,
+            stages: vec![StageTold::default(); design.stages.len()],
+            limits_in_a_row: 0,
+            design,
         }
     }
 
@@ -226,93 +137,98 @@ impl Batch {
         self.positions.get(task).copied()
     }
 
-    /// The events that follow from something heard; nothing, if it comes too late to matter.
-    pub fn decide(&self, message: Message) -> Vec<Event> {
-        match message {
-            Message::AttemptEnded(task, ending) => vec![Event::Task {
-                task,
-                event: match ending {
-                    AttemptEnding::Built(commit) => TaskEvent::Built { commit },
-                    AttemptEnding::Unchanged => TaskEvent::Unchanged,
-                    AttemptEnding::Failed(error) => TaskEvent::Failed { error },
-                    AttemptEnding::TimedOut => TaskEvent::TimedOut,
-                    AttemptEnding::Stopped => TaskEvent::Cancelled,
-                },
-            }],
-            Message::WeaveEnded(task, ending) => vec![Event::Task {
-                task,
-                event: match ending {
-                    WeaveEnding::Woven(tip) => TaskEvent::Woven { tip },
-                    WeaveEnding::Conflict { files, with } => TaskEvent::Conflicted { files, with },
-                    WeaveEnding::Failed(error) => TaskEvent::Failed { error },
-                },
-            }],
-            Message::CannotStart(task, because) => vec![Event::Task {
-                task,
-                event: TaskEvent::Blocked { because },
-            }],
-            Message::Cancel => self.decide_cancel(),
-        }
-    }
-
-    fn decide_cancel(&self) -> Vec<Event> {
-        if self.status != BatchStatus::Running {
-            return Vec::new();
-        }
-        let mut events = vec![Event::Batch(BatchEvent::CancelRequested)];
-        for task in &self.tasks {
-            let event = match task.state {
-                TaskState::Queued => TaskEvent::Cancelled,
-                TaskState::Running { .. } => TaskEvent::StopRequested,
-                _ => continue,
-            };
-            events.push(Event::Task {
-                task: task.id.clone(),
-                event,
-            });
-        }
-        events
-    }
-
     /// Takes an event into the state, live and in replay alike.
     pub fn apply(&mut self, event: &Event) -> Result<(), BadEvent> {
         match event {
-            Event::Batch(event) => {
-                self.status = self.status.after(*event).ok_or(BadEvent::Batch {
-                    state: self.status.as_str(),
-                    event: event.participle(),
-                })?;
-            }
+            Event::Batch(event) => self.apply_to_batch(event),
             Event::Task { task, event } => {
                 let position = self
                     .position(task)
                     .ok_or_else(|| BadEvent::Stranger(task.clone()))?;
-                let next = self.tasks[position].state.after(event);
-                let next = next.map_err(|source| BadEvent::Task {
-                    task: task.clone(),
-                    source,
-                })?;
-                self.built.retain(|built| *built != position);
-                match &next {
-                    TaskState::Built { .. } => self.built.push(position),
-                    TaskState::Ended(Ending::Merged { .. }) => self.woven.push(position),
-                    _ => {}
-                }
-                self.tasks[position].state = next;
+                self.apply_to_task(position, event)
+                    .map_err(|source| BadEvent::Task {
+                        task: task.clone(),
+                        source,
+                    })
             }
         }
+    }
+
+    fn apply_to_batch(&mut self, event: &BatchEvent) -> Result<(), BadEvent> {
+        let next = self.status.after(event).ok_or(BadEvent::Batch {
+            state: self.status.as_str(),
+            event: event.participle(),
+        })?;
+        let stage = match event {
+            BatchEvent::StageStarted { stage } | BatchEvent::StageEnded { stage, .. } => {
+                Some(*stage)
+            }
+            BatchEvent::FellBack { stage, .. } => *stage,
+            _ => None,
+        };
+        if let Some(number) = stage {
+            let told = self.stages.get_mut(number);
+            let told = told.ok_or(BadEvent::NoStage(number))?;
+            match event {
+                BatchEvent::StageStarted { .. } => told.started = true,
+                BatchEvent::StageEnded { .. } => told.ended = true,
+                _ => told.fell_back = true,
+            }
+        }
+        match event {
+            BatchEvent::FellBack { stage: None, .. } => self.one_at_a_time = true,
+            BatchEvent::Published { branch, .. } => self.branch = Some(branch.clone()),
+            _ => {}
+        }
+        self.status = next;
+        Ok(())
+    }
+
+    fn apply_to_task(&mut self, position: usize, event: &TaskEvent) -> Result<(), IllegalMove> {
+        let next = self.tasks[position].state.after(event)?;
+        self.built.retain(|built| *built != position);
+        match event {
+            TaskEvent::Limited { .. } => self.limits_in_a_row += 1,
+            TaskEvent::Built { .. } | TaskEvent::Unchanged => self.limits_in_a_row = 0,
+            TaskEvent::Woven { tip } => self.tip = Some(tip.clone()),
+            TaskEvent::Retried => {
+                if let Some(stage) = self.tasks[position].design.stage {
+                    self.stages[stage] = StageTold::default();
+                }
+            }
+            _ => {}
+        }
+        match &next {
+            TaskState::Built { .. } => self.built.push(position),
+            TaskState::Ended(Ending::Merged { .. }) if !self.woven.contains(&position) => {
+                self.woven.push(position);
+            }
+            _ => {}
+        }
+        self.tasks[position].take_in(event);
+        self.tasks[position].state = next;
         Ok(())
     }
 
     /// The woven tasks that must be in the basis of a task, in the order they were woven.
     pub fn basis_of(&self, position: usize) -> Vec<usize> {
         let task = &self.tasks[position];
+        let in_queue = matches!(self.design.settings.mode, Mode::Queue { .. });
+        if in_queue || self.one_at_a_time || task.on_woven {
+            return self.woven.clone();
+        }
         let waited_for = self.waited_for(position);
         let of_earlier_phase = |other: usize| {
-            let phase = self.tasks[other].phase;
-            task.follows_phase && phase.is_some() && phase < task.phase
+            let phase = self.tasks[other].design.phase;
+            task.design.follows_phase && phase.is_some() && phase < task.design.phase
         };
-        let belongs = |other: &usize| waited_for[*other] || of_earlier_phase(*other);
+        let of_earlier_stage = |other: usize| {
+            let stage = self.tasks[other].design.stage;
+            stage.is_some() && stage < task.design.stage
+        };
+        let belongs = |other: &usize| {
+            waited_for[*other] || of_earlier_phase(*other) || of_earlier_stage(*other)
+        };
         self.woven.iter().copied().filter(belongs).collect()
     }
 
@@ -321,7 +237,7 @@ impl Batch {
         let mut reached = vec![false; self.tasks.len()];
         let mut stack = vec![position];
         while let Some(at) = stack.pop() {
-            let task = &self.tasks[at];
+            let task = &self.tasks[at].design;
             for before in task.needs.iter().chain(&task.after) {
                 if !std::mem::replace(&mut reached[*before], true) {
                     stack.push(*before);
@@ -332,32 +248,51 @@ impl Batch {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::fmt::Write as _;
-
-    use super::*;
-
-    #[test]
-    fn every_batch_status_meets_every_event() {
-        let mut table = format!("{:<12}", "");
-        for event in BatchEvent::one_of_each() {
-            write!(table, "{:<15}", event.participle()).unwrap();
+impl BatchTask {
+    fn new(design: &TaskDesign) -> Self {
+        Self {
+            design: design.clone(),
+            state: TaskState::Queued,
+            attempts: 0,
+            failures: 0,
+            limits: 0,
+            reruns: 0,
+            on_woven: false,
+            approved: false,
+            basis: None,
+            kept: None,
+            files: Vec::new(),
+            branch: None,
         }
-        for status in [
-            BatchStatus::Pending,
-            BatchStatus::Running,
-            BatchStatus::Cancelling,
-            BatchStatus::Completed,
-            BatchStatus::Failed,
-            BatchStatus::Cancelled,
-        ] {
-            write!(table, "\n{:<12}", status.as_str()).unwrap();
-            for event in BatchEvent::one_of_each() {
-                let next = status.after(event).map_or("·", BatchStatus::as_str);
-                write!(table, "{next:<15}").unwrap();
+    }
+
+    /// Notes what an event says, besides the move that it is.
+    fn take_in(&mut self, event: &TaskEvent) {
+        match event {
+            TaskEvent::Approved => self.approved = true,
+            TaskEvent::Started { attempt, basis } => {
+                self.attempts = *attempt;
+                self.basis = Some(basis.clone());
+                self.kept = None;
+                self.files.clear();
             }
+            TaskEvent::Kept { commit } => self.kept = Some(commit.clone()),
+            TaskEvent::Built { files, .. } => self.files.clone_from(files),
+            TaskEvent::AttemptFailed { .. } => self.failures += 1,
+            TaskEvent::Limited { .. } => self.limits += 1,
+            TaskEvent::Requeued { .. } => {
+                self.reruns += 1;
+                self.on_woven = true;
+            }
+            TaskEvent::Retried => {
+                self.on_woven |= matches!(self.state, TaskState::Ended(Ending::Conflicted { .. }));
+                self.failures = 0;
+                self.limits = 0;
+                self.reruns = 0;
+                self.approved = true;
+            }
+            TaskEvent::Published { branch } => self.branch = Some(branch.clone()),
+            _ => {}
         }
-        insta::assert_snapshot!(table);
     }
 }

@@ -4,12 +4,15 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::id::PhaseNumber;
 use crate::plan::Plan;
 use crate::task::TaskStatus;
 
 /// The share of an earlier phase that must be settled before a later one opens.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Threshold(f64);
 
 impl Threshold {

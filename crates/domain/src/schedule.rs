@@ -4,8 +4,8 @@
 
 use std::cmp::Reverse;
 
-use crate::batch::{Batch, BatchStatus};
-use crate::event::BatchEvent;
+use crate::batch::{Approval, Batch, BatchStatus, FailedStage, Mode, OnConflict, OnFailure};
+use crate::event::{BatchEvent, MergeStatus};
 use crate::phase::OpenPhases;
 use crate::task::TaskStatus;
 use crate::task_state::{Ending, TaskState};
@@ -20,90 +20,291 @@ pub enum Action {
         /// Why.
         because: String,
     },
+    /// Stop everything, for this reason.
+    GiveUp(String),
     /// Weave a built branch into the batch branch.
     Weave(usize),
     /// Ask the agent of a task to stop.
     Stop(usize),
+    /// Have a person approve a task.
+    Ask(usize),
     /// Start an agent.
     Start(usize),
-    /// Close the batch.
-    End(BatchEvent),
+    /// Note that a stage began or ended, or that all tasks are over.
+    Note(BatchEvent),
+    /// Bring the result to the user, and close the batch with this.
+    Finish(BatchEvent),
 }
 
-/// What to do now with at most `slots` agents at once.
-pub fn schedule(batch: &Batch, slots: usize) -> Vec<Action> {
-    if !matches!(batch.status, BatchStatus::Running | BatchStatus::Cancelling) {
-        return Vec::new();
+/// What to do now.
+pub fn schedule(batch: &Batch) -> Vec<Action> {
+    match &batch.status {
+        BatchStatus::Pending
+        | BatchStatus::Completed
+        | BatchStatus::Failed { .. }
+        | BatchStatus::Cancelled => Vec::new(),
+        BatchStatus::Merging => vec![Action::Finish(ending(batch))],
+        BatchStatus::Running => running(batch),
+        BatchStatus::Cancelling { .. } | BatchStatus::GivingUp { .. } => stopping(batch),
+    }
+}
+
+fn running(batch: &Batch) -> Vec<Action> {
+    if let Some(because) = reason_to_give_up(batch) {
+        return vec![Action::GiveUp(because)];
     }
     let mut actions = blocked(batch);
     actions.extend(batch.built.first().map(|task| Action::Weave(*task)));
-    if batch.status == BatchStatus::Running {
-        actions.extend(starts(batch, slots));
-    } else {
-        actions.extend(stops(batch));
+    let stopping = positions(batch, |state| matches!(state, TaskState::Stopping { .. }));
+    actions.extend(stopping.map(Action::Stop));
+    actions.extend(stage_notes(batch));
+    if !actions
+        .iter()
+        .any(|action| matches!(action, Action::Note(_)))
+    {
+        actions.extend(starts(batch));
     }
-    if batch.tasks.iter().all(|task| task.state.ending().is_some()) {
-        actions.push(Action::End(ending(batch)));
+    if actions.is_empty() && all_over(batch) {
+        actions.push(Action::Note(BatchEvent::Merging));
     }
     actions
 }
 
+fn stopping(batch: &Batch) -> Vec<Action> {
+    let mut actions: Vec<Action> = batch
+        .built
+        .first()
+        .map(|task| Action::Weave(*task))
+        .into_iter()
+        .collect();
+    let stopping = positions(batch, |state| matches!(state, TaskState::Stopping { .. }));
+    actions.extend(stopping.map(Action::Stop));
+    if all_over(batch) {
+        actions.push(Action::Finish(ending(batch)));
+    }
+    actions
+}
+
+fn all_over(batch: &Batch) -> bool {
+    batch.tasks.iter().all(|task| task.state.ending().is_some())
+}
+
+fn reason_to_give_up(batch: &Batch) -> Option<String> {
+    let settings = &batch.design.settings;
+    batch.tasks.iter().find_map(|task| {
+        let ending = task.state.ending()?;
+        let conflict = matches!(ending, Ending::Conflicted { .. });
+        let (id, outcome) = (&task.design.id, ending.outcome());
+        if conflict && settings.on_conflict == OnConflict::Fail {
+            Some(format!(
+                "task {id} conflicts, and conflicts fail this batch"
+            ))
+        } else if ending.is_failure() && settings.on_failure == OnFailure::Stop {
+            Some(format!(
+                "task {id} is {outcome}, and a failure stops this batch"
+            ))
+        } else {
+            None
+        }
+    })
+}
+
 fn blocked(batch: &Batch) -> Vec<Action> {
-    let queued = positions(batch, |state| matches!(state, TaskState::Queued));
-    queued
+    let failed_stage = first_failed_stage(batch);
+    positions(batch, TaskState::is_idle)
         .filter_map(|task| {
-            let failed = batch.tasks[task].needs.iter().find_map(|need| {
+            let design = &batch.tasks[task].design;
+            let failed = design.needs.iter().find_map(|need| {
                 let need = &batch.tasks[*need];
                 let ending = need.state.ending().filter(|ending| !ending.is_success())?;
-                Some(format!(
-                    "it needs {}, which is {}",
-                    need.id,
-                    ending.outcome()
-                ))
+                let id = &need.design.id;
+                Some(format!("it needs {id}, which is {}", ending.outcome()))
             });
-            failed.map(|because| Action::Block { task, because })
+            let stage_failed = || {
+                let stage = failed_stage.filter(|failed| design.stage > Some(*failed))?;
+                let name = &batch.design.stages[stage].name;
+                Some(format!("stage {name} before it failed"))
+            };
+            let because = failed.or_else(stage_failed)?;
+            Some(Action::Block { task, because })
         })
         .collect()
 }
 
-fn stops(batch: &Batch) -> Vec<Action> {
-    let stopping = positions(batch, |state| matches!(state, TaskState::Stopping { .. }));
-    stopping.map(Action::Stop).collect()
+/// The first stage that is over and keeps the later ones from starting.
+fn first_failed_stage(batch: &Batch) -> Option<usize> {
+    let stops = batch.design.failed_stage == FailedStage::StopsThePlan;
+    (0..batch.stages.len())
+        .find(|stage| stops && stage_is_over(batch, *stage) && !went_well(batch, *stage))
 }
 
-fn starts(batch: &Batch, slots: usize) -> Vec<Action> {
-    let busy = |state: &TaskState| {
-        matches!(
-            state,
-            TaskState::Running { .. } | TaskState::Stopping { .. }
-        )
+fn tasks_of(batch: &Batch, stage: usize) -> impl Iterator<Item = &TaskState> {
+    let tasks = batch.tasks.iter();
+    let tasks = tasks.filter(move |task| task.design.stage == Some(stage));
+    tasks.map(|task| &task.state)
+}
+
+fn stage_is_over(batch: &Batch, stage: usize) -> bool {
+    tasks_of(batch, stage).all(|state| state.ending().is_some())
+}
+
+/// A task that a person took out is nobody's failure.
+fn went_well(batch: &Batch, stage: usize) -> bool {
+    let mut endings = tasks_of(batch, stage).filter_map(TaskState::ending);
+    endings.all(|ending| ending.is_success() || *ending == Ending::Cancelled)
+}
+
+fn merge_status(batch: &Batch, stage: usize) -> MergeStatus {
+    let endings = || tasks_of(batch, stage).filter_map(TaskState::ending);
+    if endings().any(|ending| matches!(ending, Ending::Conflicted { .. })) {
+        MergeStatus::Conflicts
+    } else if endings().any(|ending| matches!(ending, Ending::Merged { .. })) {
+        MergeStatus::Success
+    } else {
+        MergeStatus::Skipped
+    }
+}
+
+/// The stage whose tasks may run now: the first that is not over.
+fn current_stage(batch: &Batch) -> Option<usize> {
+    (0..batch.stages.len()).find(|stage| !stage_is_over(batch, *stage))
+}
+
+fn stage_notes(batch: &Batch) -> Vec<Action> {
+    let mut notes = Vec::new();
+    for (stage, told) in batch.stages.iter().enumerate() {
+        if told.started && !told.ended && stage_is_over(batch, stage) {
+            notes.push(Action::Note(BatchEvent::StageEnded {
+                stage,
+                merge_status: merge_status(batch, stage),
+                success: went_well(batch, stage),
+            }));
+        }
+    }
+    let next = current_stage(batch).filter(|stage| {
+        let idle = tasks_of(batch, *stage).any(TaskState::is_idle);
+        idle && !batch.stages[*stage].started && first_failed_stage(batch).is_none()
+    });
+    notes.extend(next.map(|stage| Action::Note(BatchEvent::StageStarted { stage })));
+    notes
+}
+
+fn is_at_work(state: &TaskState) -> bool {
+    state.attempt().is_some()
+}
+
+fn starts(batch: &Batch) -> Vec<Action> {
+    let running = positions(batch, is_at_work).count();
+    let ready = ready(batch, running);
+    let one_at_a_time = |task: &usize| {
+        let task = &batch.tasks[*task];
+        task.reruns > 0 || (task.on_woven && task.attempts > 0)
     };
-    let running = positions(batch, busy).count();
-    let mut ready: Vec<usize> = positions(batch, |state| matches!(state, TaskState::Queued))
+    let (again, first): (Vec<usize>, Vec<usize>) = ready.into_iter().partition(one_at_a_time);
+    match batch.design.settings.mode {
+        Mode::Queue { approval } => {
+            let mut queue: Vec<usize> = first.into_iter().chain(again).collect();
+            queue.sort_unstable();
+            next_of_queue(batch, running, &queue, approval)
+        }
+        Mode::Parallel { slots } => {
+            // What collided runs alone, when nothing else can.
+            if first.is_empty() && running == 0 && batch.built.is_empty() {
+                return again
+                    .first()
+                    .map(|task| Action::Start(*task))
+                    .into_iter()
+                    .collect();
+            }
+            let alone = positions(batch, is_at_work).any(|task| one_at_a_time(&task));
+            let slots = if alone { 0 } else { slots_now(batch, slots) };
+            let free = slots.saturating_sub(running);
+            first.into_iter().take(free).map(Action::Start).collect()
+        }
+    }
+}
+
+fn slots_now(batch: &Batch, slots: usize) -> usize {
+    let stage = current_stage(batch);
+    let stage_alone = stage.is_some_and(|stage| {
+        !batch.design.stages[stage].can_parallel || batch.stages[stage].fell_back
+    });
+    if batch.one_at_a_time || stage_alone {
+        1
+    } else {
+        slots
+    }
+}
+
+fn next_of_queue(
+    batch: &Batch,
+    running: usize,
+    queue: &[usize],
+    approval: Approval,
+) -> Vec<Action> {
+    let waiting = positions(batch, |state| *state == TaskState::Waiting).count();
+    let busy = running + waiting > 0 || !batch.built.is_empty();
+    // A task that failed is tried again before the next one is thought of.
+    let resting = positions(batch, |state| {
+        matches!(state, TaskState::Resting { .. } | TaskState::Limited { .. })
+    });
+    if busy || resting.count() > 0 {
+        return Vec::new();
+    }
+    let Some(next) = queue.first() else {
+        return Vec::new();
+    };
+    let task = &batch.tasks[*next];
+    let is_first = batch.tasks.iter().all(|task| task.attempts == 0);
+    let may_start =
+        approval == Approval::Automatic || is_first || task.approved || task.attempts > 0;
+    vec![if may_start {
+        Action::Start(*next)
+    } else {
+        Action::Ask(*next)
+    }]
+}
+
+/// The tasks that could start, the most urgent first.
+fn ready(batch: &Batch, running: usize) -> Vec<usize> {
+    let stage = current_stage(batch);
+    let in_open_stage = |task: &usize| {
+        let own = batch.tasks[*task].design.stage;
+        own.is_none() || (own == stage && stage.is_some_and(|stage| batch.stages[stage].started))
+    };
+    let mut ready: Vec<usize> = positions(batch, |state| *state == TaskState::Queued)
         .filter(|task| has_what_it_waits_for(batch, *task))
+        .filter(in_open_stage)
         .collect();
     let phases = open_phases(batch);
     let in_open_phase = |task: &usize| {
-        let task = &batch.tasks[*task];
+        let task = &batch.tasks[*task].design;
         !task.follows_phase || task.phase.is_none_or(|phase| phases.is_open(phase))
     };
     // Phases give way when nothing else can move: a task of an early phase may need one of a later.
-    let stuck = running == 0 && batch.built.is_empty() && !ready.iter().any(in_open_phase);
-    if !stuck {
+    let pausing = positions(batch, |state| {
+        state.is_idle() && *state != TaskState::Queued
+    })
+    .count();
+    let idle = running == 0 && pausing == 0 && batch.built.is_empty();
+    if !idle || ready.iter().any(in_open_phase) {
         ready.retain(in_open_phase);
-    } else if let Some(earliest) = ready.iter().map(|task| batch.tasks[*task].phase).min() {
-        ready.retain(|task| batch.tasks[*task].phase == earliest);
+    } else if let Some(earliest) = ready
+        .iter()
+        .map(|task| batch.tasks[*task].design.phase)
+        .min()
+    {
+        ready.retain(|task| batch.tasks[*task].design.phase == earliest);
     }
     ready.sort_by_key(|task| {
-        let place = &batch.tasks[*task];
-        (Reverse(place.remaining), Reverse(place.priority), *task)
+        let design = &batch.tasks[*task].design;
+        (Reverse(design.remaining), Reverse(design.priority), *task)
     });
-    ready.truncate(slots.saturating_sub(running));
-    ready.into_iter().map(Action::Start).collect()
+    ready
 }
 
 fn has_what_it_waits_for(batch: &Batch, task: usize) -> bool {
-    let task = &batch.tasks[task];
+    let task = &batch.tasks[task].design;
     let ending = |other: &usize| batch.tasks[*other].state.ending();
     let needs_met = task
         .needs
@@ -113,7 +314,7 @@ fn has_what_it_waits_for(batch: &Batch, task: usize) -> bool {
 }
 
 fn open_phases(batch: &Batch) -> OpenPhases {
-    let before = batch.settled_before.iter();
+    let before = batch.design.settled_before.iter();
     let before = before.map(|(phase, status)| (Some(*phase), *status));
     let here = batch.tasks.iter().map(|task| {
         let status = match task.state.ending() {
@@ -122,20 +323,33 @@ fn open_phases(batch: &Batch) -> OpenPhases {
             Some(Ending::Cancelled) => TaskStatus::Cancelled,
             Some(_) => TaskStatus::Failed,
         };
-        (task.phase, status)
+        (task.design.phase, status)
     });
-    OpenPhases::of_statuses(before.chain(here), batch.threshold)
+    OpenPhases::of_statuses(before.chain(here), batch.design.threshold)
 }
 
 fn ending(batch: &Batch) -> BatchEvent {
     let mut endings = batch.tasks.iter().filter_map(|task| task.state.ending());
     let nothing_needed = endings.all(|ending| *ending == Ending::NoChanges);
-    if batch.status == BatchStatus::Cancelling {
-        BatchEvent::Cancelled
-    } else if nothing_needed || !batch.woven.is_empty() {
+    match &batch.status {
+        BatchStatus::Cancelling { .. } => return BatchEvent::Cancelled,
+        BatchStatus::GivingUp { because } => {
+            return BatchEvent::Failed {
+                error: because.clone(),
+            };
+        }
+        _ => {}
+    }
+    if let Some(stage) = first_failed_stage(batch) {
+        let name = &batch.design.stages[stage].name;
+        let error = format!("stage {name} failed");
+        return BatchEvent::Failed { error };
+    }
+    if nothing_needed || !batch.woven.is_empty() {
         BatchEvent::Completed
     } else {
-        BatchEvent::Failed
+        let error = "nothing was merged".to_owned();
+        BatchEvent::Failed { error }
     }
 }
 

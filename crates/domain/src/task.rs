@@ -123,7 +123,8 @@ impl TaskStatus {
 }
 
 /// How much a task matters, lowest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Priority {
     /// When there is time.
     Low,

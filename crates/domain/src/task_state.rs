@@ -15,8 +15,20 @@ pub struct Commit(pub String);
 /// Where a task stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskState {
-    /// It has not started.
+    /// It has not started, or not again.
     Queued,
+    /// It may start once a person approves.
+    Waiting,
+    /// Its last attempt failed, and the next one comes after a pause.
+    Resting {
+        /// How long, in milliseconds.
+        pause: u64,
+    },
+    /// Its agent may not work for now.
+    Limited {
+        /// How long, in milliseconds.
+        pause: u64,
+    },
     /// An agent is at it.
     Running {
         /// Which attempt this is, counted from 1.
@@ -67,7 +79,7 @@ pub enum Ending {
         /// Why.
         because: String,
     },
-    /// A person stopped it.
+    /// A person stopped it, or the batch did.
     Cancelled,
 }
 
@@ -75,6 +87,14 @@ impl Ending {
     /// Whether tasks that need this one may go on.
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Merged { .. } | Self::NoChanges)
+    }
+
+    /// Whether it was tried and did not make it.
+    pub fn is_failure(&self) -> bool {
+        matches!(
+            self,
+            Self::Conflicted { .. } | Self::Failed { .. } | Self::TimedOut
+        )
     }
 
     /// The word for it on every surface.
@@ -103,7 +123,9 @@ impl TaskState {
     /// The word for it on every surface.
     pub fn as_str(&self) -> &'static str {
         match self {
-            Self::Queued => "queued",
+            Self::Queued | Self::Resting { .. } => "queued",
+            Self::Waiting => "waiting",
+            Self::Limited { .. } => "limited",
             Self::Running { .. } => "running",
             Self::Stopping { .. } => "stopping",
             Self::Built { .. } => "built",
@@ -119,57 +141,91 @@ impl TaskState {
         }
     }
 
+    /// The attempt that is under way.
+    pub fn attempt(&self) -> Option<u32> {
+        match self {
+            Self::Running { attempt } | Self::Stopping { attempt } => Some(*attempt),
+            _ => None,
+        }
+    }
+
+    /// Whether no agent is at it and it is not over.
+    pub fn is_idle(&self) -> bool {
+        matches!(
+            self,
+            Self::Queued | Self::Waiting | Self::Resting { .. } | Self::Limited { .. }
+        )
+    }
+
     /// The state after an event.
     pub fn after(&self, event: &TaskEvent) -> Result<Self, IllegalMove> {
         use TaskEvent as Event;
+        let at_work = self.attempt().is_some();
         let next = match (self, event) {
-            (Self::Queued, Event::Started { attempt }) => Self::Running { attempt: *attempt },
-            (Self::Queued, Event::Blocked { because }) => Self::Ended(Ending::Blocked {
-                because: because.clone(),
-            }),
-            (Self::Queued | Self::Stopping { .. }, Event::Cancelled) => {
-                Self::Ended(Ending::Cancelled)
-            }
+            // Where the last state of an attempt is, and under which name, changes nothing.
+            (_, Event::Kept { .. } | Event::Published { .. }) => self.clone(),
+            (Self::Queued, Event::Waiting) => Self::Waiting,
+            (Self::Waiting, Event::Approved)
+            | (Self::Resting { .. } | Self::Limited { .. }, Event::Rested)
+            | (Self::Built { .. }, Event::Requeued { .. })
+            | (Self::Running { .. }, Event::Interrupted | Event::Requeued { .. }) => Self::Queued,
+            (Self::Queued, Event::Started { attempt, .. }) => Self::Running { attempt: *attempt },
             (Self::Running { attempt }, Event::StopRequested) => {
                 Self::Stopping { attempt: *attempt }
             }
+            (Self::Running { .. }, Event::AttemptFailed { pause, .. }) => {
+                Self::Resting { pause: *pause }
+            }
+            (Self::Running { .. }, Event::Limited { pause, .. }) => Self::Limited { pause: *pause },
             // An agent may finish before it hears that it should stop: its work counts.
-            (Self::Running { .. } | Self::Stopping { .. }, Event::Built { commit }) => {
-                Self::Built {
-                    commit: commit.clone(),
+            (_, Event::Built { commit, .. }) if at_work => Self::Built {
+                commit: commit.clone(),
+            },
+            (Self::Ended(ending), Event::Retried) if !ending.is_success() => Self::Queued,
+            (state, event) => match state.ending_after(event) {
+                Some(ending) => Self::Ended(ending),
+                None => {
+                    return Err(IllegalMove {
+                        state: state.as_str(),
+                        event: event.participle(),
+                    });
                 }
-            }
-            (Self::Running { .. } | Self::Stopping { .. }, Event::Unchanged) => {
-                Self::Ended(Ending::NoChanges)
-            }
+            },
+        };
+        Ok(next)
+    }
+
+    /// How a task in this state ends by an event, if it does.
+    fn ending_after(&self, event: &TaskEvent) -> Option<Ending> {
+        use TaskEvent as Event;
+        let at_work = self.attempt().is_some();
+        match (self, event) {
+            (state, Event::Blocked { because }) if state.is_idle() => Some(Ending::Blocked {
+                because: because.clone(),
+            }),
+            (Self::Stopping { .. }, Event::Cancelled) => Some(Ending::Cancelled),
+            (state, Event::Cancelled) if state.is_idle() => Some(Ending::Cancelled),
+            (_, Event::Unchanged) if at_work => Some(Ending::NoChanges),
+            (_, Event::TimedOut) if at_work => Some(Ending::TimedOut),
             // A branch that could not even be tried to weave fails its task too.
-            (
-                Self::Running { .. } | Self::Stopping { .. } | Self::Built { .. },
-                Event::Failed { error },
-            ) => Self::Ended(Ending::Failed {
+            (Self::Built { .. }, Event::Failed { error }) => Some(Ending::Failed {
                 error: error.clone(),
             }),
-            (Self::Running { .. } | Self::Stopping { .. }, Event::TimedOut) => {
-                Self::Ended(Ending::TimedOut)
-            }
-            (Self::Built { commit }, Event::Woven { .. }) => Self::Ended(Ending::Merged {
+            (_, Event::Failed { error }) if at_work => Some(Ending::Failed {
+                error: error.clone(),
+            }),
+            (Self::Built { commit }, Event::Woven { .. }) => Some(Ending::Merged {
                 commit: commit.clone(),
             }),
             (Self::Built { commit }, Event::Conflicted { files, with }) => {
-                Self::Ended(Ending::Conflicted {
+                Some(Ending::Conflicted {
                     commit: commit.clone(),
                     files: files.clone(),
                     with: with.clone(),
                 })
             }
-            (state, event) => {
-                return Err(IllegalMove {
-                    state: state.as_str(),
-                    event: event.participle(),
-                });
-            }
-        };
-        Ok(next)
+            _ => None,
+        }
     }
 }
 
@@ -183,6 +239,9 @@ mod tests {
         let commit = Commit("c1".into());
         vec![
             TaskState::Queued,
+            TaskState::Waiting,
+            TaskState::Resting { pause: 5 },
+            TaskState::Limited { pause: 5 },
             TaskState::Running { attempt: 1 },
             TaskState::Stopping { attempt: 1 },
             TaskState::Built {
@@ -227,10 +286,17 @@ mod tests {
     }
 
     #[test]
-    fn an_ended_task_never_moves_again() {
-        for state in states().iter().filter(|state| state.ending().is_some()) {
+    fn an_ended_task_moves_only_when_a_person_retries_one_that_did_not_make_it() {
+        for state in states() {
+            let Some(ending) = state.ending() else {
+                continue;
+            };
             for event in TaskEvent::one_of_each() {
-                assert!(state.after(&event).is_err(), "{state:?} {event:?}");
+                let retried = event == TaskEvent::Retried && !ending.is_success();
+                match state.after(&event) {
+                    Ok(next) => assert!(retried || next == state, "{state:?} {event:?}"),
+                    Err(_) => assert!(!retried, "{state:?} {event:?}"),
+                }
             }
         }
     }

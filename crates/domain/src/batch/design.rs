@@ -1,0 +1,264 @@
+//! What a batch is made of before it begins: its tasks, their order, and its settings.
+//!
+//! Plain data that can be stored; it never changes while the batch runs.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::graph::{Graph, Order, Rules};
+use crate::id::{PhaseNumber, TaskId};
+use crate::phase::Threshold;
+use crate::task::{Priority, TaskStatus};
+
+/// Everything about a batch that is known when it is made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Design {
+    /// Its tasks, in plan order.
+    pub tasks: Vec<TaskDesign>,
+    /// Its settings.
+    pub settings: BatchSettings,
+    /// What its barriers are, in order; empty where it has none.
+    pub stages: Vec<StageDesign>,
+    /// Whether a stage that failed keeps the later ones from starting.
+    pub failed_stage: FailedStage,
+    /// When its phases open.
+    pub threshold: Threshold,
+    /// Tasks of the plan that were settled before, by phase.
+    pub settled_before: Vec<(PhaseNumber, TaskStatus)>,
+}
+
+/// A task of a batch, as far as it is known beforehand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskDesign {
+    /// Its id in the plan.
+    pub id: TaskId,
+    /// The tasks it needs, by position in the batch.
+    pub needs: Vec<usize>,
+    /// The tasks it merely comes after, by position in the batch.
+    pub after: Vec<usize>,
+    /// The phase it stands in.
+    pub phase: Option<PhaseNumber>,
+    /// Whether it waits for its phase to open.
+    pub follows_phase: bool,
+    /// The stage or wave it belongs to.
+    pub stage: Option<usize>,
+    /// Minutes to the end of the longest chain behind it.
+    pub remaining: u64,
+    /// How much it matters.
+    pub priority: Priority,
+}
+
+/// A stage of an execution plan, or a wave that is waited for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageDesign {
+    /// Its name in the plan.
+    pub name: String,
+    /// Whether its tasks may run at the same time.
+    pub can_parallel: bool,
+}
+
+/// What a stage that failed means for the later ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailedStage {
+    /// They start all the same.
+    GoesOn,
+    /// Their tasks are blocked.
+    StopsThePlan,
+}
+
+/// Which barriers a batch has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Barriers {
+    /// The stages of an execution plan, if it is one.
+    #[default]
+    Stages,
+    /// Every wave waits for the one before.
+    Waves,
+}
+
+/// How its tasks take turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "mode", rename_all = "snake_case")]
+pub enum Mode {
+    /// Up to so many at once.
+    Parallel {
+        /// How many.
+        slots: usize,
+    },
+    /// One by one, in plan order, each on the result of those before.
+    Queue {
+        /// Who lets the next one start.
+        approval: Approval,
+    },
+}
+
+/// Who lets the next task of a queue start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Approval {
+    /// Nobody needs to.
+    Automatic,
+    /// A person, after each task.
+    ByPerson,
+}
+
+/// What to do with a branch that does not merge cleanly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnConflict {
+    /// Leave it out.
+    #[default]
+    Skip,
+    /// Give the whole batch up.
+    Fail,
+    /// Have the agent do the task again on the woven result, once.
+    Rerun,
+}
+
+/// What a task that did not make it means for the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    /// Those that do not need it go on.
+    #[default]
+    GoOn,
+    /// Nothing new starts, and what runs is stopped.
+    Stop,
+}
+
+/// What to do when running several at once does not work out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fallback {
+    /// The rest runs one at a time.
+    #[default]
+    OneAtATime,
+    /// The batch is given up.
+    Fail,
+}
+
+/// The settings of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchSettings {
+    /// How its tasks take turns.
+    pub mode: Mode,
+    /// What a failed task means for the others.
+    pub on_failure: OnFailure,
+    /// What to do with conflicts.
+    pub on_conflict: OnConflict,
+    /// What to do when parallel running fails.
+    pub fallback: Fallback,
+    /// How often a failed attempt is repeated.
+    pub retries: u32,
+    /// The pause before the first repetition, in milliseconds; it doubles each time.
+    pub retry_pause: u64,
+}
+
+impl Default for BatchSettings {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Parallel { slots: 3 },
+            on_failure: OnFailure::default(),
+            on_conflict: OnConflict::default(),
+            fallback: Fallback::default(),
+            retries: 2,
+            retry_pause: 5_000,
+        }
+    }
+}
+
+impl Design {
+    /// The design for the chosen tasks (positions in the plan, ascending).
+    pub fn of(
+        graph: &Graph<'_>,
+        chosen: &[usize],
+        rules: Rules,
+        barriers: Barriers,
+        settings: BatchSettings,
+    ) -> Self {
+        let mut members = vec![false; graph.plan().tasks.len()];
+        let mut place = HashMap::new();
+        for (number, position) in chosen.iter().enumerate() {
+            members[*position] = true;
+            place.insert(*position, number);
+        }
+        let order = Order::of(graph, &members, rules);
+        let (stages, failed_stage) = match barriers {
+            Barriers::Waves => (waves(&order), FailedStage::GoesOn),
+            Barriers::Stages => (written_stages(graph), FailedStage::StopsThePlan),
+        };
+        let stage_of = stage_of_each(graph, &order, barriers);
+        let mut tasks: Vec<TaskDesign> = chosen
+            .iter()
+            .map(|position| {
+                let task = graph.task(*position);
+                let needs = graph.needs(*position);
+                TaskDesign {
+                    id: task.id.clone(),
+                    needs: needs.filter_map(|at| place.get(&at).copied()).collect(),
+                    after: Vec::new(),
+                    phase: task.phase,
+                    follows_phase: task.follows_its_phase(),
+                    stage: stage_of.get(position).copied(),
+                    remaining: order.remaining[*position],
+                    priority: task.priority,
+                }
+            })
+            .collect();
+        for pair in &order.ordered {
+            if let (Some(first), Some(then)) = (place.get(&pair.first), place.get(&pair.then)) {
+                tasks[*then].after.push(*first);
+            }
+        }
+        let settled = graph.plan().tasks.iter();
+        let settled = settled.filter(|task| task.status.is_settled());
+        Self {
+            tasks,
+            settings,
+            stages,
+            failed_stage,
+            threshold: rules.threshold,
+            settled_before: settled
+                .filter_map(|task| task.phase.map(|phase| (phase, task.status)))
+                .collect(),
+        }
+    }
+}
+
+fn waves(order: &Order) -> Vec<StageDesign> {
+    let named = |number: usize| StageDesign {
+        name: number.to_string(),
+        can_parallel: true,
+    };
+    (1..=order.waves.len()).map(named).collect()
+}
+
+fn written_stages(graph: &Graph<'_>) -> Vec<StageDesign> {
+    let stages = graph.plan().stages.iter().map(|stage| StageDesign {
+        name: stage.id.clone(),
+        can_parallel: stage.can_parallel,
+    });
+    stages.collect()
+}
+
+/// The stage of each task of the plan that has one, by position in the plan.
+fn stage_of_each(graph: &Graph<'_>, order: &Order, barriers: Barriers) -> HashMap<usize, usize> {
+    match barriers {
+        Barriers::Waves => {
+            let waves = order.waves.iter().enumerate();
+            waves
+                .flat_map(|(number, wave)| wave.iter().map(move |task| (*task, number)))
+                .collect()
+        }
+        Barriers::Stages => {
+            let index = graph.plan().index();
+            let stages = graph.plan().stages.iter().enumerate();
+            stages
+                .flat_map(|(number, stage)| stage.tasks.iter().map(move |task| (task, number)))
+                .filter_map(|(task, number)| Some((index.find(task.as_str())?, number)))
+                .collect()
+        }
+    }
+}

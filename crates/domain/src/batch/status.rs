@@ -1,0 +1,152 @@
+//! Where a batch as a whole stands, and which moves are legal.
+
+use crate::event::{BatchEvent, Rollback};
+
+/// Where a batch stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BatchStatus {
+    /// It has not begun.
+    Pending,
+    /// Its tasks run.
+    Running,
+    /// A person asked to stop it.
+    Cancelling {
+        /// What becomes of its branch.
+        rollback: Rollback,
+    },
+    /// A rule says that nothing more shall start.
+    GivingUp {
+        /// The rule and what hit it.
+        because: String,
+    },
+    /// All tasks are over; the result is being made.
+    Merging,
+    /// Something was merged, or nothing needed to be.
+    Completed,
+    /// Nothing was merged, or a rule was hit.
+    Failed {
+        /// Why.
+        error: String,
+    },
+    /// A person stopped it.
+    Cancelled,
+}
+
+impl BatchStatus {
+    /// The word for it on every surface.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Running | Self::Cancelling { .. } | Self::GivingUp { .. } => "running",
+            Self::Merging => "merging",
+            Self::Completed => "completed",
+            Self::Failed { .. } => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether it has ended.
+    pub fn is_over(&self) -> bool {
+        matches!(
+            self,
+            Self::Completed | Self::Failed { .. } | Self::Cancelled
+        )
+    }
+
+    /// Whether nothing new starts any more.
+    pub fn is_stopping(&self) -> bool {
+        matches!(self, Self::Cancelling { .. } | Self::GivingUp { .. })
+    }
+
+    /// The status after an event, if the event is legal.
+    pub fn after(&self, event: &BatchEvent) -> Option<Self> {
+        use BatchEvent as Event;
+        match (self, event) {
+            (Self::Pending, Event::Started) => Some(Self::Running),
+            (status, Event::Resumed | Event::Published { .. }) if !status.is_over() => {
+                Some(status.clone())
+            }
+            (Self::Running, Event::StageStarted { .. } | Event::FellBack { .. }) => {
+                Some(Self::Running)
+            }
+            (status, Event::StageEnded { .. })
+                if *status == Self::Running || status.is_stopping() =>
+            {
+                Some(status.clone())
+            }
+            (Self::Running | Self::GivingUp { .. }, Event::CancelRequested { rollback }) => {
+                Some(Self::Cancelling {
+                    rollback: *rollback,
+                })
+            }
+            (Self::Running, Event::GaveUp { because }) => Some(Self::GivingUp {
+                because: because.clone(),
+            }),
+            (Self::Running, Event::Merging) => Some(Self::Merging),
+            (Self::Merging, Event::Completed) => Some(Self::Completed),
+            (Self::Merging | Self::GivingUp { .. }, Event::Failed { error }) => {
+                Some(Self::Failed {
+                    error: error.clone(),
+                })
+            }
+            (Self::Cancelling { .. }, Event::Cancelled) => Some(Self::Cancelled),
+            (status, Event::Reopened) if status.is_over() => Some(Self::Running),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn every_batch_status_meets_every_event() {
+        let mut table = format!("{:<12}", "");
+        for event in BatchEvent::one_of_each() {
+            write!(table, "{:<15}", event.participle()).unwrap();
+        }
+        let statuses = [
+            ("pending", BatchStatus::Pending),
+            ("running", BatchStatus::Running),
+            (
+                "cancelling",
+                BatchStatus::Cancelling {
+                    rollback: Rollback::Keep,
+                },
+            ),
+            (
+                "giving up",
+                BatchStatus::GivingUp {
+                    because: "1 failed".into(),
+                },
+            ),
+            ("merging", BatchStatus::Merging),
+            ("completed", BatchStatus::Completed),
+            (
+                "failed",
+                BatchStatus::Failed {
+                    error: "1 failed".into(),
+                },
+            ),
+            ("cancelled", BatchStatus::Cancelled),
+        ];
+        for (name, status) in &statuses {
+            write!(table, "\n{name:<12}").unwrap();
+            for event in BatchEvent::one_of_each() {
+                let next = status.after(&event);
+                let next = next.and_then(|next| {
+                    let known = statuses.iter();
+                    let kind = std::mem::discriminant(&next);
+                    let mut alike =
+                        known.filter(|(_, other)| std::mem::discriminant(other) == kind);
+                    alike.next().map(|(name, _)| *name)
+                });
+                write!(table, "{:<15}", next.unwrap_or("·")).unwrap();
+            }
+        }
+        insta::assert_snapshot!(table);
+    }
+}
