@@ -30,6 +30,8 @@ const MAY_USE: [(&str, &[&str]); 5] = [
             "pleach-formats",
             "rustix",
             "serde",
+            "serde_json",
+            "signal-hook",
             "tempfile",
             "thiserror",
             "toml",
@@ -57,9 +59,10 @@ const MAY_USE: [(&str, &[&str]); 5] = [
 ];
 
 /// Files that may start programs, and why nobody else needs to.
-const MAY_SPAWN: [&str; 4] = [
+const MAY_SPAWN: [&str; 5] = [
     "crates/engine/src/git.rs",
-    "crates/engine/src/process.rs",
+    "crates/engine/src/process/shim.rs",
+    "crates/engine/src/process/wrapper.rs",
     "crates/cli/src/pager.rs",
     "xtask/src/main.rs",
 ];

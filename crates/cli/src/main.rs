@@ -11,6 +11,7 @@ mod pager;
 mod plan_source;
 mod preview;
 mod report;
+mod shim;
 mod summary;
 
 use std::process::ExitCode;
@@ -21,7 +22,8 @@ use crate::args::{Arguments, Command};
 use crate::failure::{Exit, Failures};
 
 fn main() -> ExitCode {
-    if let Some(code) = hook::run_if_called_as_one() {
+    let other = shim::run_if_called_as_one().or_else(hook::run_if_called_as_one);
+    if let Some(code) = other {
         return code;
     }
     let arguments = Arguments::parse();

@@ -226,6 +226,7 @@ impl Prepared {
             store: self.store,
             refs,
             agent: self.request.agent,
+            program: self.request.program,
             folder,
             number,
             timeout: self.request.timeout,

@@ -1,0 +1,212 @@
+//! What the engine tells a wrapper, as bytes on their socket: one order, then single signs.
+//!
+//! Nothing of it touches a disk, for an environment may hold secrets. Knows nothing of what is done with it.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::ProcessSpec;
+
+/// The sign that asks the wrapper to stop the program.
+pub(super) const STOP: u8 = b's';
+
+/// The sign that asks it not to wait for anybody.
+pub(super) const STOP_AT_ONCE: u8 = b'k';
+
+/// Far beyond what the system takes as words and environment of a program.
+const LONGEST: u64 = 64 << 20;
+
+/// What a wrapper is told to run, and under which name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Order {
+    pub(super) nonce: String,
+    pub(super) spec: ProcessSpec,
+}
+
+/// Sends an order.
+pub(super) fn send(socket: &mut impl Write, nonce: &str, spec: &ProcessSpec) -> io::Result<()> {
+    // The first number is the length of what follows it.
+    let mut bytes = vec![0; size_of::<u64>()];
+    put(&mut bytes, nonce.as_bytes());
+    put_count(&mut bytes, spec.argv.len());
+    for word in &spec.argv {
+        put(&mut bytes, word.as_bytes());
+    }
+    put_count(&mut bytes, spec.env.len());
+    for (name, value) in &spec.env {
+        put(&mut bytes, name.as_bytes());
+        put(&mut bytes, value.as_bytes());
+    }
+    for path in [&spec.cwd, &spec.log, &spec.record] {
+        put(&mut bytes, path.as_os_str().as_bytes());
+    }
+    put_count(&mut bytes, usize::from(spec.stdin_file.is_some()));
+    if let Some(path) = &spec.stdin_file {
+        put(&mut bytes, path.as_os_str().as_bytes());
+    }
+    put_count(&mut bytes, usize::from(spec.stall.is_some()));
+    if let Some(stall) = spec.stall {
+        put_number(&mut bytes, millis(stall));
+    }
+    for number in [millis(spec.timeout), millis(spec.grace), spec.log_cap] {
+        put_number(&mut bytes, number);
+    }
+    let length = (bytes.len() - size_of::<u64>()) as u64;
+    bytes[..size_of::<u64>()].copy_from_slice(&length.to_le_bytes());
+    socket.write_all(&bytes)
+}
+
+/// Waits for an order; nothing if the engine went away before it had told the whole of it.
+pub(super) fn receive(socket: &mut impl Read) -> io::Result<Option<Order>> {
+    let mut length = [0; size_of::<u64>()];
+    if let Err(error) = socket.read_exact(&mut length) {
+        return none_at_the_end(error);
+    }
+    let length = u64::from_le_bytes(length);
+    if length > LONGEST {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut bytes = Vec::new();
+    if socket.take(length).read_to_end(&mut bytes)? as u64 != length {
+        return Ok(None);
+    }
+    let order = decode(&mut Bytes { rest: &bytes });
+    order.map(Some).ok_or(io::ErrorKind::InvalidData.into())
+}
+
+fn none_at_the_end(error: io::Error) -> io::Result<Option<Order>> {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => Ok(None),
+        _ => Err(error),
+    }
+}
+
+fn decode(bytes: &mut Bytes<'_>) -> Option<Order> {
+    let nonce = String::from_utf8(bytes.bytes()?.to_vec()).ok()?;
+    let words = bytes.number()?;
+    let argv = (0..words).map(|_| bytes.text()).collect::<Option<_>>()?;
+    let variables = bytes.number()?;
+    let env = (0..variables).map(|_| Some((bytes.text()?, bytes.text()?)));
+    let env = env.collect::<Option<_>>()?;
+    let (cwd, log, record) = (bytes.path()?, bytes.path()?, bytes.path()?);
+    let stdin_file = match bytes.number()? {
+        0 => None,
+        _ => Some(bytes.path()?),
+    };
+    let stall = match bytes.number()? {
+        0 => None,
+        _ => Some(bytes.duration()?),
+    };
+    let spec = ProcessSpec {
+        argv,
+        cwd,
+        env,
+        stdin_file,
+        log,
+        record,
+        timeout: bytes.duration()?,
+        stall,
+        grace: bytes.duration()?,
+        log_cap: bytes.number()?,
+    };
+    Some(Order { nonce, spec })
+}
+
+/// What of an order has not been read yet.
+struct Bytes<'b> {
+    rest: &'b [u8],
+}
+
+impl<'b> Bytes<'b> {
+    fn number(&mut self) -> Option<u64> {
+        let (number, rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        Some(u64::from_le_bytes(*number))
+    }
+
+    fn bytes(&mut self) -> Option<&'b [u8]> {
+        let length = usize::try_from(self.number()?).ok()?;
+        let (bytes, rest) = self.rest.split_at_checked(length)?;
+        self.rest = rest;
+        Some(bytes)
+    }
+
+    fn text(&mut self) -> Option<OsString> {
+        Some(OsString::from_vec(self.bytes()?.to_vec()))
+    }
+
+    fn path(&mut self) -> Option<PathBuf> {
+        Some(OsStr::from_bytes(self.bytes()?).into())
+    }
+
+    fn duration(&mut self) -> Option<Duration> {
+        Some(Duration::from_millis(self.number()?))
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, text: &[u8]) {
+    put_count(bytes, text.len());
+    bytes.extend_from_slice(text);
+}
+
+fn put_count(bytes: &mut Vec<u8>, count: usize) {
+    put_number(bytes, count as u64);
+}
+
+fn put_number(bytes: &mut Vec<u8>, number: u64) {
+    bytes.extend_from_slice(&number.to_le_bytes());
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order() -> Order {
+        let odd = OsString::from_vec(b"not \xff text\n".to_vec());
+        Order {
+            nonce: "abc".to_owned(),
+            spec: ProcessSpec {
+                argv: vec!["sh".into(), OsString::new(), odd.clone()],
+                cwd: "/somewhere".into(),
+                env: vec![("NAME".into(), odd.clone())],
+                stdin_file: Some(odd.into()),
+                log: "/log".into(),
+                record: "/exit.json".into(),
+                timeout: Duration::from_millis(1500),
+                stall: Some(Duration::from_secs(7)),
+                grace: Duration::ZERO,
+                log_cap: u64::MAX,
+            },
+        }
+    }
+
+    #[test]
+    fn an_order_arrives_as_it_was_sent_and_half_of_one_never_does() {
+        let mut order = order();
+        for _ in 0..2 {
+            let mut bytes = Vec::new();
+            send(&mut bytes, &order.nonce, &order.spec).unwrap();
+            let arrived = receive(&mut bytes.as_slice()).unwrap();
+            assert_eq!(arrived.as_ref(), Some(&order));
+            for length in 0..bytes.len() {
+                assert_eq!(receive(&mut &bytes[..length]).unwrap(), None);
+            }
+            (order.spec.stdin_file, order.spec.stall) = (None, None);
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let mut bytes = 8_u64.to_le_bytes().to_vec();
+        bytes.extend_from_slice(&u64::MAX.to_le_bytes());
+        assert!(receive(&mut bytes.as_slice()).is_err());
+        assert!(receive(&mut [0xff; 64].as_slice()).is_err());
+    }
+}

@@ -1,0 +1,184 @@
+//! Finds and ends what a wrapper could not: by its nonce, by the folder it works in, and by descent.
+//!
+//! Signals nobody without a hold on that very process. Knows nothing of why the wrapper could not.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, getpid, pidfd_send_signal};
+
+use super::identity::boot_id;
+use super::table::{Entry, folder, living, with_descendants};
+use super::{DEATH, NONCE, ProcessError, ProcessIdentity, Woke, wait};
+
+/// How long a wrapper may take after it was asked: its own grace when it is alone, and some more.
+const ASKED: Duration = Duration::from_secs(5);
+
+/// What the system appends to the name of a folder that is gone.
+const GONE: &[u8] = b" (deleted)";
+
+/// Ends what is left of a wrapper whose engine is gone, and returns the numbers of those that had to be killed.
+pub fn end_leftovers(
+    identity: &ProcessIdentity,
+    worktree: &Path,
+    patience: Duration,
+) -> Result<Vec<i32>, ProcessError> {
+    let boot = boot_id().map_err(ProcessError::io("learn when the system was started"))?;
+    if boot != identity.boot_id {
+        return Ok(Vec::new());
+    }
+    let wrapper = Pid::from_raw(identity.pid).and_then(Entry::load);
+    let wrapper = wrapper.filter(|entry| identity.is(entry));
+    if let Some(pidfd) = wrapper.and_then(|entry| entry.hold()) {
+        await_end(&pidfd, patience).map_err(ProcessError::io("wait for a wrapper"))?;
+    }
+    let swept = sweep(identity, worktree)?;
+    Ok(swept.iter().map(Entry::number).collect())
+}
+
+/// Waits for a wrapper that is ending by itself, because its engine is gone; asks it after a while.
+fn await_end(pidfd: &OwnedFd, patience: Duration) -> io::Result<()> {
+    if wait(pidfd.as_fd(), None, patience)? == Woke::Deadline {
+        // It may be gone by now, which is what was wanted; if not, the sweep takes it along.
+        let _ = pidfd_send_signal(pidfd, Signal::TERM);
+        wait(pidfd.as_fd(), None, ASKED)?;
+    }
+    Ok(())
+}
+
+/// Kills a wrapper, whatever is marked as its work, and everything below; those are returned.
+pub(super) fn sweep(
+    identity: &ProcessIdentity,
+    worktree: &Path,
+) -> Result<Vec<Entry>, ProcessError> {
+    let looked = ProcessError::io("look at the processes");
+    let held = stop_all(identity, &resolved(worktree)).map_err(looked)?;
+    for (_, pidfd) in &held {
+        let _ = pidfd_send_signal(pidfd, Signal::KILL);
+    }
+    let mut undead = Vec::new();
+    for (entry, pidfd) in &held {
+        let woke = wait(pidfd.as_fd(), None, DEATH);
+        if woke.map_err(ProcessError::io("wait for the end"))? == Woke::Deadline {
+            undead.push(entry.number());
+        }
+    }
+    if undead.is_empty() {
+        Ok(held.into_iter().map(|(entry, _)| entry).collect())
+    } else {
+        Err(ProcessError::Undead { pids: undead })
+    }
+}
+
+/// Stops whoever belongs to a wrapper until a look finds nobody new: what is stopped starts nobody.
+fn stop_all(identity: &ProcessIdentity, worktree: &Path) -> io::Result<Vec<(Entry, OwnedFd)>> {
+    let mut held: Vec<(Entry, OwnedFd)> = Vec::new();
+    loop {
+        let living = living()?;
+        let ours = own_line(&living);
+        // Nobody that the wrapper started is older than it.
+        let may_be = |entry: &Entry| {
+            entry.start_time >= identity.start_time && !ours.contains(&entry.number())
+        };
+        let mut found = with_descendants(living, |entry| {
+            may_be(entry) && (identity.is(entry) || is_marked(entry, identity, worktree))
+        });
+        found.retain(|new| {
+            may_be(new)
+                && !held
+                    .iter()
+                    .any(|(old, _)| old.pid == new.pid && old.start_time == new.start_time)
+        });
+        if found.is_empty() {
+            return Ok(held);
+        }
+        for entry in found {
+            // Taken hold of after all looks: whoever has the number now was the one that was looked at.
+            if let Some(pidfd) = entry.hold() {
+                let _ = pidfd_send_signal(&pidfd, Signal::STOP);
+                held.push((entry, pidfd));
+            }
+        }
+    }
+}
+
+/// This process and all above it.
+fn own_line(living: &[Entry]) -> Vec<i32> {
+    let mut line = vec![getpid().as_raw_nonzero().get()];
+    while let Some(entry) = living
+        .iter()
+        .find(|entry| line.last() == Some(&entry.number()))
+    {
+        if line.contains(&entry.parent) {
+            break;
+        }
+        line.push(entry.parent);
+    }
+    line
+}
+
+fn is_marked(entry: &Entry, identity: &ProcessIdentity, worktree: &Path) -> bool {
+    bears(entry, &identity.nonce) || is_lost_in(entry, worktree)
+}
+
+fn bears(entry: &Entry, nonce: &str) -> bool {
+    let wanted = format!("{NONCE}={nonce}");
+    // Another user's cannot be read, and is not ours either.
+    let environment = fs::read(folder(entry.pid).join("environ")).unwrap_or_default();
+    environment
+        .split(|byte| *byte == 0)
+        .any(|variable| variable == wanted.as_bytes())
+}
+
+/// Whether a process works in a folder, and not for somebody who looks around there at a terminal.
+fn is_lost_in(entry: &Entry, worktree: &Path) -> bool {
+    if entry.terminal != 0 {
+        return false;
+    }
+    let Ok(cwd) = fs::read_link(folder(entry.pid).join("cwd")) else {
+        return false;
+    };
+    let gone = cwd.as_os_str().as_bytes().strip_suffix(GONE);
+    // The root, or a path that says nothing, would be everybody's.
+    let is_place = worktree.is_absolute() && worktree.parent().is_some();
+    is_place
+        && (cwd.starts_with(worktree)
+            || gone.is_some_and(|gone| Path::new(OsStr::from_bytes(gone)).starts_with(worktree)))
+}
+
+/// A path as the system tells it, with the part that is there resolved.
+fn resolved(path: &Path) -> PathBuf {
+    let existing = path.ancestors().find_map(|above| {
+        let resolved = above.canonicalize().ok()?;
+        Some((above, resolved))
+    });
+    match existing {
+        Some((above, resolved)) => match path.strip_prefix(above) {
+            Ok(rest) if rest.as_os_str().is_empty() => resolved,
+            Ok(rest) => resolved.join(rest),
+            Err(_) => path.to_owned(),
+        },
+        None => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_resolved_as_far_as_it_is_there() {
+        let place = tempfile::tempdir().unwrap();
+        let real = place.path().canonicalize().unwrap();
+        let link = real.join("link");
+        fs::create_dir(real.join("real")).unwrap();
+        std::os::unix::fs::symlink("real", &link).unwrap();
+        assert_eq!(resolved(&link), real.join("real"));
+        assert_eq!(resolved(&link.join("gone/too")), real.join("real/gone/too"));
+    }
+}

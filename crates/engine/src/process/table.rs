@@ -1,0 +1,130 @@
+//! The system's table of processes, and a hold on one of them that no other can slip into.
+//!
+//! Knows nothing of who belongs to whom but by parents.
+
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+/// A process as it was when somebody looked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) pid: Pid,
+    pub(super) parent: i32,
+    pub(super) group: i32,
+    /// Zero for a process without a terminal.
+    pub(super) terminal: i32,
+    pub(super) start_time: u64,
+    pub(super) is_dead: bool,
+    pub(super) name: String,
+}
+
+/// Every process that is not dead.
+pub(super) fn living() -> io::Result<Vec<Entry>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let name = entry?.file_name();
+        let pid = name.to_str().and_then(|name| name.parse().ok());
+        // One that has gone meanwhile is not living.
+        let entry = pid.and_then(Pid::from_raw).and_then(Entry::load);
+        found.extend(entry.filter(|entry| !entry.is_dead));
+    }
+    Ok(found)
+}
+
+/// Those that are wanted, and whatever has one of them above it.
+pub(super) fn with_descendants(
+    living: Vec<Entry>,
+    is_wanted: impl Fn(&Entry) -> bool,
+) -> Vec<Entry> {
+    let (mut family, mut others): (Vec<_>, Vec<_>) = living.into_iter().partition(is_wanted);
+    let mut at = 0;
+    while at < family.len() {
+        let parent = family[at].number();
+        family.extend(others.extract_if(.., |entry| entry.parent == parent));
+        at += 1;
+    }
+    family
+}
+
+impl Entry {
+    /// Looks a process up.
+    pub(super) fn load(pid: Pid) -> Option<Self> {
+        let stat = fs::read(folder(pid).join("stat")).ok()?;
+        // The second field is a file name in brackets and may hold anything, brackets included.
+        let open = stat.iter().position(|byte| *byte == b'(')?;
+        let close = stat.iter().rposition(|byte| *byte == b')')?;
+        let name = String::from_utf8_lossy(stat.get(open + 1..close)?).into_owned();
+        let rest = std::str::from_utf8(&stat[close + 1..]).ok()?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        Some(Self {
+            pid,
+            parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok()?,
+            terminal: fields.get(4)?.parse().ok()?,
+            start_time: fields.get(19)?.parse().ok()?,
+            is_dead: matches!(*fields.first()?, "Z" | "X"),
+            name,
+        })
+    }
+
+    pub(super) fn number(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
+    }
+
+    /// Takes hold of the process that was looked at; nothing if it is gone, whoever has its number now.
+    pub(super) fn hold(&self) -> Option<OwnedFd> {
+        let pidfd = pidfd_open(self.pid, PidfdFlags::empty()).ok()?;
+        // Looked at before and after: if it is the same one, it was there all the time.
+        let now = Self::load(self.pid)?;
+        (now.start_time == self.start_time && !now.is_dead).then_some(pidfd)
+    }
+
+    /// Its name and number, for people.
+    pub(super) fn describe(&self) -> String {
+        format!("{} ({})", self.name, self.pid.as_raw_nonzero())
+    }
+}
+
+/// Where the system tells about a process.
+pub(super) fn folder(pid: Pid) -> PathBuf {
+    PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(pid: i32, parent: i32) -> Entry {
+        Entry {
+            pid: Pid::from_raw(pid).unwrap(),
+            parent,
+            group: 1,
+            terminal: 0,
+            start_time: 1,
+            is_dead: false,
+            name: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_family_is_whole_whatever_order_it_is_listed_in() {
+        let living = [(5, 4), (2, 1), (4, 3), (3, 2), (9, 8), (8, 1)];
+        let living = living.map(|(pid, parent)| entry(pid, parent)).to_vec();
+        let family = with_descendants(living, |entry| entry.parent == 2);
+        let mut numbers: Vec<i32> = family.iter().map(Entry::number).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, [3, 4, 5]);
+    }
+
+    #[test]
+    fn one_that_is_looked_at_is_held_and_one_of_another_time_is_not() {
+        let mut own = Entry::load(rustix::process::getpid()).unwrap();
+        assert!(own.hold().is_some());
+        own.start_time += 1;
+        assert!(own.hold().is_none());
+    }
+}
