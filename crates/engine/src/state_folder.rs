@@ -91,6 +91,22 @@ impl StateFolder {
         project.join(format!("batch-{batch}"))
     }
 
+    /// Where ports are leased, over all processes of this user.
+    pub(crate) fn ports(&self) -> Result<PathBuf, StateFolderError> {
+        self.private_folder("ports")
+    }
+
+    /// Where the slots are that all batches of this user share.
+    pub(crate) fn slots(&self) -> Result<PathBuf, StateFolderError> {
+        self.private_folder("slots")
+    }
+
+    fn private_folder(&self, name: &str) -> Result<PathBuf, StateFolderError> {
+        let path = self.path.join(name);
+        private_folder(&path)?;
+        Ok(path)
+    }
+
     /// Takes the next number for a batch, and the folder that goes with it.
     pub fn new_batch(&self) -> Result<(u32, PathBuf), StateFolderError> {
         let batches = self.path.join("batches");
@@ -113,23 +129,41 @@ impl StateFolder {
 
 /// Holds the right to run batches of a project; let go when dropped, or when the process ends.
 #[derive(Debug)]
-pub struct ProjectLock(#[expect(dead_code, reason = "holding it is its use")] File);
+pub struct ProjectLock(#[expect(dead_code, reason = "holding it is its use")] Locked);
 
 impl ProjectLock {
     /// Takes the lock of the project whose store is at `home`, or tells that somebody has it.
     pub fn take(home: &Path) -> Result<Self, StateFolderError> {
         let path = home.join("run.lock");
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path);
-        let file = file.map_err(failed("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Self(file)),
-            Err(fs::TryLockError::WouldBlock) => Err(StateFolderError::Busy),
-            Err(fs::TryLockError::Error(source)) => Err(failed("lock", &path)(source)),
-        }
+        let file = try_lock(&path).map_err(failed("lock", &path))?;
+        file.map(Self).ok_or(StateFolderError::Busy)
+    }
+}
+
+/// A file whose lock this process holds; let go when dropped, or when the process ends.
+#[derive(Debug)]
+pub(crate) struct Locked(File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // A child that is just being started holds the file too, until it becomes its program.
+        let _ = self.0.unlock();
+    }
+}
+
+/// Takes the lock of a file, which is made if need be; none if somebody else has it.
+///
+/// The file stays when the lock goes: whoever deleted it could delete another one's.
+pub(crate) fn try_lock(path: &Path) -> io::Result<Option<Locked>> {
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(Locked(file))),
+        Err(fs::TryLockError::WouldBlock) => Ok(None),
+        Err(fs::TryLockError::Error(error)) => Err(error),
     }
 }
 
