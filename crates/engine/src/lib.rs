@@ -7,6 +7,7 @@ pub mod config;
 pub mod consent;
 pub mod demo;
 pub mod git;
+mod placeholder;
 pub mod plan_file;
 pub mod plan_in_use;
 pub mod ports;

@@ -1,58 +1,160 @@
 //! What an agent is told.
 //!
-//! Text only: nothing of a task is ever part of a command line.
-
-use std::fmt::Write as _;
+//! Text only: nothing of a task is ever part of a command line, and nothing in it is a place to fill.
 
 use pleach_domain::plan::Plan;
+use pleach_domain::problem::nearest;
 use pleach_domain::task::Task;
 
+use crate::placeholder::{Piece, pieces};
+
+/// What a template may ask for.
+const NAMES: [&str; 6] = ["title", "details", "phase", "acceptance", "files", "id"];
+
+/// A text of the user's that says what agents are told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    text: String,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It says itself where the task goes.
+    Whole,
+    /// It adds to the usual prompt.
+    Further,
+}
+
+/// A template asks for something that no task has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no {written} for a prompt")]
+pub struct UnknownPlace {
+    /// What it asks for, as it is written.
+    pub written: String,
+    /// What looks most like it.
+    pub nearest: Option<String>,
+}
+
+impl UnknownPlace {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        if let Some(near) = &self.nearest {
+            return format!("did you mean {{{{{near}}}}}?");
+        }
+        let all = NAMES.map(|name| format!("{{{{{name}}}}}"));
+        format!("there are {}", all.join(" "))
+    }
+}
+
+impl Template {
+    /// Takes a text that replaces the usual prompt if it has a place such as `{{title}}`, and adds to it
+    /// if it has none.
+    pub fn parse(text: &str) -> Result<Self, UnknownPlace> {
+        let mut kind = Kind::Further;
+        for piece in pieces(text) {
+            let Piece::Place { name, written } = piece else {
+                continue;
+            };
+            if !NAMES.contains(&name) {
+                return Err(UnknownPlace {
+                    written: written.to_owned(),
+                    nearest: nearest(name, NAMES).map(str::to_owned),
+                });
+            }
+            kind = Kind::Whole;
+        }
+        let text = text.to_owned();
+        Ok(Self { text, kind })
+    }
+}
+
 /// The prompt of one task.
-pub fn prompt(plan: &Plan, task: &Task, plan_file: &str) -> String {
-    let mut text = format!("# Task {}: {}\n", task.id, task.title);
-    let mut add = |part: &str| write!(text, "\n{part}\n").expect("writing to a string works");
-    if !task.details.is_empty() {
-        add(&task.details);
+pub fn prompt(plan: &Plan, task: &Task, plan_file: &str, template: Option<&Template>) -> String {
+    match template {
+        Some(Template {
+            text,
+            kind: Kind::Whole,
+        }) => filled(text, plan, task),
+        Some(Template {
+            text,
+            kind: Kind::Further,
+        }) if !text.trim().is_empty() => {
+            let usual = usual(plan, task, plan_file);
+            format!("{usual}\n{}\n", text.trim_end())
+        }
+        _ => usual(plan, task, plan_file),
     }
-    if let Some(phase) = plan
-        .phases
-        .iter()
-        .find(|phase| Some(phase.number) == task.phase)
-    {
-        add(&format!(
-            "This task is part of phase {}: {}",
-            phase.number, phase.title
-        ));
-    }
+}
+
+/// Goes through the template once: what is filled in is not looked at again.
+fn filled(template: &str, plan: &Plan, task: &Task) -> String {
+    let parts = pieces(template).into_iter().map(|piece| match piece {
+        Piece::Text(text) => text.to_owned(),
+        Piece::Place { name, written } => match name {
+            "title" => task.title.clone(),
+            "details" => task.details.clone(),
+            "phase" => phase(plan, task).unwrap_or_default(),
+            "acceptance" => acceptance(plan, task),
+            "files" => task.files.join(", "),
+            "id" => task.id.to_string(),
+            _ => written.to_owned(),
+        },
+    });
+    parts.collect()
+}
+
+fn phase(plan: &Plan, task: &Task) -> Option<String> {
+    let mut phases = plan.phases.iter();
+    let phase = phases.find(|phase| Some(phase.number) == task.phase)?;
+    Some(format!("{}: {}", phase.number, phase.title))
+}
+
+fn acceptance(plan: &Plan, task: &Task) -> String {
     let checks = plan.acceptance(task);
+    let list: Vec<String> = checks.iter().map(|check| format!("- {check}")).collect();
+    list.join("\n")
+}
+
+fn usual(plan: &Plan, task: &Task, plan_file: &str) -> String {
+    let mut parts = vec![format!("# Task {}: {}", task.id, task.title)];
+    if !task.details.is_empty() {
+        parts.push(task.details.clone());
+    }
+    if let Some(phase) = phase(plan, task) {
+        parts.push(format!("This task is part of phase {phase}"));
+    }
+    let checks = acceptance(plan, task);
     if !checks.is_empty() {
-        let list: Vec<String> = checks.iter().map(|check| format!("- {check}")).collect();
-        add(&format!(
-            "When the phase is done, these hold:\n{}",
-            list.join("\n")
-        ));
+        parts.push(format!("When the phase is done, these hold:\n{checks}"));
     }
     if !task.files.is_empty() {
-        add(&format!(
-            "Files it is expected to touch: {}",
-            task.files.join(", ")
-        ));
+        let files = task.files.join(", ");
+        parts.push(format!("Files it is expected to touch: {files}"));
     }
-    add(&format!(
+    parts.push(format!(
         "Work in the current folder, which is a git worktree of your own. Change what this task needs and \
          nothing else. You may commit, and need not. Leave {plan_file} as it is: it is marked for you."
     ));
-    text
+    parts.join("\n\n") + "\n"
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    const PLAN: &str = "## Phase 2: Walls\n- [ ] 2.1 North `wall.md`\n  of {{title}} brick\n\n**VERIFY Phase 2:**\n- [ ] it stands\n- [ ] it is dry\n";
+
+    fn told(template: Option<&str>) -> String {
+        let plan = pleach_formats::read(PLAN).plan;
+        let template = template.map(|text| Template::parse(text).unwrap());
+        prompt(&plan, &plan.tasks[0], "TODO.md", template.as_ref())
+    }
+
     #[test]
     fn a_prompt_says_what_is_wanted_and_how_it_is_judged() {
-        let text = "## Phase 2: Walls\n- [ ] 2.1 North `wall.md`\n  of brick\n\n**VERIFY Phase 2:**\n- [ ] it stands\n";
-        let plan = pleach_formats::read(text).plan;
-        let prompt = super::prompt(&plan, &plan.tasks[0], "TODO.md");
-        assert!(prompt.starts_with("# Task 2.1: North wall.md\n\nof brick\n"));
+        let prompt = told(None);
+        assert!(prompt.starts_with("# Task 2.1: North wall.md\n\nof {{title}} brick\n"));
         for part in [
             "phase 2: Walls",
             "- it stands",
@@ -61,5 +163,33 @@ mod tests {
         ] {
             assert!(prompt.contains(part), "{part}");
         }
+    }
+
+    #[test]
+    fn a_template_is_filled_once_and_replaces_the_usual_text() {
+        let template = "{{id}}|{{ title }}|{{details}}|{{phase}}|{{acceptance}}|{{files}}|{{a b}}";
+        let expected = "2.1|North wall.md|of {{title}} brick|2: Walls|- it stands\n- it is dry|wall.md|{{a b}}";
+        assert_eq!(told(Some(template)), expected);
+    }
+
+    #[test]
+    fn a_text_without_places_is_added_to_the_usual_one() {
+        let usual = told(None);
+        let more = told(Some("Write no tests.\n\n"));
+        assert_eq!(more, format!("{usual}\nWrite no tests.\n"));
+        assert_eq!(told(Some(" \n")), usual);
+    }
+
+    #[test]
+    fn a_place_that_nothing_fills_is_refused_with_the_nearest() {
+        let error = Template::parse("{{title}} {{ detials }}").unwrap_err();
+        assert_eq!(error.to_string(), "there is no {{ detials }} for a prompt");
+        assert_eq!(error.hint(), "did you mean {{details}}?");
+        let error = Template::parse("{{weather}}").unwrap_err();
+        assert!(
+            error.hint().contains("{{title}} {{details}}"),
+            "{}",
+            error.hint()
+        );
     }
 }

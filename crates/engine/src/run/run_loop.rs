@@ -203,7 +203,7 @@ impl Loop<'_> {
             branch: task_branch(workshop.number, &segment),
             segment,
             basis,
-            prompt: prompt(&self.document.plan, written, &self.plan_name),
+            prompt: prompt(&self.document.plan, written, &self.plan_name, None),
         };
         let sender = self.sender.clone();
         std::thread::spawn(move || {
