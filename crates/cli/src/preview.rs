@@ -20,13 +20,13 @@ pub(crate) struct Preview<'a> {
     pub(crate) tasks: usize,
     pub(crate) waves: usize,
     pub(crate) slots: usize,
-    pub(crate) agent: &'a Agent,
+    pub(crate) agent: &'a dyn Agent,
 }
 
 impl Preview<'_> {
     /// Prints it to standard error, so that standard output stays the run's own.
     pub(crate) fn print(&self) {
-        let command = self.agent.command.join(" ");
+        let what = self.agent.description();
         let row =
             |name: &str, value: &str| tell_error(format_args!("  {DIM}{name:<8}{DIM:#} {value}\n"));
         tell_error(format_args!(
@@ -42,7 +42,7 @@ impl Preview<'_> {
                 self.slots
             ),
         );
-        row("agent", &format!("{} ({command})", self.agent.name));
+        row("agent", &format!("{} ({what})", self.agent.name()));
         row(
             "tests",
             "none: this version weaves and does not validate yet",

@@ -1,60 +1,75 @@
-//! Reads `pleach.toml`.
+//! One layer of configuration: a file, the environment, or the flags of a command.
 //!
-//! Knows the keys that exist and the ones that this version acts on; nothing of flags.
+//! Knows the keys that exist and the ones that this version acts on; nothing of defaults.
+
+mod error;
+mod fields;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize;
+pub use error::{ConfigError, NotYet, Origin};
+pub use fields::duration;
+
+use crate::weave::Strategy;
+use fields::{Fields, Word};
 
 /// The file in the repository.
 pub const FILE_NAME: &str = "pleach.toml";
 
 /// Keys that this version acts on.
-const ACTED_ON: [&str; 6] = [
+const ACTED_ON: [&str; 21] = [
     "base",
     "plan",
     "agent",
     "max_parallel",
-    "task_timeout",
-    "agents",
-];
-
-/// Keys that are promised and not acted on yet.
-const PROMISED: [&str; 29] = [
     "parallel_limit",
     "mode",
     "queue_auto_approve",
     "stop_on_failure",
     "on_conflict",
     "merge",
+    "land",
+    "retries",
+    "retry_pause",
+    "task_timeout",
+    "stall_timeout",
+    "setup",
+    "keep_failed",
+    "keep_work",
+    "worktrees",
+    "prompt",
+    "agents",
+];
+
+/// Keys that are promised and not acted on yet.
+const PROMISED: [&str; 14] = [
     "validate",
     "validate_timeout",
     "validate_env",
     "on_invalid",
-    "land",
-    "retries",
-    "stall_timeout",
-    "setup",
     "cache",
     "branch_prefix",
     "task_branch",
     "batch_branch",
-    "keep_failed",
-    "keep_work",
     "sandbox",
     "sandbox_write",
-    "worktrees",
-    "prompt",
     "forge",
     "budget_usd",
     "budget_tokens",
     "min_free_disk",
-    "model",
 ];
 
-/// What the repository's configuration says.
+/// Keys that are more than one value, and so no variable.
+const COMPOUND: [&str; 5] = ["agents", "validate_env", "cache", "sandbox_write", "forge"];
+
+/// What an agent's table may say.
+const OF_AGENT: [&str; 4] = ["command", "args", "env", "model"];
+
+/// What one layer says; what it does not say is left to the layers below.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Config {
     /// The ref that batches start from.
@@ -63,212 +78,306 @@ pub struct Config {
     pub plan: Option<PathBuf>,
     /// The name of the agent to run.
     pub agent: Option<String>,
-    /// How many tasks run at once.
+    /// The model that it is to use, whatever its own table says; only a flag sets it.
+    pub model: Option<String>,
+    /// How many tasks of a batch run at once.
     pub max_parallel: Option<usize>,
+    /// How many tasks run at once over all batches of this user.
+    pub parallel_limit: Option<usize>,
+    /// Whether tasks run side by side or one by one.
+    pub mode: Option<Mode>,
+    /// Whether a queue goes on without being asked.
+    pub queue_auto_approve: Option<bool>,
+    /// Whether nothing new starts once a task has failed.
+    pub stop_on_failure: Option<bool>,
+    /// What becomes of a task that does not merge.
+    pub on_conflict: Option<OnConflict>,
+    /// Which history leads to the woven tree.
+    pub merge: Option<Strategy>,
+    /// How often a task is tried again.
+    pub retries: Option<u32>,
+    /// How long the first pause before another try is.
+    pub retry_pause: Option<Duration>,
     /// How long a task may take.
     pub task_timeout: Option<Duration>,
-    /// The agents that are commands.
+    /// How long an agent may be silent.
+    pub stall_timeout: Option<Duration>,
+    /// A command of the shell that prepares each worktree.
+    pub setup: Option<String>,
+    /// Whether the worktrees of tasks that did not make it stay.
+    pub keep_failed: Option<bool>,
+    /// How long work that was kept stays.
+    pub keep_work: Option<Duration>,
+    /// The folder for worktrees.
+    pub worktrees: Option<PathBuf>,
+    /// The file of the prompt's template.
+    pub prompt: Option<PathBuf>,
+    /// What is said of agents, by name.
     pub agents: BTreeMap<String, AgentConfig>,
     /// Keys that are set and not acted on by this version.
-    pub not_yet: Vec<String>,
+    pub not_yet: Vec<NotYet>,
 }
 
-/// An agent that is a command.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// What one layer says of an agent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentConfig {
     /// The program and its arguments.
-    pub command: Vec<String>,
+    pub command: Option<Vec<String>>,
+    /// Further arguments.
+    pub args: Option<Vec<String>>,
     /// Names of environment variables that it gets besides the usual ones.
-    #[serde(default)]
-    pub env: Vec<String>,
+    pub env: Option<Vec<String>>,
+    /// The model that it is to use.
+    pub model: Option<String>,
 }
 
-/// Why the configuration cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// It is there and cannot be read.
-    #[error("could not read {}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// It is not TOML, or a value has the wrong type.
-    #[error("{}: {message}", path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        message: String,
-    },
-    /// A key is not known.
-    #[error("{}: there is no key {key:?}", path.display())]
-    UnknownKey {
-        /// The file.
-        path: PathBuf,
-        /// The key.
-        key: String,
-        /// The known key that looks most like it.
-        nearest: Option<String>,
-    },
+/// Whether tasks run side by side or one by one, as people write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Side by side.
+    Parallel,
+    /// One by one, each after a person's approval.
+    Queue,
+    /// One by one, approved beforehand.
+    Serial,
 }
 
-impl ConfigError {
-    /// What to do about it.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Io { .. } => "check that the file can be read".to_owned(),
-            Self::Malformed { .. } => "correct the file; it is TOML".to_owned(),
-            Self::UnknownKey {
-                nearest: Some(near),
-                ..
-            } => format!("did you mean {near}?"),
-            Self::UnknownKey { nearest: None, .. } => "remove the key".to_owned(),
-        }
-    }
+impl Word for Mode {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("parallel", Self::Parallel),
+        ("queue", Self::Queue),
+        ("serial", Self::Serial),
+    ];
 }
 
-#[derive(Deserialize)]
-struct File {
-    base: Option<String>,
-    plan: Option<PathBuf>,
-    agent: Option<String>,
-    max_parallel: Option<usize>,
-    task_timeout: Option<String>,
-    #[serde(default)]
-    agents: BTreeMap<String, AgentConfig>,
+/// What becomes of a task whose work does not merge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnConflict {
+    /// It is left out and kept.
+    #[default]
+    Skip,
+    /// The batch fails.
+    Fail,
+    /// The agent does it again on the woven result.
+    Rerun,
+}
+
+impl Word for OnConflict {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("skip", Self::Skip),
+        ("fail", Self::Fail),
+        ("rerun", Self::Rerun),
+    ];
+}
+
+impl Word for Strategy {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("merge", Self::Merge),
+        ("squash", Self::Squash),
+        ("rebase", Self::Rebase),
+        ("octopus", Self::Octopus),
+    ];
+}
+
+/// What is done with the woven branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Land {
+    None,
+    Push,
+    PullRequest,
+}
+
+impl Word for Land {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("none", Self::None),
+        ("push", Self::Push),
+        ("pr", Self::PullRequest),
+    ];
 }
 
 impl Config {
-    /// Reads the configuration of a folder; a folder without one has the defaults.
-    pub fn load(folder: &Path) -> Result<Self, ConfigError> {
-        let path = folder.join(FILE_NAME);
+    /// Reads the configuration of a repository; one without the file says nothing.
+    pub fn load(repository: &Path) -> Result<Self, ConfigError> {
+        Self::load_file(repository.join(FILE_NAME))
+    }
+
+    /// Reads the user's own configuration, which holds for all repositories.
+    pub fn load_users() -> Result<Self, ConfigError> {
+        let set = |name| {
+            let value = std::env::var_os(name).map(PathBuf::from);
+            value.filter(|path| path.is_absolute())
+        };
+        let folder = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")));
+        match folder {
+            Some(folder) => Self::load_file(folder.join("pleach/config.toml")),
+            None => Ok(Self::default()),
+        }
+    }
+
+    /// Reads the variables of the environment that are named like keys, `PLEACH_RETRIES` for one.
+    pub fn from_environment() -> Result<Self, ConfigError> {
+        Self::from_variables(|name| std::env::var_os(name))
+    }
+
+    /// Everything but flags: the user's file, the repository's, and the environment; later wins.
+    pub fn load_all(repository: &Path) -> Result<Self, ConfigError> {
+        let files = Self::load(repository)?.over(Self::load_users()?);
+        Ok(Self::from_environment()?.over(files))
+    }
+
+    fn load_file(path: PathBuf) -> Result<Self, ConfigError> {
         match std::fs::read_to_string(&path) {
-            Ok(text) => Self::parse(&text, &path),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Ok(text) => Self::parse(&text, &Origin::File(path)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             Err(source) => Err(ConfigError::Io { path, source }),
         }
     }
 
-    fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
-        let malformed = |message: String| ConfigError::Malformed {
-            path: path.to_owned(),
-            message,
-        };
-        let table: toml::Table = text
-            .parse()
-            .map_err(|error: toml::de::Error| malformed(error.to_string()))?;
-        let mut not_yet = Vec::new();
-        for key in table.keys() {
-            if PROMISED.contains(&key.as_str()) {
-                not_yet.push(key.clone());
-            } else if !ACTED_ON.contains(&key.as_str()) {
-                let known = ACTED_ON.iter().chain(&PROMISED).copied();
-                let nearest = pleach_domain::problem::nearest(key, known);
-                return Err(ConfigError::UnknownKey {
-                    path: path.to_owned(),
-                    key: key.clone(),
-                    nearest: nearest.map(str::to_owned),
-                });
-            }
+    fn parse(text: &str, origin: &Origin) -> Result<Self, ConfigError> {
+        let table = text.parse().map_err(|error: toml::de::Error| {
+            let origin = origin.clone();
+            let message = error.to_string();
+            ConfigError::Malformed { origin, message }
+        })?;
+        Self::of_table(table, origin)
+    }
+
+    fn from_variables(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
+        let known = ACTED_ON.iter().chain(&PROMISED);
+        let mut all = Self::default();
+        for key in known.filter(|key| !COMPOUND.contains(key)) {
+            let name = format!("PLEACH_{}", key.to_ascii_uppercase());
+            let Some(value) = lookup(&name).filter(|value| !value.is_empty()) else {
+                continue;
+            };
+            let origin = Origin::Variable(name);
+            let value = value.into_string().map_err(|_| ConfigError::Wrong {
+                origin: origin.clone(),
+                key: (*key).to_owned(),
+                wanted: "text".to_owned(),
+                nearest: None,
+            })?;
+            let table = toml::Table::from_iter([((*key).to_owned(), value.into())]);
+            all = Self::of_table(table, &origin)?.over(all);
         }
-        let mut table = table;
-        if table.get("max_parallel").and_then(toml::Value::as_str) == Some("auto") {
-            table.remove("max_parallel");
+        Ok(all)
+    }
+
+    fn of_table(table: toml::Table, origin: &Origin) -> Result<Self, ConfigError> {
+        let mut fields = Fields::of(table, origin);
+        let mut not_yet = Vec::new();
+        if fields.is_text("max_parallel", "auto") {
+            fields.text("max_parallel")?;
             not_yet.push("max_parallel = \"auto\"".to_owned());
         }
-        let file: File = table
-            .try_into()
-            .map_err(|error: toml::de::Error| malformed(error.to_string()))?;
-        if file
-            .max_parallel
-            .is_some_and(|slots| !(1..=64).contains(&slots))
+        if let Some(land) = fields.word::<Land>("land")?
+            && land != Land::None
         {
-            return Err(malformed(
-                "max_parallel is a number from 1 to 64".to_owned(),
-            ));
+            not_yet.push(format!("land = {:?}", land.written()));
         }
-        let timeout = file.task_timeout.as_deref().map(|text| {
-            duration(text).ok_or_else(|| {
-                malformed(format!(
-                    "task_timeout: {text:?} is not a time such as \"30m\""
-                ))
-            })
+        let config = Self {
+            base: fields.text("base")?,
+            plan: fields.text("plan")?.map(PathBuf::from),
+            agent: fields.text("agent")?,
+            model: None,
+            max_parallel: fields.number("max_parallel", 1..=64)?,
+            parallel_limit: fields.number("parallel_limit", 1..=64)?,
+            mode: fields.word("mode")?,
+            queue_auto_approve: fields.switch("queue_auto_approve")?,
+            stop_on_failure: fields.switch("stop_on_failure")?,
+            on_conflict: fields.word("on_conflict")?,
+            merge: fields.word("merge")?,
+            retries: fields.number("retries", 0..=20)?,
+            retry_pause: fields.time("retry_pause")?,
+            task_timeout: fields.time("task_timeout")?,
+            stall_timeout: fields.time("stall_timeout")?,
+            setup: fields.text("setup")?,
+            keep_failed: fields.switch("keep_failed")?,
+            keep_work: fields.time("keep_work")?,
+            worktrees: fields.text("worktrees")?.map(PathBuf::from),
+            prompt: fields.text("prompt")?.map(PathBuf::from),
+            agents: agents(&mut fields)?,
+            not_yet: Vec::new(),
+        };
+        not_yet.extend(fields.rest(&ACTED_ON, &PROMISED)?);
+        let not_yet = not_yet.into_iter().map(|key| NotYet {
+            origin: origin.clone(),
+            key,
         });
         Ok(Self {
-            base: file.base,
-            plan: file.plan,
-            agent: file.agent,
-            max_parallel: file.max_parallel,
-            task_timeout: timeout.transpose()?,
-            agents: file.agents,
-            not_yet,
+            not_yet: not_yet.collect(),
+            ..config
         })
+    }
+
+    /// This layer upon another: what this one says counts.
+    #[must_use]
+    pub fn over(self, below: Self) -> Self {
+        let mut agents = below.agents;
+        for (name, agent) in self.agents {
+            let lower = agents.remove(&name).unwrap_or_default();
+            agents.insert(name, agent.over(lower));
+        }
+        let mut not_yet = below.not_yet;
+        not_yet.extend(self.not_yet);
+        Self {
+            base: self.base.or(below.base),
+            plan: self.plan.or(below.plan),
+            agent: self.agent.or(below.agent),
+            model: self.model.or(below.model),
+            max_parallel: self.max_parallel.or(below.max_parallel),
+            parallel_limit: self.parallel_limit.or(below.parallel_limit),
+            mode: self.mode.or(below.mode),
+            queue_auto_approve: self.queue_auto_approve.or(below.queue_auto_approve),
+            stop_on_failure: self.stop_on_failure.or(below.stop_on_failure),
+            on_conflict: self.on_conflict.or(below.on_conflict),
+            merge: self.merge.or(below.merge),
+            retries: self.retries.or(below.retries),
+            retry_pause: self.retry_pause.or(below.retry_pause),
+            task_timeout: self.task_timeout.or(below.task_timeout),
+            stall_timeout: self.stall_timeout.or(below.stall_timeout),
+            setup: self.setup.or(below.setup),
+            keep_failed: self.keep_failed.or(below.keep_failed),
+            keep_work: self.keep_work.or(below.keep_work),
+            worktrees: self.worktrees.or(below.worktrees),
+            prompt: self.prompt.or(below.prompt),
+            agents,
+            not_yet,
+        }
     }
 }
 
-/// Reads `90s`, `30m`, `1h`, `2d`.
-pub fn duration(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    let unit = text.chars().last()?;
-    let seconds = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3_600,
-        'd' => 86_400,
-        _ => return None,
+impl AgentConfig {
+    fn over(self, below: Self) -> Self {
+        Self {
+            command: self.command.or(below.command),
+            args: self.args.or(below.args),
+            env: self.env.or(below.env),
+            model: self.model.or(below.model),
+        }
+    }
+}
+
+fn agents(fields: &mut Fields<'_>) -> Result<BTreeMap<String, AgentConfig>, ConfigError> {
+    let mut agents = BTreeMap::new();
+    let Some(mut all) = fields.table("agents")? else {
+        return Ok(agents);
     };
-    let number: u64 = text[..text.len() - 1].trim().parse().ok()?;
-    let total = number.checked_mul(seconds).filter(|total| *total > 0)?;
-    Some(Duration::from_secs(total))
+    for name in all.keys() {
+        let Some(mut fields) = all.table(&name)? else {
+            continue;
+        };
+        let agent = AgentConfig {
+            command: fields.list("command")?,
+            args: fields.list("args")?,
+            env: fields.list("env")?,
+            model: fields.text("model")?,
+        };
+        fields.rest(&OF_AGENT, &[])?;
+        agents.insert(name, agent);
+    }
+    Ok(agents)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(text: &str) -> Result<Config, ConfigError> {
-        Config::parse(text, Path::new(FILE_NAME))
-    }
-
-    #[test]
-    fn a_command_agent_is_read() {
-        let config = parse("agent = \"mine\"\nmax_parallel = 2\ntask_timeout = \"5m\"\n[agents.mine]\ncommand = [\"x\", \"{{prompt_file}}\"]\nenv = [\"KEY\"]\n").unwrap();
-        assert_eq!(config.agent.as_deref(), Some("mine"));
-        assert_eq!(config.task_timeout, Some(Duration::from_mins(5)));
-        assert_eq!(config.agents["mine"].command, ["x", "{{prompt_file}}"]);
-        assert!(config.not_yet.is_empty());
-    }
-
-    #[test]
-    fn promised_keys_are_noted_and_unknown_ones_refused_with_the_nearest() {
-        assert_eq!(parse("validate = \"make\"").unwrap().not_yet, ["validate"]);
-        assert_eq!(
-            parse("max_parallel = \"auto\"").unwrap().not_yet,
-            ["max_parallel = \"auto\""]
-        );
-        let error = parse("max_paralel = 3").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "pleach.toml: there is no key \"max_paralel\""
-        );
-        assert_eq!(error.hint(), "did you mean max_parallel?");
-    }
-
-    #[test]
-    fn wrong_values_are_refused() {
-        for text in [
-            "max_parallel = 0",
-            "max_parallel = 65",
-            "task_timeout = \"soon\"",
-            "plan = 7",
-            "= =",
-            "task_timeout = \"0s\"",
-            "task_timeout = \"é\"",
-        ] {
-            assert!(parse(text).is_err(), "{text}");
-        }
-    }
-}
+mod tests;

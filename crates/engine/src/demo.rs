@@ -2,10 +2,10 @@
 //!
 //! Real git, real files; the agent is a script that stands in the tasks themselves.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
+use crate::agent::DemoAgent;
 use crate::git::{Git, GitError, Place};
 
 const README: &str = "# Greenhouse\n\nA place where things grow.\n\nOpen from dawn to dusk.\n";
@@ -31,16 +31,9 @@ pub enum DemoError {
     Git(#[from] GitError),
 }
 
-/// Fills an empty folder with the demo's repository, whose agent is the program `agent` with one word.
-pub fn make_repository(folder: &Path, agent: &[&OsStr]) -> Result<(), DemoError> {
-    let command: Vec<String> = agent
-        .iter()
-        .map(|word| format!("{:?}", word.to_string_lossy()))
-        .collect();
-    let config = format!(
-        "agent = \"scripted\"\n\n[agents.scripted]\ncommand = [{}]\n",
-        command.join(", ")
-    );
+/// Fills an empty folder with the demo's repository.
+pub fn make_repository(folder: &Path) -> Result<(), DemoError> {
+    let config = format!("agent = {:?}\n", DemoAgent::NAME);
     let files = [
         ("README.md", README),
         ("beds.csv", BEDS),

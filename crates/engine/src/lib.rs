@@ -14,6 +14,7 @@ pub mod ports;
 pub mod process;
 pub mod prompt;
 pub mod run;
+pub mod settings;
 pub mod slots;
 pub mod state_folder;
 pub mod weave;

@@ -8,6 +8,7 @@ use pleach_domain::task::TaskStatus;
 
 use crate::config::{Config, ConfigError};
 use crate::plan_file::PlanFile;
+use crate::settings::Settings;
 
 /// Why no plan was found.
 #[derive(Debug, thiserror::Error)]
@@ -57,8 +58,8 @@ pub fn project_folder(folder: &Path) -> PathBuf {
 /// The plan in use for somebody who stands in `folder`, as a path that works from there.
 pub fn find(folder: &Path) -> Result<PathBuf, NoPlan> {
     let top = project_folder(folder);
-    if let Some(plan) = Config::load(&top)?.plan {
-        return Ok(seen_from(folder, &top.join(plan)));
+    if let Some(plan) = Settings::load(&top, Config::default())?.plan {
+        return Ok(seen_from(folder, &plan));
     }
     let pointer = std::fs::read_to_string(top.join(".claude/current-plan.txt")).unwrap_or_default();
     if let Some(plan) = pointer.lines().map(str::trim).find(|line| !line.is_empty()) {

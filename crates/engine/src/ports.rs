@@ -145,13 +145,11 @@ mod tests {
         let one = PortLease::take_one_of(folder.path(), blocks()).unwrap();
         let two = PortLease::take_one_of(folder.path(), blocks()).unwrap();
         assert_ne!(one.first(), two.first());
-        let first = std::iter::once(one.first());
-        let again = PortLease::take_one_of(folder.path(), first.clone());
+        let first = one.first();
+        let again = PortLease::take_one_of(folder.path(), std::iter::once(first));
         assert!(matches!(again, Err(PortsError::AllTaken)));
         drop(one);
-        let file = folder
-            .path()
-            .join(format!("{}.lock", first.last().unwrap()));
+        let file = folder.path().join(format!("{first}.lock"));
         assert!(try_lock(&file).unwrap().is_some());
     }
 }

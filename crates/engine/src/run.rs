@@ -53,7 +53,7 @@ pub struct RunRequest {
     /// How many agents run at once.
     pub slots: usize,
     /// The agent.
-    pub agent: Agent,
+    pub agent: Arc<dyn Agent>,
     /// The ref to start from, if not the current branch.
     pub base: Option<String>,
     /// How long a task may take.

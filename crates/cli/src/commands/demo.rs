@@ -1,13 +1,12 @@
 //! `pleach demo`: a whole run on a small repository in a temporary folder.
 
-use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pleach_domain::graph::Rules;
 use pleach_domain::task_state::Ending;
-use pleach_engine::agent::Agent;
-use pleach_engine::config::Config;
+use pleach_engine::agent::DemoAgent;
 use pleach_engine::demo::{PLAN, make_repository};
 use pleach_engine::run::{Fetch, RunRequest, Summary, prepare};
 use pleach_engine::state_folder::StateFolder;
@@ -45,16 +44,14 @@ pub(crate) fn run() -> Result<Exit, Failures> {
         .keep();
     let repository = folder.join("greenhouse");
     std::fs::create_dir(&repository).map_err(|error| trouble("make a folder", &error))?;
-    let own = own_program()?;
-    make_repository(&repository, &[own.as_os_str(), OsStr::new("demo-agent")])
-        .map_err(|error| trouble("make the demo's repository", &error))?;
+    make_repository(&repository).map_err(|error| trouble("make the demo's repository", &error))?;
     let request = request(&folder, &repository)?;
     Preview {
         plan: &request.plan_path,
         tasks: request.chosen.len(),
         waves: waves(&request.document.plan, &request.chosen, request.rules),
         slots: request.slots,
-        agent: &request.agent,
+        agent: &*request.agent,
     }
     .print();
     let tasks = &request.document.plan.tasks;
@@ -86,7 +83,7 @@ fn request(folder: &Path, repository: &Path) -> Result<RunRequest, Failures> {
         document,
         rules: Rules::default(),
         slots: 3,
-        agent: Agent::choose(&Config::load(repository)?, None)?,
+        agent: Arc::new(DemoAgent::new(&own_program()?)),
         base: None,
         timeout: Duration::from_mins(1),
         grace: Duration::from_secs(2),

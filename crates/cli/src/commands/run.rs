@@ -11,10 +11,11 @@ use pleach_domain::graph::{Graph, Order, Rules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_domain::task_state::Ending;
-use pleach_engine::agent::Agent;
-use pleach_engine::config::Config;
+use pleach_engine::agent;
+use pleach_engine::config::{Config, NotYet};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::run::{Controls, Fetch, Prepared, RunRequest, Summary, prepare};
+use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
 
 use crate::args::RunArgs;
@@ -24,12 +25,6 @@ use crate::plan_source::{PlanSource, choose, current_folder};
 use crate::preview::{Preview, ask};
 use crate::report::Reporter;
 use crate::summary;
-
-/// How many tasks run at once unless somebody says otherwise.
-const SLOTS: usize = 3;
-
-/// How long a task may take unless somebody says otherwise.
-const TIMEOUT: Duration = Duration::from_hours(1);
 
 /// How long an agent may take to stop.
 const GRACE: Duration = Duration::from_secs(10);
@@ -41,20 +36,20 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<Exit, Failures> {
 
 fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
     let folder = current_folder()?;
-    let config = Config::load(&project_folder(&folder))?;
-    refuse_what_is_not_done_yet(&config)?;
+    let settings = Settings::load(&project_folder(&folder), flags(arguments))?;
+    refuse_what_is_not_done_yet(&settings.not_yet)?;
     let source = PlanSource::load(arguments.plan.as_deref())?;
     let chosen = chosen_tasks(&source, arguments)?;
-    let agent = Agent::choose(&config, arguments.agent.as_deref())?;
+    let program = own_program()?;
+    let agent = agent::choose(&settings, &program)?;
     agent.check_installed()?;
-    let slots = arguments.jobs.and_then(|jobs| usize::try_from(jobs).ok());
-    let slots = slots.or(config.max_parallel).unwrap_or(SLOTS);
+    let slots = settings.max_parallel;
     let preview = Preview {
         plan: &source.path,
         tasks: chosen.len(),
         waves: waves(&source.document.plan, &chosen, arguments.order.rules()),
         slots,
-        agent: &agent,
+        agent: &*agent,
     };
     if !arguments.json {
         preview.print();
@@ -72,11 +67,11 @@ fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
         rules: arguments.order.rules(),
         slots,
         agent,
-        base: arguments.base.clone().or(config.base),
-        timeout: config.task_timeout.unwrap_or(TIMEOUT),
+        base: settings.base,
+        timeout: settings.task_timeout,
         grace: GRACE,
         state: StateFolder::of_user()?,
-        program: own_program()?,
+        program,
         fetch: if arguments.fetch {
             Fetch::Origin
         } else {
@@ -99,13 +94,27 @@ pub(crate) fn own_program() -> Result<PathBuf, Failures> {
     })
 }
 
+/// What the command line says of the settings.
+fn flags(arguments: &RunArgs) -> Config {
+    Config {
+        base: arguments.base.clone(),
+        agent: arguments.agent.clone(),
+        max_parallel: arguments.jobs.and_then(|jobs| usize::try_from(jobs).ok()),
+        ..Config::default()
+    }
+}
+
 /// A key that would be ignored is worse than one that is refused.
-fn refuse_what_is_not_done_yet(config: &Config) -> Result<(), Failures> {
-    if config.not_yet.is_empty() {
+fn refuse_what_is_not_done_yet(keys: &[NotYet]) -> Result<(), Failures> {
+    if keys.is_empty() {
         return Ok(());
     }
-    let keys = config.not_yet.join(", ");
-    let message = format!("pleach.toml sets {keys}, which this version does not act on");
+    let keys: Vec<String> = keys
+        .iter()
+        .map(|NotYet { origin, key }| format!("{origin} sets {key}"))
+        .collect();
+    let keys = keys.join(", ");
+    let message = format!("{keys}, which this version does not act on");
     Err(Failure::new(Exit::Usage, "not_yet", message)
         .hint("remove it until a later version does")
         .into())

@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pleach_domain::batch::AttemptEnding;
@@ -17,7 +18,7 @@ use crate::capture::{
 };
 use crate::causes::with_causes;
 use crate::git::{CommitId, RefsSnapshot, Store};
-use crate::process::{Cancel, Ending, LOG_CAP, ProcessSpec, Shim};
+use crate::process::{self, Cancel, Ending, ProcessSpec};
 use crate::worktree::{Worktree, WorktreeSpec};
 
 /// What all attempts of a batch share.
@@ -26,9 +27,7 @@ pub(super) struct Workshop {
     pub(super) store: Store,
     /// Where refs that no agent may move were when the batch began.
     pub(super) refs: RefsSnapshot,
-    pub(super) agent: Agent,
-    /// Pleach's own program, which agents run under.
-    pub(super) program: PathBuf,
+    pub(super) agent: Arc<dyn Agent>,
     /// Where prompts and logs go.
     pub(super) folder: PathBuf,
     /// The number of the batch.
@@ -120,10 +119,7 @@ impl Workshop {
             Ending::Exited(code) => Err(format!("the agent exited with {code}")),
             Ending::Signalled(signal) => Err(format!("the agent was ended by signal {signal}")),
             Ending::TimedOut => Ok(AttemptEnding::TimedOut),
-            Ending::Stalled => Err("the agent said nothing for too long".to_owned()),
-            Ending::Cancelled | Ending::Abandoned => Ok(AttemptEnding::Stopped),
-            Ending::NotStarted(reason) => Err(format!("the agent could not be run: {reason}")),
-            Ending::Vanished => Err("the agent's wrapper was killed".to_owned()),
+            Ending::Cancelled => Ok(AttemptEnding::Stopped),
         }
     }
 
@@ -147,17 +143,10 @@ impl Workshop {
             env: self.agent.environment(self.store.identity(), &said),
             stdin_file: Some(prompt_file),
             log: self.folder.join(format!("task-{}.log", attempt.segment)),
-            record: self
-                .folder
-                .join(format!("task-{}.exit.json", attempt.segment)),
             timeout: self.timeout,
-            stall: None,
             grace: self.grace,
-            log_cap: LOG_CAP,
         };
-        Shim::launch(&self.program)
-            .and_then(|shim| shim.run(&spec, &self.cancel))
-            .map(|record| record.ending)
+        process::run(&spec, &self.cancel)
             .map_err(|error| explain("the agent could not be run", &error))
     }
 

@@ -1,0 +1,211 @@
+//! Finds the agent that is meant.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pleach_domain::problem::nearest;
+
+use super::command::{CommandAgent, MODEL};
+use super::{Agent, DemoAgent};
+use crate::config::AgentConfig;
+use crate::placeholder::{Piece, pieces};
+use crate::settings::Settings;
+
+/// Why there is no agent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoAgent {
+    /// None is named.
+    #[error("no agent is configured")]
+    Unnamed,
+    /// The one that is named is not there.
+    #[error("there is no agent {name:?}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The one that looks most like it.
+        nearest: Option<String>,
+    },
+    /// Its program is nowhere on the path.
+    #[error("the agent {name:?} is not installed: there is no program {program:?}")]
+    NotInstalled {
+        /// The name of the agent.
+        name: String,
+        /// The program.
+        program: String,
+    },
+    /// Its command has no words.
+    #[error("the command of agent {name:?} is empty")]
+    Empty {
+        /// The name.
+        name: String,
+    },
+    /// Its command asks for a model, and none is set.
+    #[error("the command of agent {name:?} asks for a model, and none is set")]
+    NoModel {
+        /// The name.
+        name: String,
+    },
+}
+
+impl NoAgent {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Unnamed => {
+                "add to pleach.toml: [agents.mine] with command = [\"my-agent\"], and agent = \"mine\"".to_owned()
+            }
+            Self::Unknown { nearest: Some(near), .. } => format!("did you mean {near:?}?"),
+            Self::Unknown { name, nearest: None } => {
+                format!("add to pleach.toml: [agents.{name}] with command = [\"my-agent\"]")
+            }
+            Self::NotInstalled { program, .. } => {
+                format!("install {program}, or put its folder on the PATH")
+            }
+            Self::Empty { .. } => "name a program, as in command = [\"my-agent\"]".to_owned(),
+            Self::NoModel { name } => {
+                format!("add model = \"…\" below [agents.{name}], or take {{{{{MODEL}}}}} out of its command")
+            }
+        }
+    }
+}
+
+/// The agent that the settings name, or the only one they know; `program` is Pleach's own.
+pub fn choose(settings: &Settings, program: &Path) -> Result<Arc<dyn Agent>, NoAgent> {
+    let only = || match settings.agents.len() {
+        1 => settings.agents.keys().next().map(String::as_str),
+        _ => None,
+    };
+    let named = settings.agent.as_deref();
+    let name = named.or_else(only).ok_or(NoAgent::Unnamed)?;
+    let said = settings.agents.get(name);
+    match said.and_then(|said| Some((said, said.command.as_ref()?))) {
+        Some((said, command)) => {
+            let model = settings.model.as_ref().or(said.model.as_ref());
+            Ok(Arc::new(of_command(name, command, said, model)?))
+        }
+        None if name == DemoAgent::NAME => Ok(Arc::new(DemoAgent::new(program))),
+        None if said.is_some() => Err(NoAgent::Empty {
+            name: name.to_owned(),
+        }),
+        None => {
+            let known = settings.agents.keys().map(String::as_str);
+            let known = known.chain([DemoAgent::NAME]);
+            Err(NoAgent::Unknown {
+                name: name.to_owned(),
+                nearest: nearest(name, known).map(str::to_owned),
+            })
+        }
+    }
+}
+
+fn of_command(
+    name: &str,
+    command: &[String],
+    said: &AgentConfig,
+    model: Option<&String>,
+) -> Result<CommandAgent, NoAgent> {
+    let name = name.to_owned();
+    if command.is_empty() {
+        return Err(NoAgent::Empty { name });
+    }
+    let args = said.args.iter().flatten();
+    let words: Vec<String> = command.iter().chain(args).cloned().collect();
+    let asks_for_model = |word: &String| {
+        let mut pieces = pieces(word).into_iter();
+        pieces.any(|piece| matches!(piece, Piece::Place { name: MODEL, .. }))
+    };
+    let model = model.filter(|model| !model.is_empty()).cloned();
+    if model.is_none() && words.iter().any(asks_for_model) {
+        return Err(NoAgent::NoModel { name });
+    }
+    Ok(CommandAgent {
+        name,
+        words,
+        env: said.env.clone().unwrap_or_default(),
+        model,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    fn config(names: &[&str]) -> Config {
+        let agent = AgentConfig {
+            command: Some(words(&["run", "{{model}}"])),
+            args: Some(words(&["--fast"])),
+            model: Some("small".to_owned()),
+            ..AgentConfig::default()
+        };
+        let agents = names.iter().map(|name| ((*name).to_owned(), agent.clone()));
+        Config {
+            agents: agents.collect(),
+            ..Config::default()
+        }
+    }
+
+    fn wanted(name: &str) -> Config {
+        Config {
+            agent: Some(name.to_owned()),
+            ..Config::default()
+        }
+    }
+
+    fn chosen(layers: &[&Config]) -> Result<Arc<dyn Agent>, NoAgent> {
+        let layers = layers.iter().map(|layer| (*layer).clone());
+        let settings = Settings::of(layers, Path::new("/project")).unwrap();
+        choose(&settings, Path::new("/bin/pleach"))
+    }
+
+    fn argv(layers: &[&Config]) -> Vec<std::ffi::OsString> {
+        chosen(layers).unwrap().argv(Path::new("p"))
+    }
+
+    #[test]
+    fn the_wanted_agent_is_found_or_a_hint_is_given() {
+        assert_eq!(chosen(&[&config(&["mine"])]).unwrap().name(), "mine");
+        let two = config(&["a", "b"]);
+        assert_eq!(chosen(&[&two, &wanted("b")]).unwrap().name(), "b");
+        assert_eq!(chosen(&[&config(&[])]).unwrap_err(), NoAgent::Unnamed);
+        assert_eq!(chosen(&[&two]).unwrap_err(), NoAgent::Unnamed);
+        let error = chosen(&[&config(&["mine"]), &wanted("mime")]).unwrap_err();
+        assert_eq!(error.hint(), "did you mean \"mine\"?");
+    }
+
+    #[test]
+    fn arguments_follow_the_command_and_a_flag_says_which_model() {
+        let mine = config(&["mine"]);
+        assert_eq!(argv(&[&mine]), ["run", "small", "--fast"]);
+        let flag = Config {
+            model: Some("big".to_owned()),
+            ..Config::default()
+        };
+        assert_eq!(argv(&[&mine, &flag]), ["run", "big", "--fast"]);
+    }
+
+    #[test]
+    fn the_demo_is_there_unless_another_command_has_its_name() {
+        assert_eq!(argv(&[&wanted("demo")]), ["/bin/pleach", "demo-agent"]);
+        let both = [&config(&["demo"]), &wanted("demo")];
+        assert_eq!(argv(&both), ["run", "small", "--fast"]);
+    }
+
+    #[test]
+    fn a_command_that_lacks_something_is_refused() {
+        let mut config = config(&["mine"]);
+        let agent = config.agents.get_mut("mine").unwrap();
+        agent.model = None;
+        let error = chosen(&[&config]).unwrap_err();
+        assert!(matches!(error, NoAgent::NoModel { .. }), "{error}");
+        for command in [Some(vec![]), None] {
+            config.agents.get_mut("mine").unwrap().command = command;
+            let error = chosen(&[&config]).unwrap_err();
+            assert!(matches!(error, NoAgent::Empty { .. }), "{error}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The agent that is any command.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::environment::environment;
+use super::{Agent, Exit, NoAgent, Verdict};
+use crate::git::Identity;
+use crate::placeholder::{Piece, pieces};
+
+/// The place in a command that becomes the path of the prompt.
+pub(super) const PROMPT_FILE: &str = "prompt_file";
+
+/// The place in a command that becomes the name of the model.
+pub(super) const MODEL: &str = "model";
+
+/// An agent that is a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandAgent {
+    /// Its name in the configuration.
+    pub name: String,
+    /// The program and its arguments, at least one word.
+    pub words: Vec<String>,
+    /// Names of variables that it gets besides the usual ones.
+    pub env: Vec<String>,
+    /// The model that it is to use.
+    pub model: Option<String>,
+}
+
+impl Agent for CommandAgent {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn description(&self) -> String {
+        self.words.join(" ")
+    }
+
+    fn check_installed(&self) -> Result<(), NoAgent> {
+        let program = self.words[0].as_str();
+        // A path is looked up in each worktree, which may bring the program along.
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut folders = std::env::split_paths(&path);
+        if program.contains('/') || folders.any(|folder| folder.join(program).is_file()) {
+            return Ok(());
+        }
+        Err(NoAgent::NotInstalled {
+            name: self.name.clone(),
+            program: program.to_owned(),
+        })
+    }
+
+    fn argv(&self, prompt_file: &Path) -> Vec<OsString> {
+        let filled = |word: &String| {
+            let mut filled = OsString::new();
+            for piece in pieces(word) {
+                match piece {
+                    Piece::Place {
+                        name: PROMPT_FILE, ..
+                    } => filled.push(prompt_file),
+                    Piece::Place { name: MODEL, .. } => {
+                        filled.push(self.model.as_deref().unwrap_or_default());
+                    }
+                    Piece::Place { written: text, .. } | Piece::Text(text) => filled.push(text),
+                }
+            }
+            filled
+        };
+        self.words.iter().map(filled).collect()
+    }
+
+    fn environment(
+        &self,
+        identity: &Identity,
+        said: &[(&str, OsString)],
+    ) -> Vec<(OsString, OsString)> {
+        environment(&self.env, identity, self.model.as_deref(), said)
+    }
+
+    fn verdict(&self, exit: Exit, tail: &[u8]) -> Verdict {
+        Verdict::of_command(exit, tail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use super::*;
+
+    fn agent(words: &[&str], model: Option<&str>) -> CommandAgent {
+        CommandAgent {
+            name: "mine".to_owned(),
+            words: words.iter().map(|word| (*word).to_owned()).collect(),
+            env: Vec::new(),
+            model: model.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn places_are_filled_once_in_every_word() {
+        let agent = agent(
+            &[
+                "run",
+                "--file={{prompt_file}}",
+                "{{model}}-{{model}}",
+                "{{other}}",
+            ],
+            Some("{{prompt_file}}"),
+        );
+        assert_eq!(
+            agent.argv(Path::new("/a b/{{model}}.md")),
+            [
+                "run",
+                "--file=/a b/{{model}}.md",
+                "{{prompt_file}}-{{prompt_file}}",
+                "{{other}}"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_path_that_is_no_text_stays_what_it_is() {
+        let path = std::ffi::OsStr::from_bytes(b"/caf\xe9/p.md");
+        let argv = agent(&["run", "{{prompt_file}}"], None).argv(Path::new(path));
+        assert_eq!(argv[1], path);
+    }
+
+    #[test]
+    fn what_is_said_wins_over_what_is_inherited_and_the_model_is_said() {
+        let identity = Identity::from_settings(Some("Ada".to_owned()), None);
+        let mut agent = agent(&["run"], Some("big"));
+        agent.env.push("CARGO_MANIFEST_DIR".to_owned());
+        let said = [
+            ("PATH", OsString::from("/ours")),
+            ("PLEACH_TASK", "1".into()),
+        ];
+        let env = agent.environment(&identity, &said);
+        let values = |name: &str| {
+            let of_name = env.iter().filter(|(known, _)| known == name);
+            of_name
+                .map(|(_, value)| value.to_str().unwrap())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(values("PATH"), ["/ours"]);
+        assert_eq!(values("PLEACH_TASK"), ["1"]);
+        assert_eq!(values("PLEACH_MODEL"), ["big"]);
+        assert_eq!(values("GIT_AUTHOR_NAME"), ["Ada"]);
+        assert_eq!(values("CARGO_MANIFEST_DIR"), [env!("CARGO_MANIFEST_DIR")]);
+        assert_eq!(values("CARGO_PKG_NAME"), Vec::<&str>::new());
+        agent.model = None;
+        let env = agent.environment(&identity, &[]);
+        assert!(env.iter().all(|(name, _)| name != "PLEACH_MODEL"));
+    }
+}

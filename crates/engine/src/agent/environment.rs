@@ -1,0 +1,58 @@
+//! The environment of agents: nothing is passed on that is not allowed.
+//!
+//! Knows nothing of which agent it is for.
+
+use std::ffi::OsString;
+
+use crate::git::Identity;
+
+/// What every agent may see of our environment.
+const ALLOWED: [&str; 16] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TERM",
+    "TZ",
+    "TMPDIR",
+    "XDG_CONFIG_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "NVM_DIR",
+];
+
+/// The variables that are allowed, those named besides included, and what is said.
+pub(super) fn environment(
+    besides: &[String],
+    identity: &Identity,
+    model: Option<&str>,
+    said: &[(&str, OsString)],
+) -> Vec<(OsString, OsString)> {
+    let is_allowed = |name: &str| {
+        ALLOWED.contains(&name) || name.starts_with("LC_") || besides.iter().any(|own| own == name)
+    };
+    let mut env: Vec<(OsString, OsString)> = std::env::vars_os()
+        .filter(|(name, _)| name.to_str().is_some_and(is_allowed))
+        .collect();
+    let mut say = |name: &str, value: OsString| {
+        env.retain(|(known, _)| known != name);
+        env.push((name.into(), value));
+    };
+    for role in ["AUTHOR", "COMMITTER"] {
+        say(&format!("GIT_{role}_NAME"), (&identity.name).into());
+        say(&format!("GIT_{role}_EMAIL"), (&identity.email).into());
+    }
+    say("GIT_TERMINAL_PROMPT", "0".into());
+    if let Some(model) = model {
+        say("PLEACH_MODEL", model.into());
+    }
+    for (name, value) in said {
+        say(name, value.clone());
+    }
+    env
+}

@@ -1,0 +1,164 @@
+//! What the end of a command means, by the exit codes of `sysexits.h` and of the shell.
+//!
+//! Knows nothing of what is done about it.
+
+use std::time::Duration;
+
+use super::last_line::last_line;
+use crate::config::duration;
+
+/// So much of the end of the output is looked at.
+pub const TAIL: usize = 64 * 1024;
+
+/// How a process ended by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// With an exit code.
+    Code(i32),
+    /// By a signal.
+    Signal(i32),
+}
+
+/// What an agent's end means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It did what it could.
+    Succeeded,
+    /// It failed, and may succeed another time.
+    Failed {
+        /// Why.
+        error: String,
+    },
+    /// It failed, and would fail again.
+    Hopeless {
+        /// Why.
+        error: String,
+    },
+    /// It may not work at the moment, which is no failure of the task.
+    Limited {
+        /// When to try again, if it says so.
+        retry_after: Option<Duration>,
+        /// Why.
+        error: String,
+    },
+}
+
+/// Try again later.
+const EX_TEMPFAIL: i32 = 75;
+/// Not permitted.
+const EX_NOPERM: i32 = 77;
+/// Wrongly configured.
+const EX_CONFIG: i32 = 78;
+/// The shell found the program and could not run it.
+const NOT_EXECUTABLE: i32 = 126;
+/// The shell did not find the program.
+const NOT_FOUND: i32 = 127;
+
+impl Verdict {
+    /// What the end of any command means.
+    pub fn of_command(exit: Exit, tail: &[u8]) -> Self {
+        let tail = &tail[tail.len().saturating_sub(TAIL)..];
+        let line = last_line(tail);
+        let error = |what: String| match &line {
+            Some(line) => format!("{what}: {line}"),
+            None => what,
+        };
+        let code = match exit {
+            Exit::Code(code) => code,
+            Exit::Signal(signal) => {
+                let error = error(format!("the agent was ended by signal {signal}"));
+                return Self::Failed { error };
+            }
+        };
+        let said = |meaning: &str| error(format!("the agent exited with {code}{meaning}"));
+        match code {
+            0 => Self::Succeeded,
+            EX_TEMPFAIL => Self::Limited {
+                retry_after: line.as_deref().and_then(retry_after),
+                error: said(" (try again later)"),
+            },
+            EX_NOPERM => Self::Hopeless {
+                error: said(" (not permitted)"),
+            },
+            EX_CONFIG => Self::Hopeless {
+                error: said(" (wrongly configured)"),
+            },
+            NOT_EXECUTABLE => Self::Hopeless {
+                error: said(" (a program cannot be executed)"),
+            },
+            NOT_FOUND => Self::Hopeless {
+                error: said(" (a program was not found)"),
+            },
+            _ => Self::Failed { error: said("") },
+        }
+    }
+}
+
+/// Reads the time out of a line that says `retry after 90s`.
+fn retry_after(line: &str) -> Option<Duration> {
+    let line = line.to_ascii_lowercase();
+    let (_, after) = line.rsplit_once("retry after ")?;
+    duration(after.split_whitespace().next()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(exit: Exit, tail: &str, expected: &str) {
+        let shown = match Verdict::of_command(exit, tail.as_bytes()) {
+            Verdict::Succeeded => "succeeded".to_owned(),
+            Verdict::Failed { error } => format!("failed: {error}"),
+            Verdict::Hopeless { error } => format!("hopeless: {error}"),
+            Verdict::Limited { retry_after, error } => format!("limited {retry_after:?}: {error}"),
+        };
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn every_exit_code_has_a_meaning() {
+        use Exit::{Code, Signal};
+        check(Code(0), "error: no", "succeeded");
+        check(Code(1), "", "failed: the agent exited with 1");
+        check(Code(2), "a\nb\n", "failed: the agent exited with 2: b");
+        check(Code(-1), "", "failed: the agent exited with -1");
+        check(Code(76), "", "failed: the agent exited with 76");
+        check(Code(128), "", "failed: the agent exited with 128");
+        check(Signal(9), "x", "failed: the agent was ended by signal 9: x");
+        let hopeless = |code, meaning| {
+            let expected = format!("hopeless: the agent exited with {code} ({meaning}): x");
+            check(Code(code), "x", &expected);
+        };
+        hopeless(77, "not permitted");
+        hopeless(78, "wrongly configured");
+        hopeless(126, "a program cannot be executed");
+        hopeless(127, "a program was not found");
+    }
+
+    #[test]
+    fn a_limit_may_say_when_it_ends() {
+        let limited = |tail: &str, wanted: &str| {
+            let line = if tail.is_empty() { "" } else { ": " };
+            let expected =
+                format!("limited {wanted}: the agent exited with 75 (try again later){line}{tail}");
+            check(Exit::Code(75), tail, &expected);
+        };
+        limited("", "None");
+        limited("too much", "None");
+        limited("Usage limit; Retry after 90s please", "Some(90s)");
+        limited("retry after 90s retry after soon", "None");
+    }
+
+    #[test]
+    fn only_the_end_of_the_output_is_looked_at() {
+        let tail = ["early".to_owned(), "\n".repeat(TAIL)].concat();
+        check(Exit::Code(1), &tail, "failed: the agent exited with 1");
+        let tail = ["late".to_owned(), "\n".repeat(TAIL - 4)].concat();
+        check(
+            Exit::Code(1),
+            &tail,
+            "failed: the agent exited with 1: late",
+        );
+    }
+}

@@ -1,0 +1,202 @@
+//! Takes typed values out of a table and says which key is wrong.
+//!
+//! Knows nothing of what the keys are for.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use pleach_domain::problem::nearest;
+use toml::{Table, Value};
+
+use super::error::{ConfigError, Origin};
+
+/// A value that is one of a few words.
+pub(super) trait Word: Copy + PartialEq + 'static {
+    /// Each word with what it means.
+    const WORDS: &'static [(&'static str, Self)];
+
+    /// The word for it.
+    fn written(self) -> &'static str {
+        let mut words = Self::WORDS.iter();
+        words
+            .find_map(|(word, value)| (*value == self).then_some(*word))
+            .expect("every value has a word")
+    }
+}
+
+/// A table whose values are taken out one by one.
+pub(super) struct Fields<'o> {
+    origin: &'o Origin,
+    /// What stands before its keys, as in `agents.mine.`.
+    above: String,
+    table: Table,
+}
+
+impl<'o> Fields<'o> {
+    pub(super) fn of(table: Table, origin: &'o Origin) -> Self {
+        Self {
+            origin,
+            above: String::new(),
+            table,
+        }
+    }
+
+    pub(super) fn keys(&self) -> Vec<String> {
+        self.table.keys().cloned().collect()
+    }
+
+    pub(super) fn is_text(&self, key: &str, text: &str) -> bool {
+        self.table.get(key).and_then(Value::as_str) == Some(text)
+    }
+
+    /// Complains about a key that is left and not known, and names those that are promised.
+    pub(super) fn rest(
+        self,
+        known: &[&str],
+        promised: &[&str],
+    ) -> Result<Vec<String>, ConfigError> {
+        let left = self.keys();
+        match left.iter().find(|key| !promised.contains(&key.as_str())) {
+            None => Ok(left),
+            Some(key) => {
+                let candidates = known.iter().chain(promised).copied();
+                let near = match key.as_str() {
+                    // It looks like `mode`, and is not what is meant.
+                    "model" => Some("model below [agents.NAME]"),
+                    key => nearest(key, candidates),
+                };
+                Err(ConfigError::UnknownKey {
+                    origin: self.origin.clone(),
+                    key: format!("{}{key}", self.above),
+                    nearest: near.map(str::to_owned),
+                })
+            }
+        }
+    }
+
+    pub(super) fn table(&mut self, key: &str) -> Result<Option<Self>, ConfigError> {
+        match self.table.remove(key) {
+            None => Ok(None),
+            Some(Value::Table(table)) => Ok(Some(Self {
+                origin: self.origin,
+                above: format!("{}{key}.", self.above),
+                table,
+            })),
+            Some(_) => Err(self.wrong(key, "a table")),
+        }
+    }
+
+    pub(super) fn text(&mut self, key: &str) -> Result<Option<String>, ConfigError> {
+        match self.table.remove(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(self.wrong(key, "text in quotes")),
+        }
+    }
+
+    pub(super) fn list(&mut self, key: &str) -> Result<Option<Vec<String>>, ConfigError> {
+        let Some(value) = self.table.remove(key) else {
+            return Ok(None);
+        };
+        let words = value.as_array().and_then(|values| {
+            let words = values.iter().map(|value| Some(value.as_str()?.to_owned()));
+            words.collect()
+        });
+        let wanted = "a list of texts, as in [\"one\", \"two\"]";
+        words.map(Some).ok_or_else(|| self.wrong(key, wanted))
+    }
+
+    pub(super) fn number<N: TryFrom<i64>>(
+        &mut self,
+        key: &str,
+        range: RangeInclusive<i64>,
+    ) -> Result<Option<N>, ConfigError> {
+        let Some(value) = self.table.remove(key) else {
+            return Ok(None);
+        };
+        let number = match &value {
+            Value::String(text) if self.is_variable() => text.trim().parse().ok(),
+            value => value.as_integer(),
+        };
+        let number = number.filter(|number| range.contains(number));
+        let number = number.and_then(|number| N::try_from(number).ok());
+        let wanted = format!("a number from {} to {}", range.start(), range.end());
+        number.map(Some).ok_or_else(|| self.wrong(key, &wanted))
+    }
+
+    pub(super) fn switch(&mut self, key: &str) -> Result<Option<bool>, ConfigError> {
+        let Some(value) = self.table.remove(key) else {
+            return Ok(None);
+        };
+        let is_on = match &value {
+            Value::String(text) if self.is_variable() => match text.trim() {
+                "true" | "yes" | "on" | "1" => Some(true),
+                "false" | "no" | "off" | "0" => Some(false),
+                _ => None,
+            },
+            value => value.as_bool(),
+        };
+        is_on
+            .map(Some)
+            .ok_or_else(|| self.wrong(key, "true or false"))
+    }
+
+    pub(super) fn time(&mut self, key: &str) -> Result<Option<Duration>, ConfigError> {
+        let Some(value) = self.table.remove(key) else {
+            return Ok(None);
+        };
+        let time = value.as_str().and_then(duration);
+        time.map(Some)
+            .ok_or_else(|| self.wrong(key, "a time such as \"90s\", \"30m\" or \"500ms\""))
+    }
+
+    pub(super) fn word<W: Word>(&mut self, key: &str) -> Result<Option<W>, ConfigError> {
+        let Some(value) = self.table.remove(key) else {
+            return Ok(None);
+        };
+        let text = value.as_str().unwrap_or_default();
+        let meant = W::WORDS.iter().find(|(word, _)| *word == text);
+        if let Some((_, meant)) = meant {
+            return Ok(Some(*meant));
+        }
+        let words: Vec<&str> = W::WORDS.iter().map(|(word, _)| *word).collect();
+        Err(ConfigError::Wrong {
+            origin: self.origin.clone(),
+            key: format!("{}{key}", self.above),
+            wanted: format!("one of {}", words.join(", ")),
+            nearest: nearest(text, words.iter().copied()).map(str::to_owned),
+        })
+    }
+
+    /// Variables are text, whatever they mean.
+    fn is_variable(&self) -> bool {
+        matches!(self.origin, Origin::Variable(_))
+    }
+
+    fn wrong(&self, key: &str, wanted: &str) -> ConfigError {
+        ConfigError::Wrong {
+            origin: self.origin.clone(),
+            key: format!("{}{key}", self.above),
+            wanted: wanted.to_owned(),
+            nearest: None,
+        }
+    }
+}
+
+/// Reads `500ms`, `90s`, `30m`, `1h`, `2d`; nothing is no time.
+pub fn duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let milliseconds = match unit.trim() {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    let number: u64 = number.parse().ok()?;
+    let total = number.checked_mul(milliseconds)?;
+    (total > 0).then(|| Duration::from_millis(total))
+}

@@ -1,0 +1,269 @@
+//! What each source may say, and how it is told what is wrong.
+
+use super::*;
+
+fn parse(text: &str) -> Result<Config, ConfigError> {
+    Config::parse(text, &Origin::File(FILE_NAME.into()))
+}
+
+fn variables(set: &[(&str, &str)]) -> Result<Config, ConfigError> {
+    Config::from_variables(|name| {
+        let found = set.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| (*value).into())
+    })
+}
+
+fn not_yet(config: &Config) -> Vec<&str> {
+    config.not_yet.iter().map(|key| key.key.as_str()).collect()
+}
+
+const EVERYTHING: &str = r#"
+base = "main"
+plan = "PLAN.md"
+agent = "mine"
+max_parallel = 2
+parallel_limit = 4
+mode = "queue"
+queue_auto_approve = true
+stop_on_failure = true
+on_conflict = "rerun"
+merge = "squash"
+land = "none"
+retries = 0
+retry_pause = "500ms"
+task_timeout = "5m"
+stall_timeout = "90s"
+setup = "npm ci"
+keep_failed = false
+keep_work = "2d"
+worktrees = "~/trees"
+prompt = "prompt.md"
+
+[agents.mine]
+command = ["x", "{{prompt_file}}"]
+args = ["--fast"]
+env = ["KEY"]
+model = "big"
+"#;
+
+#[test]
+fn every_key_that_is_acted_on_is_read() {
+    let agent = AgentConfig {
+        command: Some(vec!["x".to_owned(), "{{prompt_file}}".to_owned()]),
+        args: Some(vec!["--fast".to_owned()]),
+        env: Some(vec!["KEY".to_owned()]),
+        model: Some("big".to_owned()),
+    };
+    let expected = Config {
+        base: Some("main".to_owned()),
+        plan: Some("PLAN.md".into()),
+        agent: Some("mine".to_owned()),
+        model: None,
+        max_parallel: Some(2),
+        parallel_limit: Some(4),
+        mode: Some(Mode::Queue),
+        queue_auto_approve: Some(true),
+        stop_on_failure: Some(true),
+        on_conflict: Some(OnConflict::Rerun),
+        merge: Some(Strategy::Squash),
+        retries: Some(0),
+        retry_pause: Some(Duration::from_millis(500)),
+        task_timeout: Some(Duration::from_mins(5)),
+        stall_timeout: Some(Duration::from_secs(90)),
+        setup: Some("npm ci".to_owned()),
+        keep_failed: Some(false),
+        keep_work: Some(Duration::from_hours(48)),
+        worktrees: Some("~/trees".into()),
+        prompt: Some("prompt.md".into()),
+        agents: BTreeMap::from([("mine".to_owned(), agent)]),
+        not_yet: Vec::new(),
+    };
+    let config = parse(EVERYTHING).unwrap();
+    assert_eq!(config, expected);
+    for key in ACTED_ON {
+        assert!(EVERYTHING.contains(key), "{key} is not tried");
+    }
+    // Laid upon nothing, and under nothing, it stays what it is.
+    let nothing = Config::default;
+    assert_eq!(config.clone().over(nothing()), expected);
+    assert_eq!(nothing().over(config), expected);
+}
+
+#[test]
+fn variables_say_the_same_as_a_file() {
+    let lines = EVERYTHING.lines().take_while(|line| !line.starts_with('['));
+    let set: Vec<(String, String)> = lines
+        .filter_map(|line| line.split_once(" = "))
+        .map(|(key, value)| {
+            let name = format!("PLEACH_{}", key.to_ascii_uppercase());
+            (name, value.trim_matches('"').to_owned())
+        })
+        .collect();
+    assert_eq!(set.len(), ACTED_ON.len() - 1);
+    let set: Vec<(&str, &str)> = set.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+    let mut expected = parse(EVERYTHING).unwrap();
+    expected.agents.clear();
+    assert_eq!(variables(&set).unwrap(), expected);
+}
+
+#[test]
+fn variables_that_mean_something_else_are_no_keys() {
+    let others = [
+        "HOME",
+        "TASK",
+        "BATCH",
+        "WORKTREE",
+        "PORT",
+        "ATTEMPT",
+        "MODEL",
+        "CASES",
+        "THOROUGH",
+        "DIE_AT",
+        "NONCE",
+        "GIT_TOKEN",
+        "GIT_HOST",
+        "AGENTS",
+        "WHATEVER",
+    ];
+    let set: Vec<(String, &str)> = others.map(|name| (format!("PLEACH_{name}"), "x")).into();
+    let set: Vec<(&str, &str)> = set
+        .iter()
+        .map(|(name, value)| (name.as_str(), *value))
+        .collect();
+    assert_eq!(variables(&set).unwrap(), Config::default());
+    assert_eq!(
+        variables(&[("PLEACH_AGENT", "")]).unwrap(),
+        Config::default()
+    );
+}
+
+#[test]
+fn errors_name_the_variable_and_the_key() {
+    let error = variables(&[("PLEACH_RETRIES", "many")]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "PLEACH_RETRIES: retries must be a number from 0 to 20"
+    );
+    let error = variables(&[("PLEACH_KEEP_FAILED", "maybe")]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "PLEACH_KEEP_FAILED: keep_failed must be true or false"
+    );
+    let set = variables(&[("PLEACH_VALIDATE", "make")]).unwrap();
+    assert_eq!(set.not_yet[0].origin.to_string(), "PLEACH_VALIDATE");
+}
+
+#[test]
+fn promised_keys_are_noted_and_unknown_ones_refused_with_the_nearest() {
+    for (text, key) in [
+        ("validate = \"make\"", "validate"),
+        ("max_parallel = \"auto\"", "max_parallel = \"auto\""),
+        ("land = \"pr\"", "land = \"pr\""),
+        ("land = \"push\"", "land = \"push\""),
+        ("forge.kind = \"github\"", "forge"),
+    ] {
+        assert_eq!(not_yet(&parse(text).unwrap()), [key]);
+    }
+    for (text, message, hint) in [
+        (
+            "max_paralel = 3",
+            "pleach.toml: there is no key \"max_paralel\"",
+            "did you mean max_parallel?",
+        ),
+        (
+            "model = \"big\"",
+            "pleach.toml: there is no key \"model\"",
+            "did you mean model below [agents.NAME]?",
+        ),
+        (
+            "[agents.a]\ncomand = [\"x\"]",
+            "pleach.toml: there is no key \"agents.a.comand\"",
+            "did you mean command?",
+        ),
+        (
+            "on_conflict = \"skipp\"",
+            "pleach.toml: on_conflict must be one of skip, fail, rerun",
+            "did you mean skip?",
+        ),
+    ] {
+        let error = parse(text).unwrap_err();
+        assert_eq!(
+            (error.to_string().as_str(), error.hint().as_str()),
+            (message, hint)
+        );
+    }
+}
+
+#[test]
+fn wrong_values_are_refused() {
+    for text in [
+        "max_parallel = 0",
+        "max_parallel = 65",
+        "max_parallel = \"3\"",
+        "parallel_limit = 0",
+        "parallel_limit = 65",
+        "retries = -1",
+        "retries = 21",
+        "stop_on_failure = \"true\"",
+        "mode = \"fast\"",
+        "merge = 1",
+        "land = \"moon\"",
+        "plan = 7",
+        "agents = 7",
+        "agents.a = 7",
+        "agents.a.command = \"x\"",
+        "agents.a.env = [1]",
+        "= =",
+        "task_timeout = 5",
+        "task_timeout = \"soon\"",
+        "task_timeout = \"0s\"",
+        "task_timeout = \"é\"",
+    ] {
+        assert!(parse(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn times_have_a_unit() {
+    for (text, milliseconds) in [
+        ("1ms", 1),
+        ("500ms", 500),
+        ("90s", 90_000),
+        (" 2 m ", 120_000),
+        ("1d", 86_400_000),
+    ] {
+        assert_eq!(
+            duration(text),
+            Some(Duration::from_millis(milliseconds)),
+            "{text}"
+        );
+    }
+    for text in [
+        "",
+        "5",
+        "ms",
+        "-1s",
+        "1.5h",
+        "1 year",
+        "999999999999999999d",
+    ] {
+        assert_eq!(duration(text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_layer_hides_only_what_it_says_also_of_an_agent() {
+    let below =
+        parse("retries = 1\nbase = \"main\"\n[agents.a]\ncommand = [\"x\"]\nmodel = \"small\"\n")
+            .unwrap();
+    let above =
+        parse("retries = 3\n[agents.a]\nmodel = \"big\"\n[agents.b]\ncommand = [\"y\"]\n").unwrap();
+    let both = above.over(below);
+    assert_eq!(
+        (both.retries, both.base.as_deref()),
+        (Some(3), Some("main"))
+    );
+    assert_eq!(both.agents["a"].model.as_deref(), Some("big"));
+    assert_eq!(both.agents["a"].command, Some(vec!["x".to_owned()]));
+    assert!(both.agents.contains_key("b"));
+}

@@ -1,0 +1,225 @@
+//! The settings that hold: all layers of configuration laid upon each other, and the defaults below.
+//!
+//! Knows nothing of where a layer is from.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::config::{AgentConfig, Config, ConfigError, Mode, NotYet, OnConflict};
+use crate::weave::Strategy;
+
+const MAX_PARALLEL: usize = 3;
+const PARALLEL_LIMIT: usize = 8;
+const RETRIES: u32 = 2;
+const RETRY_PAUSE: Duration = Duration::from_secs(5);
+const TASK_TIMEOUT: Duration = Duration::from_hours(1);
+const STALL_TIMEOUT: Duration = Duration::from_mins(10);
+const KEEP_WORK: Duration = Duration::from_hours(90 * 24);
+
+/// Everything that can be set, with paths that are absolute if the repository's is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The ref that batches start from, if not the current branch.
+    pub base: Option<String>,
+    /// The plan in use.
+    pub plan: Option<PathBuf>,
+    /// The name of the agent to run.
+    pub agent: Option<String>,
+    /// The model that it is to use, whatever its own table says.
+    pub model: Option<String>,
+    /// What is said of agents, by name.
+    pub agents: BTreeMap<String, AgentConfig>,
+    /// How many tasks of a batch run at once.
+    pub max_parallel: usize,
+    /// How many tasks run at once over all batches of this user.
+    pub parallel_limit: usize,
+    /// Whether tasks run side by side or one by one.
+    pub mode: RunMode,
+    /// Whether a queue goes on without being asked.
+    pub queue_auto_approve: bool,
+    /// Whether nothing new starts once a task has failed.
+    pub stop_on_failure: bool,
+    /// What becomes of a task that does not merge.
+    pub on_conflict: OnConflict,
+    /// Which history leads to the woven tree.
+    pub merge: Strategy,
+    /// How often a task is tried again.
+    pub retries: u32,
+    /// How long the first pause before another try is.
+    pub retry_pause: Duration,
+    /// How long a task may take.
+    pub task_timeout: Duration,
+    /// How long an agent may be silent.
+    pub stall_timeout: Duration,
+    /// A command of the shell that prepares each worktree.
+    pub setup: Option<String>,
+    /// Whether the worktrees of tasks that did not make it stay.
+    pub keep_failed: bool,
+    /// How long work that was kept stays.
+    pub keep_work: Duration,
+    /// The folder for worktrees, if not the state folder.
+    pub worktrees: Option<PathBuf>,
+    /// The file of the prompt's template.
+    pub prompt: Option<PathBuf>,
+    /// Keys that are set and not acted on by this version.
+    pub not_yet: Vec<NotYet>,
+}
+
+/// Whether tasks run side by side or one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunMode {
+    /// Side by side.
+    Parallel,
+    /// One by one.
+    Queue,
+}
+
+impl Settings {
+    /// Reads what is configured for a repository, with the flags of a command on top.
+    pub fn load(repository: &Path, flags: Config) -> Result<Self, ConfigError> {
+        Self::of([Config::load_all(repository)?, flags], repository)
+    }
+
+    /// Lays layers upon each other, later ones on top; paths are meant from the repository.
+    pub fn of(
+        layers: impl IntoIterator<Item = Config>,
+        repository: &Path,
+    ) -> Result<Self, ConfigError> {
+        let upon = |below, layer: Config| layer.over(below);
+        let said = layers.into_iter().fold(Config::default(), upon);
+        let place = |path| resolve(path, repository);
+        let mode = said.mode.unwrap_or(Mode::Parallel);
+        Ok(Self {
+            base: said.base.filter(|text| !text.is_empty()),
+            plan: place(said.plan)?,
+            agent: said.agent.filter(|text| !text.is_empty()),
+            model: said.model.filter(|text| !text.is_empty()),
+            agents: said.agents,
+            max_parallel: said.max_parallel.unwrap_or(MAX_PARALLEL),
+            parallel_limit: said.parallel_limit.unwrap_or(PARALLEL_LIMIT),
+            mode: match mode {
+                Mode::Parallel => RunMode::Parallel,
+                Mode::Queue | Mode::Serial => RunMode::Queue,
+            },
+            queue_auto_approve: mode == Mode::Serial || said.queue_auto_approve.unwrap_or(false),
+            stop_on_failure: said.stop_on_failure.unwrap_or(false),
+            on_conflict: said.on_conflict.unwrap_or_default(),
+            merge: said.merge.unwrap_or_default(),
+            retries: said.retries.unwrap_or(RETRIES),
+            retry_pause: said.retry_pause.unwrap_or(RETRY_PAUSE),
+            task_timeout: said.task_timeout.unwrap_or(TASK_TIMEOUT),
+            stall_timeout: said.stall_timeout.unwrap_or(STALL_TIMEOUT),
+            setup: said.setup.filter(|text| !text.trim().is_empty()),
+            keep_failed: said.keep_failed.unwrap_or(true),
+            keep_work: said.keep_work.unwrap_or(KEEP_WORK),
+            worktrees: place(said.worktrees)?,
+            prompt: place(said.prompt)?,
+            not_yet: said.not_yet,
+        })
+    }
+
+    /// Reads the prompt's template, if one is set.
+    pub fn load_prompt(&self) -> Result<Option<String>, ConfigError> {
+        let Some(path) = &self.prompt else {
+            return Ok(None);
+        };
+        let text = std::fs::read_to_string(path);
+        text.map(Some).map_err(|source| ConfigError::Io {
+            path: path.clone(),
+            source,
+        })
+    }
+}
+
+/// A path from the repository, or from the home folder; an empty one is none.
+fn resolve(path: Option<PathBuf>, repository: &Path) -> Result<Option<PathBuf>, ConfigError> {
+    let Some(path) = path.filter(|path| !path.as_os_str().is_empty()) else {
+        return Ok(None);
+    };
+    let Ok(below) = path.strip_prefix("~") else {
+        return Ok(Some(repository.join(path)));
+    };
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    match home {
+        Some(home) => Ok(Some(Path::new(&home).join(below))),
+        None => Err(ConfigError::Homeless { path }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(layers: impl IntoIterator<Item = Config>) -> Settings {
+        Settings::of(layers, Path::new("/project")).unwrap()
+    }
+
+    #[test]
+    fn what_nobody_sets_has_a_default() {
+        let settings = of([]);
+        assert_eq!((settings.max_parallel, settings.parallel_limit), (3, 8));
+        assert_eq!(settings.mode, RunMode::Parallel);
+        assert_eq!((settings.retries, settings.retry_pause.as_secs()), (2, 5));
+        assert_eq!(settings.task_timeout.as_secs(), 3_600);
+        assert_eq!(settings.stall_timeout.as_secs(), 600);
+        assert_eq!(settings.keep_work.as_secs(), 90 * 86_400);
+        assert!(settings.keep_failed && !settings.stop_on_failure && !settings.queue_auto_approve);
+        assert_eq!((settings.setup, settings.worktrees), (None, None));
+    }
+
+    #[test]
+    fn the_last_layer_wins_and_an_empty_text_takes_a_value_away() {
+        let first = Config {
+            retries: Some(1),
+            setup: Some("make".to_owned()),
+            base: Some("main".to_owned()),
+            ..Config::default()
+        };
+        let second = Config {
+            retries: Some(7),
+            setup: Some(" ".to_owned()),
+            ..Config::default()
+        };
+        let settings = of([first.clone(), second.clone()]);
+        assert_eq!((settings.retries, settings.setup.as_deref()), (7, None));
+        assert_eq!(settings.base.as_deref(), Some("main"));
+        assert_eq!(of([second, first]).retries, 1);
+    }
+
+    #[test]
+    fn serial_is_a_queue_that_goes_on_without_being_asked() {
+        let mode = |mode| Config {
+            mode: Some(mode),
+            queue_auto_approve: Some(false),
+            ..Config::default()
+        };
+        let serial = of([mode(Mode::Serial)]);
+        assert_eq!(
+            (serial.mode, serial.queue_auto_approve),
+            (RunMode::Queue, true)
+        );
+        let queue = of([mode(Mode::Serial), mode(Mode::Queue)]);
+        assert_eq!(
+            (queue.mode, queue.queue_auto_approve),
+            (RunMode::Queue, false)
+        );
+    }
+
+    #[test]
+    fn paths_are_meant_from_the_repository_or_the_home_folder() {
+        let paths = |path: &str| {
+            of([Config {
+                worktrees: Some(path.into()),
+                ..Config::default()
+            }])
+            .worktrees
+        };
+        let home = PathBuf::from(std::env::var_os("HOME").unwrap());
+        assert_eq!(paths("trees"), Some("/project/trees".into()));
+        assert_eq!(paths("/elsewhere"), Some("/elsewhere".into()));
+        assert_eq!(paths("~/trees"), Some(home.join("trees")));
+        assert_eq!(paths("~other"), Some("/project/~other".into()));
+        assert_eq!(paths(""), None);
+    }
+}
