@@ -15,9 +15,10 @@ use std::path::Path;
 
 use crate::git::Identity;
 
-pub use choose::{NoAgent, choose};
+pub use choose::{Chosen, NoAgent, choose};
 pub use command::CommandAgent;
 pub use demo::DemoAgent;
+pub(crate) use last_line::last_line;
 pub use verdict::{Exit, TAIL, Verdict};
 
 /// A program that works on a task.

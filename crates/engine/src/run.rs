@@ -1,81 +1,54 @@
 //! Runs a batch: one loop owns it, agents work in their own worktrees, branches are woven as they finish.
 //!
-//! The loop hears messages, asks the core which events follow, applies them, tells them, then acts.
-//! It keeps its state in memory; nothing here survives the process but what is in git.
+//! The loop hears messages, asks the core which events follow, stores and tells them, then acts. Whatever dies
+//! with its process is in the database and in git, and another process goes on from there.
 
+mod answers;
 mod attempt;
+mod clock;
+mod finish;
+mod judge;
 mod marks;
+mod patience;
+mod paths;
+mod record;
+mod recovery;
+mod request;
 mod run_loop;
 mod summary;
+mod timers;
+mod weaver;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, Instant};
 
-use pleach_domain::batch::Batch;
-use pleach_domain::event::Event;
-use pleach_domain::graph::{Graph, Rules, Strictness};
-use pleach_formats::Document;
+use pleach_domain::batch::{Batch, Message};
+use pleach_domain::event::{BatchEvent, Event, Rollback};
 
+pub use attempt::{LOG, attempt_folder};
+pub(crate) use record::BatchRecord;
+pub use request::{Fetch, RunRequest, prepare};
 pub use summary::{Summary, TaskReport};
 
-use self::attempt::{Finished, Workshop};
+use self::attempt::{Finished, Launched, Workshop};
+use self::clock::Clock;
 use self::marks::Marks;
 use self::run_loop::Loop;
-use crate::agent::Agent;
 use crate::consent::SteeringFiles;
-use crate::git::{CommitId, Git, GitError, Logins, Store, StoreError};
-use crate::process::Cancel;
-use crate::state_folder::{ProjectLock, StateFolder, StateFolderError};
+use crate::database::{Database, DatabaseError, LoadedBatch, NewBatch, StoredEvent};
+use crate::git::{CommitId, Git, GitError, Store, StoreError};
+use crate::ownership::{BatchLock, Door, OwnershipError, Reply, Request};
+use crate::process::ProcessError;
+use crate::slots::Slots;
+use crate::state_folder::{StateFolder, StateFolderError};
+use crate::step::{Step, reached};
 use crate::weave::WeaveError;
-use crate::worktree::{self, WorktreeError};
+use crate::worktree::{Included, WorktreeError};
 
 /// Refs that move while agents work: their own branches, and what a fetch by somebody else brings.
 const AGENTS_REFS: [&str; 2] = ["refs/heads/pleach/", "refs/remotes/"];
-
-/// What to run.
-#[derive(Debug)]
-pub struct RunRequest {
-    /// The folder that the user stands in.
-    pub folder: PathBuf,
-    /// The plan's file.
-    pub plan_path: PathBuf,
-    /// Its text.
-    pub plan_text: String,
-    /// The plan that was read from it.
-    pub document: Document,
-    /// The positions of the chosen tasks.
-    pub chosen: Vec<usize>,
-    /// How the tasks are put in order.
-    pub rules: Rules,
-    /// How many agents run at once.
-    pub slots: usize,
-    /// The agent.
-    pub agent: Arc<dyn Agent>,
-    /// The ref to start from, if not the current branch.
-    pub base: Option<String>,
-    /// How long a task may take.
-    pub timeout: Duration,
-    /// How long an agent may take to stop.
-    pub grace: Duration,
-    /// Where Pleach keeps its own.
-    pub state: StateFolder,
-    /// Pleach's own program, which git calls back to guard refs and to log in.
-    pub program: PathBuf,
-    /// Whether the network is used.
-    pub fetch: Fetch,
-}
-
-/// Whether the project's server is asked before the base is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fetch {
-    /// Nothing is asked; the base is what the user's repository knows.
-    Nothing,
-    /// `origin` is fetched into the store first, and the base follows it.
-    Origin,
-}
 
 /// Why a batch cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -95,6 +68,26 @@ pub enum RunError {
     /// Pleach's own folder cannot be used.
     #[error(transparent)]
     State(#[from] StateFolderError),
+    /// What happens cannot be stored.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The batch cannot be owned.
+    #[error(transparent)]
+    Ownership(#[from] OwnershipError),
+    /// Processes of an earlier run cannot be ended.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    /// There is no such batch.
+    #[error("there is no batch {0}")]
+    NoBatch(u32),
+    /// What is stored of a batch cannot be read.
+    #[error("could not read what is stored of batch {batch}: {message}")]
+    Unreadable {
+        /// The batch.
+        batch: u32,
+        /// What is wrong with it.
+        message: String,
+    },
     /// The system refused.
     #[error("could not {doing}")]
     Io {
@@ -105,11 +98,17 @@ pub enum RunError {
     },
 }
 
+impl RunError {
+    fn io(doing: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::Io { doing, source }
+    }
+}
+
 /// What the loop tells while it runs.
 #[derive(Debug)]
 pub enum Told<'a> {
-    /// Something happened.
-    Event(&'a Event),
+    /// Something happened, and is stored.
+    Event(&'a StoredEvent),
     /// Something that is no event and worth a line.
     Note(String),
 }
@@ -117,78 +116,130 @@ pub enum Told<'a> {
 /// A batch that is ready to run: everything was looked at, nothing was changed.
 #[derive(Debug)]
 pub struct Prepared {
-    request: RunRequest,
+    database: Database,
+    state: StateFolder,
     store: Store,
     base: CommitId,
     steering: SteeringFiles,
-    lock: ProjectLock,
+    record: BatchRecord,
+    program: PathBuf,
+    opening: Opening,
     controls: Controls,
     inbox: Receiver<Heard>,
+}
+
+/// How a batch comes to run here.
+#[derive(Debug)]
+enum Opening {
+    /// It is new.
+    Fresh,
+    /// It ran before, and this is to be said to it first.
+    TakenUp {
+        number: u32,
+        lock: BatchLock,
+        events: Vec<StoredEvent>,
+        first: Option<Message>,
+    },
 }
 
 /// What the loop can hear.
 #[derive(Debug)]
 enum Heard {
-    Finished(Box<Finished>),
-    Cancel,
+    Launched(Box<Launched>),
+    Finished(Box<Finished>, Sender<attempt::Disposal>),
+    Cleared {
+        task: pleach_domain::id::TaskId,
+        notes: Vec<String>,
+    },
+    Asked(Request, Reply),
+    Cancel(Rollback),
+    StopAtOnce,
 }
 
 /// Lets another thread stop a batch.
 #[derive(Debug, Clone)]
 pub struct Controls {
     inbox: Sender<Heard>,
-    cancel: Cancel,
 }
 
 impl Controls {
     /// Asks what runs to stop; all work is kept.
     pub fn cancel(&self) {
         // A loop that is over hears nothing and needs nothing.
-        let _ = self.inbox.send(Heard::Cancel);
+        let _ = self.inbox.send(Heard::Cancel(Rollback::Keep));
     }
 
     /// Stops what runs without waiting; all work is kept.
     pub fn cancel_at_once(&self) {
         self.cancel();
-        self.cancel.cancel_at_once();
+        let _ = self.inbox.send(Heard::StopAtOnce);
     }
 }
 
-/// Looks at the repository and the state folder.
-pub fn prepare(request: RunRequest) -> Result<Prepared, RunError> {
-    let store = Store::open(Git::find()?, &request.state.stores(), &request.folder)?;
-    store.check_prefixes("pleach/batch")?;
-    store.install_guard(&request.program)?;
-    let base = match request.fetch {
-        Fetch::Nothing => store.resolve_base(request.base.as_deref())?,
-        Fetch::Origin => {
-            store.fetch_origin(&Logins::of_user(&request.program))?;
-            store.resolve_fetched_base(request.base.as_deref())?
+/// The batches of a repository that were alive when their process died, oldest first.
+pub fn interrupted(state: &StateFolder, folder: &Path) -> Result<Vec<u32>, RunError> {
+    let store = Store::open(Git::find()?, &state.stores(), folder)?;
+    let database = Database::open(state)?;
+    let mut numbers = Vec::new();
+    for row in database.open_batches(&paths::project_name(&store))? {
+        if !crate::ownership::is_owned(&state.batch(row))? {
+            numbers.push(row);
         }
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Takes up a batch that nobody runs, and says something to it first; `None` if somebody does run it.
+pub fn take_up(
+    state: &StateFolder,
+    number: u32,
+    program: &Path,
+    first: Option<Message>,
+) -> Result<Option<Prepared>, RunError> {
+    let database = Database::open(state)?;
+    // Before it is read: nobody changes it then.
+    if database.load(number)?.is_none() {
+        return Err(RunError::NoBatch(number));
+    }
+    let Some(lock) = BatchLock::take(&state.batch(number))? else {
+        return Ok(None);
     };
+    let loaded = database.load(number)?.ok_or(RunError::NoBatch(number))?;
+    let LoadedBatch { record, events, .. } = loaded;
+    let unreadable = |message: String| RunError::Unreadable {
+        batch: number,
+        message,
+    };
+    let record: BatchRecord =
+        serde_json::from_str(&record).map_err(|error| unreadable(error.to_string()))?;
+    let store = Store::open(Git::find()?, &state.stores(), &record.folder)?;
+    store.install_guard(program)?;
+    let base: CommitId = record
+        .base
+        .parse()
+        .map_err(|_| unreadable("its base is no commit".to_owned()))?;
     let steering = SteeringFiles::at(&store, &base)?;
-    let lock = ProjectLock::take(store.home())?;
-    // What a killed run left behind; a worktree that may hold work stays.
-    worktree::sweep(&store)
-        .map_err(Box::new)
-        .map_err(RunError::Worktree)?;
-    let (sender, inbox) = channel();
-    let cancel = Cancel::new().map_err(|source| RunError::Io {
-        doing: "prepare to stop agents",
-        source,
-    })?;
-    Ok(Prepared {
-        request,
+    let (inbox_sender, inbox) = channel();
+    Ok(Some(Prepared {
+        database,
+        state: state.clone(),
         store,
         base,
         steering,
-        lock,
+        record,
+        program: program.to_owned(),
+        opening: Opening::TakenUp {
+            number,
+            lock,
+            events,
+            first,
+        },
         controls: Controls {
-            inbox: sender,
-            cancel,
+            inbox: inbox_sender,
         },
         inbox,
-    })
+    }))
 }
 
 impl Prepared {
@@ -202,13 +253,21 @@ impl Prepared {
         &self.steering
     }
 
+    /// The titles of its tasks.
+    pub fn titles(&self) -> HashMap<pleach_domain::id::TaskId, String> {
+        let tasks = self.record.tasks.iter();
+        tasks
+            .map(|task| (task.id.clone(), task.title.clone()))
+            .collect()
+    }
+
     /// A handle to stop the batch with.
     pub fn controls(&self) -> Controls {
         self.controls.clone()
     }
 
     /// Runs the batch to its end.
-    pub fn run(self, told: &mut dyn FnMut(Told<'_>)) -> Result<Summary, RunError> {
+    pub fn run(mut self, told: &mut dyn FnMut(Told<'_>)) -> Result<Summary, RunError> {
         if self
             .store
             .read_file_at(&self.base, ".gitmodules")?
@@ -217,112 +276,120 @@ impl Prepared {
             let note = "submodules are not fetched: their folders are empty in worktrees";
             told(Told::Note(note.to_owned()));
         }
-        let graph = Graph::of(&self.request.document.plan, Strictness::AsWritten);
-        let batch = Batch::of(&graph, &self.request.chosen, self.request.rules);
-        drop(graph);
-        let (number, folder) = self.request.state.new_batch()?;
-        let refs = self.store.refs_snapshot(&AGENTS_REFS)?;
-        let workshop = Workshop {
-            store: self.store,
-            refs,
-            agent: self.request.agent,
-            program: self.request.program,
-            folder,
-            number,
-            timeout: self.request.timeout,
-            grace: self.request.grace,
-            leave_out: paths_of_plan(&self.request.plan_path, &self.request.folder),
-            cancel: self.controls.cancel.clone(),
+        let (number, lock, events, first) = match self.opening {
+            Opening::TakenUp {
+                number,
+                lock,
+                events,
+                first,
+            } => (number, lock, Some(events), first),
+            Opening::Fresh => {
+                let (number, lock) = create(&self.state, &mut self.database, &self.store, &self.record)?;
+                (number, lock, None, None)
+            }
         };
-        let reports = self
-            .request
-            .chosen
-            .iter()
-            .map(|position| TaskReport::new(&self.request.document.plan.tasks[*position]));
-        let run = Loop {
-            reports: reports.collect(),
-            marks: Marks::new(
-                &self.request.plan_path,
-                &self.request.plan_text,
-                &self.request.document,
-            ),
-            document: &self.request.document,
-            chosen: &self.request.chosen,
-            state: &self.request.state,
-            plan_name: self.request.plan_path.display().to_string(),
+        let sender = self.controls.inbox.clone();
+        let hears = sender.clone();
+        let door = Door::open(&lock, move |request, reply| {
+            // A loop that is over answers nobody, and the asker finds the door shut.
+            let _ = hears.send(Heard::Asked(request, reply));
+        })?;
+        let mut batch = Batch::new(self.record.design.clone());
+        let mut clock = Clock::default();
+        for stored in events.iter().flatten() {
+            clock.take_in(stored);
+            batch.apply(&stored.event).map_err(|error| RunError::Unreadable {
+                batch: number,
+                message: error.to_string(),
+            })?;
+        }
+        let mut run = Loop {
+            slots: Slots::new(&self.state, self.record.parallel_limit)?,
+            marks: Marks::new(self.record.plan.clone()),
+            workshop: Arc::new(Workshop {
+                refs: self.store.refs_snapshot(&AGENTS_REFS)?,
+                included: Included::list(&self.store, &self.base)
+                    .map_err(Box::new)
+                    .map_err(RunError::Worktree)?,
+                agent: self.record.agent.agent(&self.program),
+                folder: self.state.batch(number),
+                store: self.store,
+                state: self.state,
+                number,
+                record: self.record,
+                program: self.program,
+            }),
+            database: self.database,
             batch,
             tip: self.base.clone(),
             base: self.base,
             steering: self.steering,
-            slots: self.request.slots,
-            workshop: Arc::new(workshop),
-            began: Instant::now(),
-            started: HashMap::new(),
-            bases: HashMap::new(),
-            sender: self.controls.inbox.clone(),
+            clock,
+            pending: Vec::new(),
+            outbox: Vec::new(),
+            at_work: HashMap::new(),
+            disposals: HashMap::new(),
+            clearing: HashSet::new(),
+            timers: timers::Timers::default(),
+            answers: answers::Answers::default(),
+            waits_for_slots: false,
+            sender,
             told,
         };
-        let summary = run.run_to_the_end(&self.inbox);
-        drop(self.lock);
+        let opened = match (&events, run.batch.status.is_over()) {
+            (None, _) => run.begin(),
+            (Some(_), false) => run.take_up(),
+            (Some(_), true) => run.stand_at_the_tip(),
+        };
+        opened?;
+        if let Some(message) = first {
+            run.decide(message);
+        }
+        run.run_to_the_end(&self.inbox)?;
+        let summary = run.summary();
+        drop(door);
+        drop(lock);
         Ok(summary)
     }
 }
 
-/// The plan's paths within the repository, whose changes by agents are no part of their work.
-fn paths_of_plan(plan: &Path, folder: &Path) -> Vec<PathBuf> {
-    let Some(project) = folder
-        .canonicalize()
-        .ok()
-        .and_then(|folder| repository_of(&folder))
-    else {
-        return Vec::new();
-    };
-    // A plan behind a link is at two places.
-    let linked = plan.parent().map(|above| {
-        if above.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            above
-        }
-    });
-    let linked = linked.and_then(|above| above.canonicalize().ok());
-    let linked = linked
-        .zip(plan.file_name())
-        .map(|(above, name)| above.join(name));
-    let mut paths: Vec<PathBuf> = [linked, plan.canonicalize().ok()]
-        .into_iter()
-        .flatten()
-        .filter_map(|plan| {
-            let found = repository_of(plan.parent()?)?;
-            let inside = plan.strip_prefix(&found.top).ok()?;
-            (found.common_dir == project.common_dir).then(|| inside.to_owned())
-        })
-        .collect();
-    paths.dedup();
-    paths
+impl Loop<'_> {
+    fn begin(&mut self) -> Result<(), RunError> {
+        self.take_in(Event::Batch(BatchEvent::Started));
+        self.flush()?;
+        reached(Step::BatchStarted);
+        Ok(())
+    }
 }
 
-/// The top of a checkout and the git folder it shares with others.
-struct Repository {
-    top: PathBuf,
-    common_dir: PathBuf,
-}
-
-fn repository_of(folder: &Path) -> Option<Repository> {
-    let top = folder
-        .ancestors()
-        .find(|above| above.join(".git").exists())?;
-    let dot_git = top.join(".git");
-    let git_dir = match std::fs::read_to_string(&dot_git) {
-        Ok(pointer) => top.join(pointer.trim().strip_prefix("gitdir: ")?),
-        Err(_) => dot_git,
-    };
-    let common_dir = match std::fs::read_to_string(git_dir.join("commondir")) {
-        Ok(pointer) => git_dir.join(pointer.trim()),
-        Err(_) => git_dir,
-    };
-    Some(Repository {
-        top: top.to_owned(),
-        common_dir: common_dir.canonicalize().ok()?,
-    })
+/// Gives a batch its number and stores it; whoever finds it holds no lock has found it dead.
+fn create(
+    state: &StateFolder,
+    database: &mut Database,
+    store: &Store,
+    record: &BatchRecord,
+) -> Result<(u32, BatchLock), RunError> {
+    let (number, folder) = state.new_batch()?;
+    let lock = BatchLock::take(&folder)?.ok_or_else(|| RunError::Io {
+        doing: "lock a new batch",
+        source: std::io::ErrorKind::WouldBlock.into(),
+    })?;
+    reached(Step::FolderMade);
+    let text = serde_json::to_string(record).map_err(|error| RunError::Unreadable {
+        batch: number,
+        message: error.to_string(),
+    })?;
+    let tasks: Vec<_> = record.tasks.iter().map(|task| task.id.clone()).collect();
+    database.create_batch(
+        number,
+        &NewBatch {
+            project: &paths::project_name(store),
+            repository: &record.folder,
+            plan: &record.plan.to_string_lossy(),
+            record: &text,
+            tasks: &tasks,
+        },
+    )?;
+    reached(Step::BatchStored);
+    Ok((number, lock))
 }

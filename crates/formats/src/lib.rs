@@ -11,6 +11,7 @@ mod write_back;
 use std::ops::Range;
 
 use pleach_domain::plan::Plan;
+use serde::{Deserialize, Serialize};
 
 pub use markdown::events_alone;
 pub use status_file::{StatusFile, StatusFileError};
@@ -35,7 +36,8 @@ pub struct TaskPlace {
 }
 
 /// What tells a task apart from others when the file is edited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Identity {
     /// Its id and its text.
     WrittenId,

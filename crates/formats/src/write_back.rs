@@ -32,7 +32,7 @@ pub enum Marker {
     InProgress,
     /// It is done.
     Completed,
-    /// The very text that stood there before.
+    /// The very text that stood there before it was in progress.
     Restored(String),
 }
 
@@ -199,6 +199,8 @@ fn edit(document: &Document, position: usize, to: &Marker) -> Option<(Range<usiz
         Marker::Pending if says_so_already(TaskStatus::Pending) => return None,
         Marker::InProgress if says_so_already(TaskStatus::InProgress) => return None,
         Marker::Completed if says_so_already(TaskStatus::Completed) => return None,
+        // Somebody else has said something of it meanwhile, and knows better.
+        Marker::Restored(_) if !says_so_already(TaskStatus::InProgress) => return None,
         Marker::Pending => words[0],
         Marker::InProgress => words[1],
         Marker::Completed => words[2],

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pleach_domain::problem::nearest;
+use serde::{Deserialize, Serialize};
 
 use super::command::{CommandAgent, MODEL};
 use super::{Agent, DemoAgent};
@@ -69,8 +70,28 @@ impl NoAgent {
     }
 }
 
-/// The agent that the settings name, or the only one they know; `program` is Pleach's own.
-pub fn choose(settings: &Settings, program: &Path) -> Result<Arc<dyn Agent>, NoAgent> {
+/// An agent in words that can be stored, so that another process can go on with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Chosen {
+    /// A command.
+    Command(CommandAgent),
+    /// The one that comes with Pleach.
+    Demo,
+}
+
+impl Chosen {
+    /// The agent itself; `program` is Pleach's own.
+    pub fn agent(&self, program: &Path) -> Arc<dyn Agent> {
+        match self {
+            Self::Command(agent) => Arc::new(agent.clone()),
+            Self::Demo => Arc::new(DemoAgent::new(program)),
+        }
+    }
+}
+
+/// The agent that the settings name, or the only one they know.
+pub fn choose(settings: &Settings) -> Result<Chosen, NoAgent> {
     let only = || match settings.agents.len() {
         1 => settings.agents.keys().next().map(String::as_str),
         _ => None,
@@ -81,9 +102,9 @@ pub fn choose(settings: &Settings, program: &Path) -> Result<Arc<dyn Agent>, NoA
     match said.and_then(|said| Some((said, said.command.as_ref()?))) {
         Some((said, command)) => {
             let model = settings.model.as_ref().or(said.model.as_ref());
-            Ok(Arc::new(of_command(name, command, said, model)?))
+            of_command(name, command, said, model).map(Chosen::Command)
         }
-        None if name == DemoAgent::NAME => Ok(Arc::new(DemoAgent::new(program))),
+        None if name == DemoAgent::NAME => Ok(Chosen::Demo),
         None if said.is_some() => Err(NoAgent::Empty {
             name: name.to_owned(),
         }),
@@ -159,7 +180,7 @@ mod tests {
     fn chosen(layers: &[&Config]) -> Result<Arc<dyn Agent>, NoAgent> {
         let layers = layers.iter().map(|layer| (*layer).clone());
         let settings = Settings::of(layers, Path::new("/project")).unwrap();
-        choose(&settings, Path::new("/bin/pleach"))
+        Ok(choose(&settings)?.agent(Path::new("/bin/pleach")))
     }
 
     fn argv(layers: &[&Config]) -> Vec<std::ffi::OsString> {

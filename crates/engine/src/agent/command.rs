@@ -15,7 +15,7 @@ pub(super) const PROMPT_FILE: &str = "prompt_file";
 pub(super) const MODEL: &str = "model";
 
 /// An agent that is a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CommandAgent {
     /// Its name in the configuration.
     pub name: String,

@@ -1,4 +1,4 @@
-//! One attempt of an agent on a task: worktree, agent, capture, and the worktree away again.
+//! One attempt of an agent on a task: worktree, setup, agent, capture, and the worktree away again.
 //!
 //! Knows nothing of other tasks; runs on a thread of its own.
 
@@ -6,20 +6,29 @@ use std::ffi::OsString;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use pleach_domain::batch::AttemptEnding;
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Commit;
 
+use super::Heard;
+use super::judge::{self, Judged};
+use super::record::BatchRecord;
 use crate::agent::Agent;
 use crate::capture::{
     CaptureOptions, Captured, History, Kept, capture, keep_captured, keep_last_state,
 };
 use crate::causes::with_causes;
 use crate::git::{CommitId, RefsSnapshot, Store};
-use crate::process::{self, Cancel, Ending, ProcessSpec};
-use crate::worktree::{Worktree, WorktreeSpec};
+use crate::ports::PortLease;
+use crate::process::{
+    Cancel, Ending, LOG_CAP, ProcessIdentity, ProcessSpec, Record, Shim, load_record,
+};
+use crate::state_folder::StateFolder;
+use crate::step::{Step, reached};
+use crate::worktree::{Included, Worktree, WorktreeSpec};
 
 /// What all attempts of a batch share.
 #[derive(Debug)]
@@ -28,15 +37,16 @@ pub(super) struct Workshop {
     /// Where refs that no agent may move were when the batch began.
     pub(super) refs: RefsSnapshot,
     pub(super) agent: Arc<dyn Agent>,
+    pub(super) state: StateFolder,
     /// Where prompts and logs go.
     pub(super) folder: PathBuf,
     /// The number of the batch.
     pub(super) number: u32,
-    pub(super) timeout: Duration,
-    pub(super) grace: Duration,
-    /// The plan's paths in the repository.
-    pub(super) leave_out: Vec<PathBuf>,
-    pub(super) cancel: Cancel,
+    pub(super) record: BatchRecord,
+    /// Ignored files of the user's checkout that every worktree gets.
+    pub(super) included: Included,
+    /// Our own program, which is the wrapper of agents.
+    pub(super) program: PathBuf,
 }
 
 /// What is to be tried.
@@ -44,11 +54,22 @@ pub(super) struct Workshop {
 pub(super) struct Attempt {
     pub(super) task: TaskId,
     pub(super) title: String,
+    pub(super) number: u32,
     pub(super) segment: String,
     pub(super) path: PathBuf,
     pub(super) branch: String,
     pub(super) basis: CommitId,
     pub(super) prompt: String,
+    pub(super) from: From,
+}
+
+/// Where an attempt begins.
+#[derive(Debug)]
+pub(super) enum From {
+    /// Where everything begins.
+    Scratch,
+    /// Where the agent has ended under another engine.
+    Result(Record),
 }
 
 /// What came of it.
@@ -56,98 +77,250 @@ pub(super) struct Attempt {
 pub(super) struct Finished {
     pub(super) task: TaskId,
     pub(super) ending: AttemptEnding,
-    pub(super) files: Vec<String>,
     /// The last state of the worktree, where it was not taken as the task's work.
     pub(super) kept: Option<CommitId>,
     pub(super) notes: Vec<String>,
 }
 
+/// What becomes of a worktree whose attempt is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Disposal {
+    Stay,
+    Remove,
+}
+
+/// The attempt's line to the loop.
+#[derive(Debug, Clone)]
+pub(super) struct Line {
+    pub(super) loop_: Sender<Heard>,
+    pub(super) cancel: Cancel,
+}
+
+/// A worktree, and proof that what is in it is kept, if there is any.
+type Tree = (Worktree, Option<Kept>);
+
 impl Workshop {
-    /// Carries an attempt out; a bug in doing so is a failure of this task only.
-    pub(super) fn carry_out_safely(&self, attempt: &Attempt) -> Finished {
+    /// Carries an attempt out, tells the loop, and does with the worktree what that says.
+    pub(super) fn attend(&self, attempt: &Attempt, line: &Line) {
         let mut finished = Finished {
             task: attempt.task.clone(),
             ending: AttemptEnding::Failed("Pleach has a bug: the attempt broke off".to_owned()),
-            files: Vec::new(),
             kept: None,
             notes: Vec::new(),
         };
+        // A bug in doing so is a failure of this task only.
         let carried_out = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            self.carry_out(attempt, &mut finished)
+            self.carry_out(attempt, line, &mut finished)
         }));
-        if let Ok(ending) = carried_out {
-            finished.ending = ending.unwrap_or_else(AttemptEnding::Failed);
+        let tree = match carried_out {
+            Ok((ending, tree)) => {
+                finished.ending = ending;
+                tree
+            }
+            Err(_) => None,
+        };
+        let (say, disposal) = channel();
+        let heard = Heard::Finished(Box::new(finished), say);
+        // Nobody listens only when the loop failed, and the work is kept by then.
+        let _ = line.loop_.send(heard);
+        let notes = self.dispose(attempt, tree, &disposal);
+        let task = attempt.task.clone();
+        let _ = line.loop_.send(Heard::Cleared { task, notes });
+    }
+
+    fn dispose(
+        &self,
+        attempt: &Attempt,
+        tree: Option<Tree>,
+        disposal: &Receiver<Disposal>,
+    ) -> Vec<String> {
+        let wanted = disposal.recv().unwrap_or(Disposal::Stay);
+        match tree {
+            Some((worktree, Some(kept))) if wanted == Disposal::Remove => {
+                let removed = worktree.remove(&self.store, &kept);
+                reached(Step::WorktreeRemoved);
+                let told = |error| explain("its worktree could not be removed", &error);
+                removed.err().map(told).into_iter().collect()
+            }
+            Some((_, None)) if attempt.path.exists() => {
+                let path = attempt.path.display();
+                vec![format!(
+                    "its worktree stays at {path}, because it could not be kept otherwise"
+                )]
+            }
+            _ => Vec::new(),
         }
-        finished
     }
 
     fn carry_out(
         &self,
         attempt: &Attempt,
+        line: &Line,
         finished: &mut Finished,
-    ) -> Result<AttemptEnding, String> {
+    ) -> (AttemptEnding, Option<Tree>) {
+        let worktree = match self.worktree(attempt) {
+            Ok(worktree) => worktree,
+            Err(error) => return (AttemptEnding::NoWorktree(error), None),
+        };
+        let judged = self.run_in(attempt, &worktree, line, finished);
+        let (ending, kept) = match judged {
+            Judged::Succeeded => self.take(attempt, &worktree, finished),
+            Judged::Ended(ending) => (ending, None),
+        };
+        let kept = kept.or_else(|| self.keep_last_state(attempt, &worktree, finished));
+        if kept.is_none() {
+            self.note_what_is_left(attempt, finished);
+        }
+        reached(Step::WorkKept);
+        self.mend_what_is_shared(finished);
+        (ending, Some((worktree, kept)))
+    }
+
+    fn worktree(&self, attempt: &Attempt) -> Result<Worktree, String> {
         let spec = WorktreeSpec {
             path: attempt.path.clone(),
             branch: attempt.branch.clone(),
             basis: attempt.basis.clone(),
         };
-        let worktree = Worktree::create(&self.store, &spec)
-            .map_err(|error| explain("its worktree could not be made", &error))?;
-        let ran = self.run_agent(attempt, &worktree);
-        let succeeded = matches!(ran, Ok(Ending::Exited(0)));
-        let (taken, kept) = if succeeded {
-            match self.take(attempt, &worktree, finished) {
-                Ok((ending, kept)) => (Ok(ending), kept),
-                Err(reason) => (Err(reason), None),
-            }
-        } else {
-            (Err(String::new()), None)
-        };
-        let kept = kept.or_else(|| self.keep_last_state(attempt, &worktree, finished));
-        if let Some(kept) = kept {
-            if let Err(error) = worktree.remove(&self.store, &kept) {
-                finished
-                    .notes
-                    .push(explain("its worktree could not be removed", &error));
-            }
-        } else {
-            self.note_what_is_left(attempt, finished);
+        let explained = |error| with_causes(&error);
+        if matches!(attempt.from, From::Result(_)) {
+            let found = Worktree::existing(&self.store, &spec).map_err(explained)?;
+            return found.ok_or_else(|| "its folder is gone".to_owned());
         }
-        self.mend_what_is_shared(finished);
-        match ran? {
-            Ending::Exited(0) => taken,
-            Ending::Exited(code) => Err(format!("the agent exited with {code}")),
-            Ending::Signalled(signal) => Err(format!("the agent was ended by signal {signal}")),
-            Ending::TimedOut => Ok(AttemptEnding::TimedOut),
-            Ending::Cancelled => Ok(AttemptEnding::Stopped),
+        if attempt.path.symlink_metadata().is_ok() {
+            // One of an earlier attempt, which stayed for somebody to look at.
+            let earlier = Worktree::existing(&self.store, &spec).map_err(explained)?;
+            let name = self.keep_name(&attempt.segment, attempt.number.saturating_sub(1));
+            if let Some(earlier) = earlier {
+                earlier.retire(&self.store, &name).map_err(explained)?;
+            }
+        }
+        let made = Worktree::create(&self.store, &spec).map_err(explained)?;
+        reached(Step::WorktreeMade);
+        Ok(made)
+    }
+
+    fn run_in(
+        &self,
+        attempt: &Attempt,
+        worktree: &Worktree,
+        line: &Line,
+        finished: &mut Finished,
+    ) -> Judged {
+        let ran = match &attempt.from {
+            From::Result(record) => Ok(record.clone()),
+            From::Scratch => self.run_afresh(attempt, worktree, line, finished),
+        };
+        reached(Step::AgentEnded);
+        let record = match ran {
+            Ok(record) => record,
+            Err(NotRun::Ended(ending)) => return Judged::Ended(ending),
+            Err(NotRun::Broke(error)) => return Judged::Ended(AttemptEnding::Failed(error)),
+        };
+        judge::note(&record, &mut finished.notes);
+        let log = attempt_folder(&self.folder, &attempt.segment, attempt.number).join(LOG);
+        let stall = self.record.stall;
+        judge::verdict(&*self.agent, &record.ending, &log, stall)
+    }
+
+    fn run_afresh(
+        &self,
+        attempt: &Attempt,
+        worktree: &Worktree,
+        line: &Line,
+        finished: &mut Finished,
+    ) -> Result<Record, NotRun> {
+        let folder = attempt_folder(&self.folder, &attempt.segment, attempt.number);
+        private_folder(&folder).map_err(NotRun::broke("its folder could not be made"))?;
+        let prompt_file = folder.join("prompt.md");
+        write_private(&prompt_file, &attempt.prompt)
+            .map_err(NotRun::broke("its prompt could not be written"))?;
+        let copied = self.included.copy_into(worktree.path());
+        let notes = copied.map_err(NotRun::broke("its ignored files could not be copied"))?;
+        finished.notes.extend(notes);
+        // Held until everything that could listen there has ended.
+        let ports = PortLease::take(&self.state).map_err(NotRun::broke("it got no ports"))?;
+        let said = self.said(attempt, worktree, &ports);
+        let env = self.agent.environment(self.store.identity(), &said);
+        if let Some(setup) = &self.record.setup {
+            let argv = ["/bin/sh", "-c", setup].map(OsString::from).to_vec();
+            let spec = self.spec(argv, worktree, env.clone(), &folder, "setup");
+            let record = self.run_wrapped(attempt, &spec, line)?;
+            reached(Step::SetupRun);
+            judge::setup(&record, setup, &spec.log).map_err(NotRun::Ended)?;
+        }
+        let argv = self.agent.argv(&prompt_file);
+        let mut spec = self.spec(argv, worktree, env, &folder, "agent");
+        spec.stdin_file = Some(prompt_file);
+        self.run_wrapped(attempt, &spec, line)
+    }
+
+    fn said(
+        &self,
+        attempt: &Attempt,
+        worktree: &Worktree,
+        ports: &PortLease,
+    ) -> Vec<(&'static str, OsString)> {
+        let above = worktree.path().parent().unwrap_or(Path::new("/"));
+        vec![
+            ("PLEACH_TASK", attempt.task.as_str().into()),
+            ("PLEACH_BATCH", self.number.to_string().into()),
+            ("PLEACH_ATTEMPT", attempt.number.to_string().into()),
+            ("PLEACH_WORKTREE", worktree.path().into()),
+            ("PLEACH_PORT", ports.first().to_string().into()),
+            // A worktree that loses its `.git` must not be taken for part of a repository above it.
+            ("GIT_CEILING_DIRECTORIES", above.into()),
+        ]
+    }
+
+    fn spec(
+        &self,
+        argv: Vec<OsString>,
+        worktree: &Worktree,
+        env: Vec<(OsString, OsString)>,
+        folder: &Path,
+        role: &str,
+    ) -> ProcessSpec {
+        ProcessSpec {
+            argv,
+            cwd: worktree.path().to_owned(),
+            env,
+            stdin_file: None,
+            log: folder.join(format!("{role}.log")),
+            record: folder.join(format!("{role}.exit.json")),
+            timeout: self.record.timeout,
+            stall: Some(self.record.stall),
+            grace: self.record.grace,
+            log_cap: LOG_CAP,
         }
     }
 
-    fn run_agent(&self, attempt: &Attempt, worktree: &Worktree) -> Result<Ending, String> {
-        let prompt_file = self
-            .folder
-            .join(format!("task-{}.prompt.md", attempt.segment));
-        write_private(&prompt_file, &attempt.prompt)
-            .map_err(|error| explain("its prompt could not be written", &error))?;
-        let above = worktree.path().parent().unwrap_or(Path::new("/"));
-        let said: [(&str, OsString); 4] = [
-            ("PLEACH_TASK", attempt.task.as_str().into()),
-            ("PLEACH_BATCH", self.number.to_string().into()),
-            ("PLEACH_WORKTREE", worktree.path().into()),
-            // A worktree that loses its `.git` must not be taken for part of a repository above it.
-            ("GIT_CEILING_DIRECTORIES", above.into()),
-        ];
-        let spec = ProcessSpec {
-            argv: self.agent.argv(&prompt_file),
-            cwd: worktree.path().to_owned(),
-            env: self.agent.environment(self.store.identity(), &said),
-            stdin_file: Some(prompt_file),
-            log: self.folder.join(format!("task-{}.log", attempt.segment)),
-            timeout: self.timeout,
-            grace: self.grace,
+    /// The wrapper counts only once it is noted: whoever comes after us must be able to end it.
+    fn run_wrapped(
+        &self,
+        attempt: &Attempt,
+        spec: &ProcessSpec,
+        line: &Line,
+    ) -> Result<Record, NotRun> {
+        let broke = NotRun::broke("the agent could not be run");
+        let shim = match Shim::launch(&self.program) {
+            Ok(shim) => shim,
+            Err(error) => return Err(broke(error)),
         };
-        process::run(&spec, &self.cancel)
-            .map_err(|error| explain("the agent could not be run", &error))
+        reached(Step::WrapperLaunched);
+        let (go, gone_ahead) = channel();
+        let launched = Launched {
+            task: attempt.task.clone(),
+            attempt: attempt.number,
+            process: shim.identity().clone(),
+            go,
+        };
+        let _ = line.loop_.send(Heard::Launched(Box::new(launched)));
+        if gone_ahead.recv().is_err() {
+            return Err(NotRun::Ended(AttemptEnding::Interrupted));
+        }
+        reached(Step::ProcessNoted);
+        shim.run(spec, &line.cancel).map_err(broke)
     }
 
     /// Makes the task's commit of what the agent did, and keeps it; proves so if that is all there is.
@@ -156,15 +329,27 @@ impl Workshop {
         attempt: &Attempt,
         worktree: &Worktree,
         finished: &mut Finished,
-    ) -> Result<(AttemptEnding, Option<Kept>), String> {
+    ) -> (AttemptEnding, Option<Kept>) {
         let options = CaptureOptions {
             message: format!("Task {}: {}\n", attempt.task, attempt.title),
-            leave_out: self.leave_out.clone(),
+            leave_out: self.record.leave_out.iter().map(|path| path.0.clone()).collect(),
         };
-        let captured = capture(&self.store, worktree, &options)
-            .map_err(|error| explain("its work could not be taken", &error))?;
-        let kept = keep_captured(&self.store, worktree, &captured, &self.keep_name(attempt))
-            .map_err(|error| explain("its work could not be kept", &error))?;
+        let captured = match capture(&self.store, worktree, &options) {
+            Ok(captured) => captured,
+            Err(error) => {
+                let error = explain("its work could not be taken", &error);
+                return (AttemptEnding::Failed(error), None);
+            }
+        };
+        reached(Step::WorkCaptured);
+        let name = self.keep_name(&attempt.segment, attempt.number);
+        let kept = match keep_captured(&self.store, worktree, &captured, &name) {
+            Ok(kept) => kept,
+            Err(error) => {
+                let error = explain("its work could not be kept", &error);
+                return (AttemptEnding::Failed(error), None);
+            }
+        };
         let (ending, left_out) = match captured {
             Captured::Unchanged { left_out } => (AttemptEnding::Unchanged, left_out),
             Captured::Changed {
@@ -174,7 +359,6 @@ impl Workshop {
                 history,
                 ..
             } => {
-                finished.files = files;
                 if history == History::Abandoned {
                     finished.notes.push(
                         "the agent left the history it was given; its files were taken as one commit, and its own \
@@ -182,7 +366,8 @@ impl Workshop {
                             .to_owned(),
                     );
                 }
-                (AttemptEnding::Built(Commit(commit.to_string())), left_out)
+                let commit = Commit(commit.to_string());
+                (AttemptEnding::Built { commit, files }, left_out)
             }
         };
         for path in left_out {
@@ -191,7 +376,7 @@ impl Workshop {
                 path.display()
             ));
         }
-        Ok((ending, kept))
+        (ending, kept)
     }
 
     /// Keeps whatever is in the worktree, and proves it, so that it may go then.
@@ -201,7 +386,8 @@ impl Workshop {
         worktree: &Worktree,
         finished: &mut Finished,
     ) -> Option<Kept> {
-        match keep_last_state(&self.store, worktree, &self.keep_name(attempt)) {
+        let name = self.keep_name(&attempt.segment, attempt.number);
+        match keep_last_state(&self.store, worktree, &name) {
             Ok(kept) => {
                 finished.kept = kept.commit().cloned();
                 Some(kept)
@@ -214,23 +400,11 @@ impl Workshop {
         }
     }
 
-    /// Tells where the work is when the worktree could not be read.
+    /// Where the work is when the worktree could not be read: what was committed is on its branch.
     fn note_what_is_left(&self, attempt: &Attempt, finished: &mut Finished) {
-        if attempt.path.exists() {
-            let path = attempt.path.display();
-            let note =
-                format!("its worktree stays at {path}, because it could not be kept otherwise");
-            finished.notes.push(note);
-            return;
-        }
-        // What the agent committed before its folder went is on its branch.
-        let committed = self
-            .store
-            .ref_commit(&format!("refs/heads/{}", attempt.branch));
-        finished.kept = committed
-            .ok()
-            .flatten()
-            .filter(|commit| *commit != attempt.basis);
+        let branch = format!("refs/heads/{}", attempt.branch);
+        let committed = self.store.ref_commit(&branch).ok().flatten();
+        finished.kept = committed.filter(|commit| *commit != attempt.basis);
     }
 
     /// Puts back what agents share; whichever agent changed it, the next one to end tells.
@@ -252,13 +426,65 @@ impl Workshop {
         }
     }
 
-    fn keep_name(&self, attempt: &Attempt) -> String {
-        format!("batch-{}/task-{}/attempt-1", self.number, attempt.segment)
+    /// The name under which the work of an attempt is kept.
+    pub(super) fn keep_name(&self, segment: &str, attempt: u32) -> String {
+        format!("batch-{}/task-{segment}/attempt-{attempt}", self.number)
+    }
+
+    /// What an attempt left of its result before its engine died, if it ended by itself.
+    pub(super) fn result_of(&self, segment: &str, attempt: u32, nonce: &str) -> Option<Record> {
+        let folder = attempt_folder(&self.folder, segment, attempt);
+        let record = load_record(&folder.join("agent.exit.json"), nonce)?;
+        let by_itself = !matches!(
+            record.ending,
+            Ending::Abandoned | Ending::Vanished | Ending::Cancelled
+        );
+        by_itself.then_some(record)
     }
 }
 
-fn explain(what: &str, error: &dyn std::error::Error) -> String {
+/// A wrapper that waits to be noted.
+#[derive(Debug)]
+pub(super) struct Launched {
+    pub(super) task: TaskId,
+    pub(super) attempt: u32,
+    pub(super) process: ProcessIdentity,
+    /// Sent to when it is noted, dropped when it must not run.
+    pub(super) go: Sender<()>,
+}
+
+/// Why there is no result of an agent.
+enum NotRun {
+    /// It came to an end before the agent.
+    Ended(AttemptEnding),
+    /// Something of ours failed.
+    Broke(String),
+}
+
+impl NotRun {
+    fn broke<E: std::error::Error>(what: &'static str) -> impl FnOnce(E) -> Self + Copy {
+        move |error| Self::Broke(explain(what, &error))
+    }
+}
+
+/// The transcript of an attempt, in its folder.
+pub(crate) const LOG: &str = "agent.log";
+
+/// Where what an attempt says and how it ended is kept.
+pub(crate) fn attempt_folder(batch: &Path, segment: &str, attempt: u32) -> PathBuf {
+    batch
+        .join(format!("task-{segment}"))
+        .join(format!("attempt-{attempt}"))
+}
+
+pub(super) fn explain(what: &str, error: &dyn std::error::Error) -> String {
     format!("{what}: {}", with_causes(error))
+}
+
+fn private_folder(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(path)
 }
 
 fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
@@ -271,3 +497,6 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
         .open(path)?;
     file.write_all(text.as_bytes())
 }
+
+/// How long recovery waits for the wrapper of a dead engine, beyond what an agent may take to stop.
+pub(super) const PATIENCE: Duration = Duration::from_secs(15);

@@ -2,25 +2,21 @@
 //!
 //! Collects changes and writes those of one moment together; a failed write is told and the run goes on.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::thread::JoinHandle;
 
-use pleach_domain::task_state::Ending;
-use pleach_formats::{Change, Document, Marker, set_markers};
+use pleach_formats::{Change, set_markers};
 
 use super::Told;
 use crate::plan_file::{PlanFile, PlanFileError, RewriteError, Settled};
+use crate::step::{Step, reached};
 
 /// How often marks are made again at the end of a run.
 const MOST_REPEATS: usize = 5;
 
 /// The marks of one plan.
-pub(super) struct Marks<'r> {
+pub(super) struct Marks {
     path: PathBuf,
-    text: &'r str,
-    document: &'r Document,
-    begun: HashMap<usize, String>,
     waiting: Vec<Change>,
     /// The last change of each task that was written.
     written: Vec<Change>,
@@ -28,48 +24,19 @@ pub(super) struct Marks<'r> {
     settling: Vec<JoinHandle<Result<Settled, PlanFileError>>>,
 }
 
-impl<'r> Marks<'r> {
-    pub(super) fn new(path: &std::path::Path, text: &'r str, document: &'r Document) -> Self {
+impl Marks {
+    pub(super) fn new(path: PathBuf) -> Self {
         Self {
-            path: path.to_owned(),
-            text,
-            document,
-            begun: HashMap::new(),
+            path,
             waiting: Vec::new(),
             written: Vec::new(),
             settling: Vec::new(),
         }
     }
 
-    /// A task began; positions are those in the plan.
-    pub(super) fn started(&mut self, position: usize) {
-        if self
-            .document
-            .refuses(position, &Marker::InProgress)
-            .is_some()
-        {
-            return;
-        }
-        if let Some(text) = self.document.marker_text(self.text, position) {
-            self.begun.insert(position, text.to_owned());
-            self.waiting
-                .push(self.document.change(position, Marker::InProgress));
-        }
-    }
-
-    /// A task ended.
-    pub(super) fn ended(&mut self, position: usize, ending: &Ending) {
-        let before = self.begun.remove(&position);
-        let marker = if ending.is_success() {
-            Marker::Completed
-        } else if let Some(text) = before {
-            Marker::Restored(text)
-        } else {
-            return;
-        };
-        if self.document.refuses(position, &marker).is_none() {
-            let change = self.document.change(position, marker);
-            // What began and ended at once is written once.
+    /// Takes a change; what began and ended at once is written once.
+    pub(super) fn set(&mut self, change: Option<Change>) {
+        if let Some(change) = change {
             self.waiting.retain(|other| other.id != change.id);
             self.waiting.push(change);
         }
@@ -77,6 +44,9 @@ impl<'r> Marks<'r> {
 
     /// Writes what has come together.
     pub(super) fn write(&mut self, told: &mut dyn FnMut(Told<'_>)) {
+        if self.waiting.is_empty() {
+            return;
+        }
         while !self.waiting.is_empty() {
             let result = PlanFile::rewrite(&self.path, |text| set_markers(text, &self.waiting));
             match result {
@@ -103,6 +73,7 @@ impl<'r> Marks<'r> {
                 }
             }
         }
+        reached(Step::PlanMarked);
     }
 
     /// Waits for the last looks, and marks again where a person's save undid a mark.

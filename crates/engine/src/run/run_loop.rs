@@ -1,344 +1,396 @@
 //! The loop that owns a running batch.
 //!
-//! Asks the core what follows and what to do, and has it done; decides nothing itself.
+//! Asks the core what follows and what to do, stores that, tells it, and has it done; decides nothing itself.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
-use std::time::Instant;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 
-use pleach_domain::batch::{Batch, Message, WeaveEnding};
+use pleach_domain::batch::{Batch, Chance, Message};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_domain::schedule::{Action, schedule};
 use pleach_domain::task_state::{Commit, Ending, TaskState};
-use pleach_formats::Document;
 
-use super::attempt::{Attempt, Workshop};
+use super::answers::Answers;
+use super::attempt::{Attempt, Disposal, Finished, From, Launched, Line, Workshop};
+use super::clock::Clock;
 use super::marks::Marks;
-use super::{Heard, RunError, Summary, TaskReport, Told};
-use crate::causes::with_causes;
+use super::timers::Timers;
+use super::{Heard, RunError, Told};
 use crate::consent::SteeringFiles;
-use crate::git::{CommitId, GitError, ref_segment};
-use crate::prompt::prompt;
-use crate::state_folder::StateFolder;
-use crate::weave::{Folded, Loom, Outcome, Strand, Strategy, fold, foresee, weave};
+use crate::database::Database;
+use crate::git::{CommitId, ref_segment};
+use crate::ownership::Reply;
+use crate::process::Cancel;
+use crate::slots::{SlotGuard, Slots};
+use crate::step::{Step, reached};
 
 /// The owner of a running batch.
 pub(super) struct Loop<'r> {
-    pub(super) document: &'r Document,
-    pub(super) chosen: &'r [usize],
-    pub(super) state: &'r StateFolder,
-    pub(super) plan_name: String,
+    pub(super) database: Database,
+    pub(super) workshop: Arc<Workshop>,
     pub(super) batch: Batch,
     pub(super) base: CommitId,
     pub(super) tip: CommitId,
     pub(super) steering: SteeringFiles,
-    pub(super) slots: usize,
-    pub(super) workshop: Arc<Workshop>,
-    pub(super) marks: Marks<'r>,
-    pub(super) reports: Vec<TaskReport>,
-    pub(super) began: Instant,
-    pub(super) started: HashMap<usize, Instant>,
-    /// The commits that tasks began at.
-    pub(super) bases: HashMap<usize, CommitId>,
+    pub(super) marks: Marks,
+    pub(super) clock: Clock,
+    pub(super) slots: Slots,
+    /// Events that are applied and not stored yet; nothing acts on them before they are.
+    pub(super) pending: Vec<Event>,
+    /// What to do once they are.
+    pub(super) outbox: Vec<Effect>,
+    pub(super) at_work: HashMap<usize, AtWork>,
+    /// Attempts that wait to hear what becomes of their worktree.
+    pub(super) disposals: HashMap<usize, Sender<Disposal>>,
+    /// Tasks whose worktree may be on its way out.
+    pub(super) clearing: HashSet<usize>,
+    pub(super) timers: Timers,
+    pub(super) answers: Answers,
+    /// Whether it was told that all slots are taken.
+    pub(super) waits_for_slots: bool,
     pub(super) sender: Sender<Heard>,
     pub(super) told: &'r mut dyn FnMut(Told<'_>),
 }
 
+/// What is held while an agent is at a task.
+pub(super) struct AtWork {
+    cancel: Cancel,
+    #[expect(dead_code, reason = "holding it is its use")]
+    slot: Option<SlotGuard>,
+}
+
+/// Something to do after the events that call for it are stored.
+pub(super) enum Effect {
+    Attend(Box<Attempt>, Line),
+    Dispose(Sender<Disposal>, Disposal),
+    Answer(Reply, crate::ownership::Answer),
+}
+
 impl Loop<'_> {
-    /// Runs until every task has ended.
-    pub(super) fn run_to_the_end(mut self, inbox: &Receiver<Heard>) -> Summary {
-        self.take_in(vec![Event::Batch(BatchEvent::Started)]);
-        while !self.batch.status.is_over() {
-            let mut moved = false;
-            for action in schedule(&self.batch, self.slots) {
-                moved |= self.act(action);
+    /// Runs until the batch is over.
+    pub(super) fn run_to_the_end(&mut self, inbox: &Receiver<Heard>) -> Result<(), RunError> {
+        loop {
+            self.do_what_can_be_done(inbox)?;
+            if self.batch.status.is_over() {
+                return Ok(());
             }
-            if !moved {
-                self.marks.write(self.told);
-                // The loop holds a sender itself, so the channel never closes.
-                let heard = inbox.recv();
-                self.hear(heard.expect("the channel is open while the loop runs"));
-            }
+            self.marks.write(self.told);
+            self.listen(inbox)?;
         }
-        self.close()
     }
 
-    fn hear(&mut self, heard: Heard) {
+    /// Sleeps until something is heard, then takes in everything that was said meanwhile.
+    fn listen(&mut self, inbox: &Receiver<Heard>) -> Result<(), RunError> {
+        // The loop holds a sender itself, so the channel never closes.
+        let first = match self.timers.next() {
+            Some(time) => inbox.recv_timeout(time),
+            None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        for heard in first.into_iter().chain(inbox.try_iter()) {
+            self.hear(heard)?;
+        }
+        for task in self.timers.over() {
+            self.decide(Message::Rested(task));
+        }
+        reached(Step::EndingHeard);
+        self.flush()
+    }
+
+    pub(super) fn hear(&mut self, heard: Heard) -> Result<(), RunError> {
         match heard {
-            Heard::Cancel => {
-                let events = self.batch.decide(Message::Cancel);
-                self.take_in(events);
+            Heard::Cancel(rollback) => {
+                self.decide(Message::Cancel(rollback));
             }
-            Heard::Finished(finished) => {
-                for note in finished.notes {
-                    (self.told)(Told::Note(format!("task {}: {note}", finished.task)));
+            Heard::StopAtOnce => {
+                for at_work in self.at_work.values() {
+                    at_work.cancel.cancel_at_once();
                 }
-                if let Some(position) = self.batch.position(&finished.task) {
-                    let report = &mut self.reports[position];
-                    report.files = finished.files;
-                    report.kept = finished.kept;
-                }
-                let events = self
-                    .batch
-                    .decide(Message::AttemptEnded(finished.task, finished.ending));
-                self.take_in(events);
             }
+            Heard::Asked(request, reply) => self.answer(request, reply),
+            Heard::Launched(launched) => self.note_process(*launched)?,
+            Heard::Finished(finished, disposal) => self.take_in_finished(*finished, disposal),
+            Heard::Cleared { task, notes } => {
+                self.tell_notes(&task, notes);
+                if let Some(position) = self.batch.position(&task) {
+                    self.clearing.remove(&position);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take_in_finished(&mut self, finished: Finished, disposal: Sender<Disposal>) {
+        self.tell_notes(&finished.task, finished.notes);
+        let Some(position) = self.batch.position(&finished.task) else {
+            return;
+        };
+        self.at_work.remove(&position);
+        self.disposals.insert(position, disposal);
+        self.decide(Message::AttemptEnded {
+            task: finished.task,
+            ending: finished.ending,
+            kept: finished.kept.map(|commit| Commit(commit.to_string())),
+            chance: chance(),
+        });
+    }
+
+    pub(super) fn tell_notes(&mut self, task: &TaskId, notes: Vec<String>) {
+        for note in notes {
+            (self.told)(Told::Note(format!("task {task}: {note}")));
         }
     }
 
-    /// Applies and tells events; the core made them for this very state.
-    fn take_in(&mut self, events: Vec<Event>) {
+    /// A wrapper may run its agent once the database knows whom to end after a crash.
+    fn note_process(&mut self, launched: Launched) -> Result<(), RunError> {
+        let process = &launched.process;
+        self.database.note_process(
+            self.workshop.number,
+            &launched.task,
+            launched.attempt,
+            &process.boot_id,
+            process.pid,
+            process.start_time,
+            &process.nonce,
+        )?;
+        // An attempt that does not listen any more has ended otherwise.
+        let _ = launched.go.send(());
+        Ok(())
+    }
+
+    /// Takes in what follows from a message; tells whether anything does.
+    pub(super) fn decide(&mut self, message: Message) -> bool {
+        let events = self.batch.decide(message);
+        let follows = !events.is_empty();
         for event in events {
-            self.batch
-                .apply(&event)
-                .expect("the core decided it for this state");
-            if let Event::Task { task, event } = &event {
-                self.note_task(task, event);
-            }
-            (self.told)(Told::Event(&event));
+            self.take_in(event);
         }
+        follows
     }
 
-    fn note_task(&mut self, task: &TaskId, event: &TaskEvent) {
+    /// Applies an event; the core made it for this very state.
+    pub(super) fn take_in(&mut self, event: Event) {
+        self.batch
+            .apply(&event)
+            .expect("the core decided it for this state");
+        if let Event::Task { task, event } = &event {
+            self.follow_up(task, event);
+        }
+        self.pending.push(event);
+    }
+
+    /// What an event means for marks, pauses and worktrees.
+    fn follow_up(&mut self, task: &TaskId, event: &TaskEvent) {
         let Some(position) = self.batch.position(task) else {
             return;
         };
-        if let TaskEvent::Started { .. } = event {
-            self.started.insert(position, Instant::now());
-            self.marks.started(self.chosen[position]);
+        let record = &self.workshop.record.tasks[position];
+        match event {
+            TaskEvent::Started { .. } => self.marks.set(record.begun()),
+            TaskEvent::AttemptFailed { pause, .. } | TaskEvent::Limited { pause, .. } => {
+                self.timers.pause(task, *pause);
+            }
+            _ => {}
         }
-        if let TaskState::Ended(ending) = &self.batch.tasks[position].state {
-            let report = &mut self.reports[position];
-            report.ending = Some(ending.clone());
-            report.time = self.started.get(&position).map(Instant::elapsed);
-            self.marks.ended(self.chosen[position], ending);
+        let state = &self.batch.tasks[position].state;
+        if let Some(ending) = state.ending() {
+            let was_begun = self.batch.tasks[position].attempts > 0;
+            let change = if ending.is_success() {
+                record.done()
+            } else {
+                record.as_before().filter(|_| was_begun)
+            };
+            self.marks.set(change);
+        }
+        let disposal = disposal(state, self.workshop.record.keep_failed);
+        if let Some(disposal) = disposal
+            && let Some(line) = self.disposals.remove(&position)
+        {
+            // Told once the event is stored; an attempt that hears nothing keeps its worktree.
+            self.clearing.insert(position);
+            self.outbox.push(Effect::Dispose(line, disposal));
+        }
+    }
+
+    /// Stores and tells what was applied, then does what it calls for.
+    pub(super) fn flush(&mut self) -> Result<(), RunError> {
+        if !self.pending.is_empty() {
+            let events = std::mem::take(&mut self.pending);
+            let stored = self.store_patiently(&events)?;
+            for event in &stored {
+                self.clock.take_in(event);
+                (self.told)(Told::Event(event));
+            }
+        }
+        for effect in std::mem::take(&mut self.outbox) {
+            self.carry_out(effect);
+        }
+        self.answer_what_is_done();
+        Ok(())
+    }
+
+    fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::Answer(reply, answer) => reply.send(answer),
+            Effect::Dispose(line, disposal) => {
+                // An attempt that is gone has no worktree to dispose of.
+                let _ = line.send(disposal);
+            }
+            Effect::Attend(attempt, line) => {
+                let workshop = Arc::clone(&self.workshop);
+                std::thread::spawn(move || workshop.attend(&attempt, &line));
+            }
+        }
+    }
+
+    fn do_what_can_be_done(&mut self, inbox: &Receiver<Heard>) -> Result<(), RunError> {
+        loop {
+            let mut moved = false;
+            for action in schedule(&self.batch) {
+                moved |= self.act(action, inbox)?;
+            }
+            self.flush()?;
+            if !moved {
+                return Ok(());
+            }
         }
     }
 
     /// Does one thing; tells whether the state moved.
-    fn act(&mut self, action: Action) -> bool {
-        match action {
-            Action::Block { task, because } => self.block(task, because),
-            Action::Weave(task) => self.weave(task),
-            Action::Start(task) => self.start(task),
-            Action::End(event) => self.take_in(vec![Event::Batch(event)]),
-            Action::Stop(_) => {
-                self.workshop.cancel.cancel();
-                return false;
+    fn act(&mut self, action: Action, inbox: &Receiver<Heard>) -> Result<bool, RunError> {
+        Ok(match action {
+            Action::Block { task, because } => {
+                let id = self.id(task);
+                self.decide(Message::CannotStart(id, because))
             }
-        }
-        true
-    }
-
-    fn block(&mut self, task: usize, because: String) {
-        let id = self.batch.tasks[task].id.clone();
-        let events = self.batch.decide(Message::CannotStart(id, because));
-        self.take_in(events);
-    }
-
-    fn start(&mut self, task: usize) {
-        match self.basis(task) {
-            Ok(Ok(basis)) => {
-                let event = TaskEvent::Started { attempt: 1 };
-                let id = self.batch.tasks[task].id.clone();
-                self.take_in(vec![Event::Task { task: id, event }]);
-                self.bases.insert(task, basis.clone());
-                self.send_out(task, basis);
+            Action::GiveUp(because) => self.decide(Message::GiveUp(because)),
+            Action::Weave(task) => self.weave(task)?,
+            Action::Start(task) => self.start(task)?,
+            Action::Ask(task) => {
+                let task = self.id(task);
+                self.take_in(Event::Task {
+                    task,
+                    event: TaskEvent::Waiting,
+                });
+                true
             }
-            Ok(Err(because)) => self.block(task, because),
-            Err(error) => self.block(task, format!("its basis could not be made: {error}")),
-        }
-    }
-
-    /// The commit that a task starts from, or why it cannot start there.
-    fn basis(&self, task: usize) -> Result<Result<CommitId, String>, RunError> {
-        let needed = self.batch.basis_of(task);
-        let commits: Vec<CommitId> = needed
-            .iter()
-            .filter_map(|other| self.task_commit(*other))
-            .collect();
-        let store = &self.workshop.store;
-        let basis = match fold(&Loom::of_store(store)?, &self.base, &commits)? {
-            Folded::Basis(basis) => basis,
-            Folded::Conflict { files, .. } => {
-                return Ok(Err(format!(
-                    "what it waited for conflicts in {}",
-                    files.join(", ")
-                )));
+            Action::Note(event) => {
+                let all_over = event == BatchEvent::Merging;
+                self.take_in(Event::Batch(event));
+                if all_over {
+                    self.flush()?;
+                    reached(Step::AllOver);
+                }
+                true
             }
-        };
-        let changed = self.steering.changed_in(&SteeringFiles::at(store, &basis)?);
-        Ok(if changed.is_empty() {
-            Ok(basis)
-        } else {
-            Err(format!(
-                "what it waited for changed {}, which needs your consent: land that first, then run this task",
-                changed.join(", ")
-            ))
+            Action::Finish(event) => {
+                self.finish(event, inbox)?;
+                true
+            }
+            Action::Stop(task) => {
+                if let Some(at_work) = self.at_work.get(&task) {
+                    at_work.cancel.cancel();
+                }
+                false
+            }
         })
     }
 
-    fn task_commit(&self, task: usize) -> Option<CommitId> {
-        match &self.batch.tasks[task].state {
-            TaskState::Built { commit } | TaskState::Ended(Ending::Merged { commit }) => {
-                commit.0.parse().ok()
-            }
-            _ => None,
-        }
+    pub(super) fn id(&self, task: usize) -> TaskId {
+        self.batch.tasks[task].design.id.clone()
     }
 
-    fn send_out(&self, task: usize, basis: CommitId) {
-        let workshop = Arc::clone(&self.workshop);
-        let written = &self.document.plan.tasks[self.chosen[task]];
-        let segment = ref_segment(written.id.as_str());
+    fn start(&mut self, task: usize) -> Result<bool, RunError> {
+        if self.clearing.contains(&task) {
+            return Ok(false);
+        }
+        let Some(slot) = self.slots.try_take().map_err(RunError::io("take a slot"))? else {
+            if !std::mem::replace(&mut self.waits_for_slots, true) {
+                let limit = self.workshop.record.parallel_limit;
+                let note = format!("waiting for a slot: {limit} agents run already (parallel_limit)");
+                (self.told)(Told::Note(note));
+            }
+            self.timers.look_for_slots();
+            return Ok(false);
+        };
+        self.waits_for_slots = false;
+        let basis = match self.basis(task) {
+            Ok(Ok(basis)) => basis,
+            Ok(Err(because)) => {
+                let id = self.id(task);
+                return Ok(self.decide(Message::CannotStart(id, because)));
+            }
+            Err(error) => {
+                let because = format!("its basis could not be made: {error}");
+                let id = self.id(task);
+                return Ok(self.decide(Message::CannotStart(id, because)));
+            }
+        };
+        let attempt = self.batch.tasks[task].attempts + 1;
+        let event = TaskEvent::Started {
+            attempt,
+            basis: Commit(basis.to_string()),
+        };
+        let id = self.id(task);
+        self.take_in(Event::Task { task: id, event });
+        self.send_out(task, attempt, basis, From::Scratch, Some(slot))?;
+        Ok(true)
+    }
+
+    /// Has an attempt carried out, once what is pending is stored.
+    pub(super) fn send_out(
+        &mut self,
+        task: usize,
+        number: u32,
+        basis: CommitId,
+        from: From,
+        slot: Option<SlotGuard>,
+    ) -> Result<(), RunError> {
+        let cancel = Cancel::new().map_err(RunError::io("prepare to stop agents"))?;
+        let record = &self.workshop.record.tasks[task];
+        let segment = ref_segment(record.id.as_str());
         let attempt = Attempt {
-            task: written.id.clone(),
-            title: written.title.clone(),
-            path: self
-                .state
-                .worktrees(&project_name(&workshop), workshop.number)
-                .join(format!("task-{segment}")),
-            branch: task_branch(workshop.number, &segment),
+            task: record.id.clone(),
+            title: record.title.clone(),
+            number,
+            path: self.workshop.tree_path(&segment),
+            branch: task_branch(self.workshop.number, &segment),
             segment,
             basis,
-            prompt: prompt(&self.document.plan, written, &self.plan_name, None),
+            prompt: record.prompt.clone(),
+            from,
         };
-        let sender = self.sender.clone();
-        std::thread::spawn(move || {
-            let finished = workshop.carry_out_safely(&attempt);
-            // Nobody listens only when the loop failed, and the work is kept by then.
-            let _ = sender.send(Heard::Finished(Box::new(finished)));
-        });
-    }
-
-    fn weave(&mut self, task: usize) {
-        let id = self.batch.tasks[task].id.clone();
-        let commit = self.task_commit(task).expect("only built tasks are woven");
-        let ending = self.weave_commit(task, &commit).unwrap_or_else(|error| {
-            self.reports[task].kept = Some(commit);
-            let why = with_causes(&error);
-            WeaveEnding::Failed(format!("its branch could not be woven: {why}"))
-        });
-        let events = self.batch.decide(Message::WeaveEnded(id, ending));
-        self.take_in(events);
-    }
-
-    fn weave_commit(&mut self, task: usize, commit: &CommitId) -> Result<WeaveEnding, RunError> {
-        let loom = Loom::of_store(&self.workshop.store)?;
-        let strand = [self.strand(task, commit)];
-        let woven = weave(&loom, &self.tip, &strand, Strategy::Merge)?;
-        if let [Outcome::Conflict(conflict)] = woven.outcomes.as_slice() {
-            return Ok(WeaveEnding::Conflict {
-                files: conflict.paths(),
-                with: self.partners(&loom, strand)?,
-            });
-        }
-        let tip = woven.tip;
-        self.move_batch_branch(&tip)?;
-        self.tip = tip;
-        Ok(WeaveEnding::Woven(Commit(self.tip.to_string())))
-    }
-
-    fn strand(&self, task: usize, commit: &CommitId) -> Strand {
-        let written = &self.document.plan.tasks[self.chosen[task]];
-        Strand {
-            subject: format!("task {}: {}", written.id, written.title),
-            commit: commit.clone(),
-            basis: self.bases.get(&task).cloned(),
-        }
-    }
-
-    /// The woven tasks that a task collides with, found by weaving all of them once more.
-    fn partners(&self, loom: &Loom, left_out: [Strand; 1]) -> Result<Vec<TaskId>, RunError> {
-        let woven = self.batch.woven.iter().filter_map(|task| {
-            let commit = self.task_commit(*task)?;
-            Some((*task, self.strand(*task, &commit)))
-        });
-        let (tasks, mut strands): (Vec<usize>, Vec<Strand>) = woven.unzip();
-        strands.extend(left_out);
-        let seen = foresee(loom, &self.base, &strands, Strategy::Merge)?;
-        let Some(Outcome::Conflict(conflict)) = seen.weave.outcomes.last() else {
-            return Ok(Vec::new());
+        let line = Line {
+            loop_: self.sender.clone(),
+            cancel: cancel.clone(),
         };
-        let places = conflict.with.iter().flatten();
-        let id = |place: &usize| self.batch.tasks[tasks[*place]].id.clone();
-        Ok(places.map(id).collect())
-    }
-
-    /// In the store, so that what was woven outlives this process.
-    fn move_batch_branch(&self, tip: &CommitId) -> Result<(), GitError> {
-        let name = format!("refs/heads/{}", batch_branch(self.workshop.number));
-        let seen = self.workshop.store.ref_commit(&name)?;
-        self.workshop.store.swap_ref(&name, tip, seen.as_ref())
-    }
-
-    /// Brings the branches to the user's repository and makes the summary.
-    fn close(mut self) -> Summary {
-        self.marks.write(self.told);
-        let number = self.workshop.number;
-        let branch = (!self.batch.woven.is_empty())
-            .then(|| self.publish(&self.tip.clone(), &batch_branch(number)))
-            .flatten();
-        for task in 0..self.reports.len() {
-            let report = &self.reports[task];
-            let left_out: Option<CommitId> = match &report.ending {
-                Some(Ending::Merged { .. } | Ending::NoChanges) => None,
-                Some(Ending::Conflicted { commit, .. }) => commit.0.parse().ok(),
-                _ => report.kept.clone(),
-            };
-            if let Some(commit) = left_out {
-                let wanted = task_branch(number, &ref_segment(report.id.as_str()));
-                self.reports[task].branch = self.publish(&commit, &wanted);
-            }
-        }
-        let time = self.began.elapsed();
-        crate::worktree::finish_removals();
-        // Kept worktrees keep their folder; an empty one is nobody's.
-        let worktrees = self.state.worktrees(&project_name(&self.workshop), number);
-        let _ = std::fs::remove_dir(worktrees);
-        self.marks.settle(self.told);
-        Summary {
-            number,
-            status: self.batch.status,
-            base: self.base,
-            tip: self.tip,
-            branch,
-            tasks: self.reports,
-            time,
-            logs: self.workshop.folder.clone(),
-        }
-    }
-
-    /// Makes a branch in the user's repository; if that fails, says where the work is instead.
-    fn publish(&mut self, commit: &CommitId, branch: &str) -> Option<String> {
-        let store = &self.workshop.store;
-        match store.publish(commit, branch) {
-            Ok(name) => Some(name),
-            Err(error) => {
-                let (why, home) = (with_causes(&error), store.git_dir());
-                let note = format!(
-                    "the branch {branch} could not be made in your repository: {why}; the work is commit {commit} \
-                     in {}",
-                    home.display()
-                );
-                (self.told)(Told::Note(note));
-                None
-            }
-        }
+        self.at_work.insert(task, AtWork { cancel, slot });
+        self.outbox.push(Effect::Attend(Box::new(attempt), line));
+        Ok(())
     }
 }
 
-fn project_name(workshop: &Workshop) -> String {
-    let name = workshop.store.home().file_name().unwrap_or_default();
-    name.to_string_lossy().into_owned()
+/// What becomes of the worktree of a task in that state, if that is decided.
+pub(super) fn disposal(state: &TaskState, keep_failed: bool) -> Option<Disposal> {
+    match state {
+        TaskState::Built { .. } | TaskState::Running { .. } | TaskState::Stopping { .. } => None,
+        TaskState::Ended(Ending::Merged { .. } | Ending::NoChanges) => Some(Disposal::Remove),
+        TaskState::Ended(_) if keep_failed => Some(Disposal::Stay),
+        _ => Some(Disposal::Remove),
+    }
 }
 
-fn batch_branch(number: u32) -> String {
+/// So that tasks that failed together do not come back together.
+fn chance() -> Chance {
+    let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
+    Chance(u16::try_from(random % 1_000).unwrap_or_default())
+}
+
+pub(super) fn batch_branch(number: u32) -> String {
     format!("pleach/batch-{number}")
 }
 
-fn task_branch(number: u32, segment: &str) -> String {
+pub(super) fn task_branch(number: u32, segment: &str) -> String {
     format!("pleach/task-{number}/{segment}")
 }

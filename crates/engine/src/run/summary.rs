@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use pleach_domain::batch::BatchStatus;
 use pleach_domain::id::TaskId;
-use pleach_domain::task::Task;
 use pleach_domain::task_state::Ending;
 
 use crate::git::CommitId;
@@ -42,26 +41,12 @@ pub struct TaskReport {
     pub title: String,
     /// How it ended; every task of an ended batch has.
     pub ending: Option<Ending>,
-    /// How long it took, if it started.
+    /// How long agents were at it, if any was.
     pub time: Option<Duration>,
+    /// How many attempts there were.
+    pub attempts: u32,
     /// The files it changed.
     pub files: Vec<String>,
     /// The branch in the user's repository that holds its work, if it was left out.
     pub branch: Option<String>,
-    /// The last state of a worktree whose work was not taken.
-    pub(super) kept: Option<CommitId>,
-}
-
-impl TaskReport {
-    pub(super) fn new(task: &Task) -> Self {
-        Self {
-            id: task.id.clone(),
-            title: task.title.clone(),
-            ending: None,
-            time: None,
-            files: Vec::new(),
-            branch: None,
-            kept: None,
-        }
-    }
 }

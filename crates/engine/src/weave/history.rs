@@ -11,7 +11,10 @@ use super::weaving::{Merged, Step, StepHistory, Weaving};
 use crate::git::Identity;
 
 /// Which history leads to the woven tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum Strategy {
     /// One merge commit a strand.
     #[default]

@@ -1,0 +1,63 @@
+//! When what happened to the tasks of a batch, read from its stored events.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::id::TaskId;
+
+use crate::database::StoredEvent;
+
+/// The times of a batch, in milliseconds since 1970.
+#[derive(Debug, Default)]
+pub(super) struct Clock {
+    began: Option<u64>,
+    last: u64,
+    tasks: HashMap<TaskId, TaskClock>,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct TaskClock {
+    /// When the attempt that is under way began.
+    began: Option<u64>,
+    /// What the attempts before it took.
+    worked: u64,
+}
+
+impl Clock {
+    pub(super) fn take_in(&mut self, stored: &StoredEvent) {
+        self.last = self.last.max(stored.at);
+        match &stored.event {
+            Event::Batch(BatchEvent::Started | BatchEvent::Reopened) => {
+                self.began = Some(stored.at);
+            }
+            Event::Batch(_) => {}
+            Event::Task { task, event } => {
+                let clock = self.tasks.entry(task.clone()).or_default();
+                match event {
+                    TaskEvent::Started { .. } => clock.began = Some(stored.at),
+                    TaskEvent::Kept { .. } | TaskEvent::StopRequested => {}
+                    _ => {
+                        if let Some(began) = clock.began.take() {
+                            clock.worked += stored.at.saturating_sub(began);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// How long agents were at a task, if any was.
+    pub(super) fn work_on(&self, task: &TaskId) -> Option<Duration> {
+        self.tasks
+            .get(task)
+            .filter(|clock| clock.worked > 0 || clock.began.is_some())
+            .map(|clock| Duration::from_millis(clock.worked))
+    }
+
+    /// How long the batch has taken since it began, or since it was opened again.
+    pub(super) fn total(&self) -> Duration {
+        let began = self.began.unwrap_or(self.last);
+        Duration::from_millis(self.last.saturating_sub(began))
+    }
+}

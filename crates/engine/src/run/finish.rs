@@ -1,0 +1,152 @@
+//! The end of a batch: the result is made, branches come to the user's repository, the summary is drawn up.
+//!
+//! Every step can be done again after a crash and comes to the same.
+
+use std::sync::mpsc::Receiver;
+
+use pleach_domain::batch::BatchStatus;
+use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
+use pleach_domain::task_state::{Commit, Ending};
+
+use super::run_loop::{Loop, batch_branch, task_branch};
+use super::{Heard, RunError, Summary, TaskReport, Told};
+use crate::causes::with_causes;
+use crate::git::{CommitId, ref_segment};
+use crate::step::{Step, reached};
+
+impl Loop<'_> {
+    /// Brings everything to its end and closes the batch with an event.
+    pub(super) fn finish(
+        &mut self,
+        event: BatchEvent,
+        inbox: &Receiver<Heard>,
+    ) -> Result<(), RunError> {
+        self.flush()?;
+        while !self.clearing.is_empty() {
+            match inbox.recv() {
+                Ok(heard) => self.hear(heard)?,
+                Err(_) => break,
+            }
+        }
+        self.weave_result()?;
+        reached(Step::ResultWoven);
+        self.publish_result()?;
+        self.publish_what_is_left_out();
+        self.flush()?;
+        crate::worktree::finish_removals();
+        // Kept worktrees keep their folder; an empty one is nobody's.
+        let _ = std::fs::remove_dir(self.workshop.trees());
+        self.marks.write(self.told);
+        self.marks.settle(self.told);
+        self.take_in(Event::Batch(event));
+        self.flush()?;
+        reached(Step::BatchEnded);
+        Ok(())
+    }
+
+    fn publish_result(&mut self) -> Result<(), RunError> {
+        let rollback = BatchStatus::Cancelling {
+            rollback: Rollback::Remove,
+        };
+        if self.batch.status == rollback {
+            if let Some((branch, tip)) = self.published() {
+                self.unpublish(&branch, &tip);
+            }
+            return self.drop_batch_branch();
+        }
+        if self.batch.woven.is_empty() {
+            return Ok(());
+        }
+        let wanted = batch_branch(self.workshop.number);
+        let ours = self.published().map(|(_, tip)| tip);
+        let tip = self.tip.clone();
+        if let Some(branch) = self.publish(&tip, &wanted, ours.as_ref()) {
+            reached(Step::BatchPublished);
+            self.take_in(Event::Batch(BatchEvent::Published {
+                branch,
+                tip: Commit(tip.to_string()),
+            }));
+        }
+        Ok(())
+    }
+
+    /// Where the batch branch was put before, and what it was then.
+    fn published(&self) -> Option<(String, CommitId)> {
+        let (branch, tip) = self.batch.published.as_ref()?;
+        Some((branch.clone(), tip.0.parse().ok()?))
+    }
+
+    fn publish_what_is_left_out(&mut self) {
+        for task in 0..self.batch.tasks.len() {
+            let state = &self.batch.tasks[task];
+            let left_out: Option<CommitId> = match state.state.ending() {
+                Some(Ending::Merged { .. } | Ending::NoChanges) | None => None,
+                Some(Ending::Conflicted { commit, .. }) => commit.0.parse().ok(),
+                Some(_) => state.kept.as_ref().and_then(|kept| kept.0.parse().ok()),
+            };
+            let Some(commit) = left_out else { continue };
+            let id = self.id(task);
+            let wanted = task_branch(self.workshop.number, &ref_segment(id.as_str()));
+            if let Some(branch) = self.publish(&commit, &wanted, None) {
+                reached(Step::TaskPublished);
+                let event = TaskEvent::Published { branch };
+                self.take_in(Event::Task { task: id, event });
+            }
+        }
+    }
+
+    /// Makes a branch in the user's repository; if that fails, says where the work is instead.
+    fn publish(
+        &mut self,
+        commit: &CommitId,
+        branch: &str,
+        ours: Option<&CommitId>,
+    ) -> Option<String> {
+        let store = &self.workshop.store;
+        match store.publish(commit, branch, ours) {
+            Ok(name) => Some(name),
+            Err(error) => {
+                let (why, home) = (with_causes(&error), store.git_dir());
+                let note = format!(
+                    "the branch {branch} could not be made in your repository: {why}; the work is commit {commit} \
+                     in {}",
+                    home.display()
+                );
+                (self.told)(Told::Note(note));
+                None
+            }
+        }
+    }
+
+    fn unpublish(&mut self, branch: &str, tip: &CommitId) {
+        if let Err(error) = self.workshop.store.unpublish(branch, tip) {
+            let why = with_causes(&error);
+            let note = format!("the branch {branch} could not be removed: {why}");
+            (self.told)(Told::Note(note));
+        }
+    }
+
+    /// What became of the batch.
+    pub(super) fn summary(&self) -> Summary {
+        let tasks = self.batch.tasks.iter().zip(&self.workshop.record.tasks);
+        let tasks = tasks.map(|(task, record)| TaskReport {
+            id: record.id.clone(),
+            title: record.title.clone(),
+            ending: task.state.ending().cloned(),
+            time: self.clock.work_on(&record.id),
+            attempts: task.attempts,
+            files: task.files.clone(),
+            branch: task.branch.clone(),
+        });
+        Summary {
+            number: self.workshop.number,
+            status: self.batch.status.clone(),
+            base: self.base.clone(),
+            tip: self.tip.clone(),
+            branch: self.batch.branch.clone(),
+            tasks: tasks.collect(),
+            time: self.clock.total(),
+            logs: self.workshop.folder.clone(),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What the result record of an attempt means for its task.
+//!
+//! Believes the record; what an exit code says is the agent's business.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+use std::time::Duration;
+
+use pleach_domain::batch::AttemptEnding;
+
+use crate::agent::{Agent, Exit, TAIL, Verdict, last_line};
+use crate::process::{Ending, Record};
+
+/// What an attempt came to.
+pub(super) enum Judged {
+    /// There may be work to take.
+    Succeeded,
+    /// There is none.
+    Ended(AttemptEnding),
+}
+
+/// What the way an agent ended means.
+pub(super) fn verdict(agent: &dyn Agent, ending: &Ending, log: &Path, stall: Duration) -> Judged {
+    let exit = match ending {
+        Ending::Exited(code) => Exit::Code(*code),
+        Ending::Signalled(signal) => Exit::Signal(*signal),
+        other => return Judged::Ended(without_exit(other, stall)),
+    };
+    Judged::Ended(match agent.verdict(exit, &tail(log)) {
+        Verdict::Succeeded => return Judged::Succeeded,
+        Verdict::Failed { error } => AttemptEnding::Failed(error),
+        Verdict::Hopeless { error } => AttemptEnding::Hopeless(error),
+        Verdict::Limited { retry_after, error } => {
+            let pause = retry_after.map(|pause| u64::try_from(pause.as_millis()));
+            AttemptEnding::Limited(error, pause.and_then(Result::ok))
+        }
+    })
+}
+
+fn without_exit(ending: &Ending, stall: Duration) -> AttemptEnding {
+    match ending {
+        Ending::TimedOut => AttemptEnding::TimedOut,
+        Ending::Stalled => {
+            let seconds = stall.as_secs_f64();
+            AttemptEnding::Failed(format!("the agent said nothing for {seconds} s"))
+        }
+        Ending::Cancelled => AttemptEnding::Stopped,
+        Ending::Abandoned => AttemptEnding::Interrupted,
+        Ending::NotStarted(reason) => {
+            AttemptEnding::Hopeless(format!("the agent could not be started: {reason}"))
+        }
+        Ending::Vanished => AttemptEnding::Failed("the agent's wrapper was killed".to_owned()),
+        Ending::Exited(_) | Ending::Signalled(_) => AttemptEnding::Interrupted,
+    }
+}
+
+/// How the setup of a worktree ends an attempt, if it does.
+pub(super) fn setup(record: &Record, command: &str, log: &Path) -> Result<(), AttemptEnding> {
+    let how = match &record.ending {
+        Ending::Exited(0) => return Ok(()),
+        Ending::Exited(code) => format!("exited with {code}"),
+        Ending::Signalled(signal) => format!("was ended by signal {signal}"),
+        Ending::Stalled => "said nothing for too long".to_owned(),
+        Ending::TimedOut => "took too long".to_owned(),
+        other => return Err(without_exit(other, Duration::ZERO)),
+    };
+    let said = last_line(&tail(log));
+    let said = said.map(|line| format!(": {line}")).unwrap_or_default();
+    Err(AttemptEnding::Failed(format!("setup ({command}) {how}{said}")))
+}
+
+/// What a record tells besides the ending.
+pub(super) fn note(record: &Record, notes: &mut Vec<String>) {
+    if !record.leaked.is_empty() {
+        let leaked = record.leaked.join(", ");
+        notes.push(format!("the agent left processes running, which were ended: {leaked}"));
+    }
+    if !record.survivors.is_empty() {
+        let survivors = record.survivors.join(", ");
+        notes.push(format!("processes of the agent could not be ended: {survivors}"));
+    }
+    if record.output.left_out > 0 {
+        let bytes = record.output.left_out;
+        notes.push(format!("{bytes} bytes in the middle of the agent's output are not logged"));
+    }
+    if record.output.unwritten > 0 {
+        let bytes = record.output.unwritten;
+        notes.push(format!("there was no room to log {bytes} bytes of the agent's output"));
+    }
+}
+
+/// The end of a log; empty if there is none.
+fn tail(log: &Path) -> Vec<u8> {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = File::open(log)?;
+        let length = file.metadata()?.len();
+        let most = TAIL as u64;
+        file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().unwrap_or_default()
+}

@@ -1,0 +1,85 @@
+//! Where a batch has its worktrees, and which paths of the repository are its plan.
+
+use std::path::{Path, PathBuf};
+
+use super::attempt::Workshop;
+use crate::git::Store;
+
+/// The name of a project among the stores.
+pub(super) fn project_name(store: &Store) -> String {
+    let name = store.home().file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+impl Workshop {
+    /// The folder of the batch's worktrees.
+    pub(super) fn trees(&self) -> PathBuf {
+        let project = project_name(&self.store);
+        let root = self.record.worktrees.as_ref().map(|root| root.0.as_path());
+        self.state.worktrees(root, &project, self.number)
+    }
+
+    /// The folder of one of them.
+    pub(super) fn tree_path(&self, segment: &str) -> PathBuf {
+        self.trees().join(format!("task-{segment}"))
+    }
+}
+
+/// The plan's paths within the repository, whose changes by agents are no part of their work.
+pub(super) fn paths_of_plan(plan: &Path, folder: &Path) -> Vec<PathBuf> {
+    let Some(project) = folder
+        .canonicalize()
+        .ok()
+        .and_then(|folder| repository_of(&folder))
+    else {
+        return Vec::new();
+    };
+    // A plan behind a link is at two places.
+    let linked = plan.parent().map(|above| {
+        if above.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            above
+        }
+    });
+    let linked = linked.and_then(|above| above.canonicalize().ok());
+    let linked = linked
+        .zip(plan.file_name())
+        .map(|(above, name)| above.join(name));
+    let mut paths: Vec<PathBuf> = [linked, plan.canonicalize().ok()]
+        .into_iter()
+        .flatten()
+        .filter_map(|plan| {
+            let found = repository_of(plan.parent()?)?;
+            let inside = plan.strip_prefix(&found.top).ok()?;
+            (found.common_dir == project.common_dir).then(|| inside.to_owned())
+        })
+        .collect();
+    paths.dedup();
+    paths
+}
+
+/// The top of a checkout and the git folder it shares with others.
+struct Repository {
+    top: PathBuf,
+    common_dir: PathBuf,
+}
+
+fn repository_of(folder: &Path) -> Option<Repository> {
+    let top = folder
+        .ancestors()
+        .find(|above| above.join(".git").exists())?;
+    let dot_git = top.join(".git");
+    let git_dir = match std::fs::read_to_string(&dot_git) {
+        Ok(pointer) => top.join(pointer.trim().strip_prefix("gitdir: ")?),
+        Err(_) => dot_git,
+    };
+    let common_dir = match std::fs::read_to_string(git_dir.join("commondir")) {
+        Ok(pointer) => git_dir.join(pointer.trim()),
+        Err(_) => git_dir,
+    };
+    Some(Repository {
+        top: top.to_owned(),
+        common_dir: common_dir.canonicalize().ok()?,
+    })
+}

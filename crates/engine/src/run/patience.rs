@@ -1,0 +1,39 @@
+//! Stores events also where the database is busy or the disk is full for a while.
+
+use std::time::{Duration, Instant};
+
+use pleach_domain::event::Event;
+
+use super::run_loop::Loop;
+use super::{RunError, Told};
+use crate::database::StoredEvent;
+
+/// How long a full disk is waited for; after that the batch stops where it is, and can be taken up again.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The longest pause between two tries.
+const LONGEST: Duration = Duration::from_secs(5);
+
+impl Loop<'_> {
+    /// Stores events in one go; tries again for a while, because everything else waits for it.
+    pub(super) fn store_patiently(
+        &mut self,
+        events: &[Event],
+    ) -> Result<Vec<StoredEvent>, RunError> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut pause = Duration::from_millis(100);
+        loop {
+            let error = match self.database.append(self.workshop.number, events) {
+                Ok(stored) => return Ok(stored),
+                Err(error) => error,
+            };
+            if Instant::now() + pause > deadline || !error.may_pass() {
+                return Err(error.into());
+            }
+            let why = crate::causes::with_causes(&error);
+            (self.told)(Told::Note(format!("{why}; trying again")));
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(LONGEST);
+        }
+    }
+}

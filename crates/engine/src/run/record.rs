@@ -1,0 +1,111 @@
+//! What is stored of a batch when it is made: everything that another process needs to go on with it.
+//!
+//! Plain data; it never changes afterwards.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pleach_domain::batch::Design;
+use pleach_domain::id::TaskId;
+use pleach_formats::{Change, Document, Identity, Marker};
+use serde::{Deserialize, Serialize};
+
+use crate::agent::Chosen;
+use crate::weave::Strategy;
+
+/// A batch as it was asked for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct BatchRecord {
+    pub(crate) design: Design,
+    /// Its tasks, in the order of the design.
+    pub(crate) tasks: Vec<TaskRecord>,
+    /// The folder that the user stood in.
+    #[serde(with = "crate::path_text")]
+    pub(crate) folder: PathBuf,
+    #[serde(with = "crate::path_text")]
+    pub(crate) plan: PathBuf,
+    /// The plan's paths in the repository, whose changes by agents are no part of their work.
+    pub(crate) leave_out: Vec<Text>,
+    /// The commit that it starts from.
+    pub(crate) base: String,
+    pub(crate) agent: Chosen,
+    /// How long a task may take.
+    pub(crate) timeout: Duration,
+    /// How long an agent may say nothing.
+    pub(crate) stall: Duration,
+    /// How long an agent may take to stop.
+    pub(crate) grace: Duration,
+    /// A command that is run once in each worktree.
+    pub(crate) setup: Option<String>,
+    /// Whether the worktrees of tasks that did not make it stay.
+    pub(crate) keep_failed: bool,
+    /// Where worktrees go, if not to the state folder.
+    pub(crate) worktrees: Option<Text>,
+    pub(crate) merge: Strategy,
+    /// How many agents run over all batches of this user.
+    pub(crate) parallel_limit: usize,
+}
+
+/// A path within a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Text(#[serde(with = "crate::path_text")] pub(crate) PathBuf);
+
+/// A task as the batch knows it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TaskRecord {
+    pub(crate) id: TaskId,
+    pub(crate) title: String,
+    pub(crate) prompt: String,
+    /// Where the plan says how far it is, if it does.
+    pub(crate) mark: Option<PlanMark>,
+}
+
+/// What the plan said of a task.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct PlanMark {
+    identity: Identity,
+    /// The text that stood there.
+    before: String,
+    /// Whether there is a way to write that it is in progress.
+    shows_progress: bool,
+}
+
+impl PlanMark {
+    /// The mark of a task of a document, by its position there.
+    pub(crate) fn of(document: &Document, text: &str, position: usize) -> Option<Self> {
+        Some(Self {
+            identity: document.places[position].identity,
+            before: document.marker_text(text, position)?.to_owned(),
+            shows_progress: document.refuses(position, &Marker::InProgress).is_none(),
+        })
+    }
+}
+
+impl TaskRecord {
+    /// That it is in progress, if the plan can say so.
+    pub(crate) fn begun(&self) -> Option<Change> {
+        let mark = self.mark.as_ref().filter(|mark| mark.shows_progress)?;
+        Some(self.change(mark, Marker::InProgress))
+    }
+
+    /// That it is done, if the plan can say so.
+    pub(crate) fn done(&self) -> Option<Change> {
+        let mark = self.mark.as_ref()?;
+        Some(self.change(mark, Marker::Completed))
+    }
+
+    /// What stood there before it began, if that was written over.
+    pub(crate) fn as_before(&self) -> Option<Change> {
+        let mark = self.mark.as_ref().filter(|mark| mark.shows_progress)?;
+        Some(self.change(mark, Marker::Restored(mark.before.clone())))
+    }
+
+    fn change(&self, mark: &PlanMark, to: Marker) -> Change {
+        Change {
+            id: self.id.clone(),
+            title: self.title.clone(),
+            identity: mark.identity,
+            to,
+        }
+    }
+}

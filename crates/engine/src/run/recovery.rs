@@ -1,0 +1,185 @@
+//! Takes up a batch whose process died: ends what it left running, keeps its work, and goes on.
+//!
+//! Looks at what is there instead of assuming what was done.
+
+use pleach_domain::batch::{AttemptEnding, Chance, Message};
+use pleach_domain::event::{BatchEvent, Event};
+use pleach_domain::task_state::{Commit, TaskState};
+
+use super::RunError;
+use super::attempt::{Disposal, From, PATIENCE};
+use super::run_loop::{Loop, disposal, task_branch};
+use crate::capture::keep_last_state;
+use crate::git::{CommitId, ref_segment};
+use crate::process::{ProcessIdentity, Record, end_leftovers};
+use crate::step::{Step, reached};
+use crate::worktree::{Worktree, WorktreeSpec};
+
+impl Loop<'_> {
+    /// Brings a batch that was alive to a state from which the loop can go on.
+    pub(super) fn take_up(&mut self) -> Result<(), RunError> {
+        reached(Step::BatchTakenUp);
+        self.take_in(Event::Batch(BatchEvent::Resumed));
+        self.flush()?;
+        self.end_what_runs()?;
+        crate::worktree::sweep(&self.workshop.store)
+            .map_err(Box::new)
+            .map_err(RunError::Worktree)?;
+        self.reset_batch_branch()?;
+        for task in 0..self.batch.tasks.len() {
+            match self.batch.tasks[task].state.clone() {
+                TaskState::Running { attempt } | TaskState::Stopping { attempt } => {
+                    self.take_up_attempt(task, attempt)?;
+                }
+                TaskState::Resting { pause } | TaskState::Limited { pause } => {
+                    let id = self.id(task);
+                    self.timers.pause(&id, pause);
+                }
+                TaskState::Queued | TaskState::Waiting | TaskState::Built { .. } => {}
+                TaskState::Ended(_) => self.mark_again(task),
+            }
+            self.clear_tree_of(task);
+        }
+        self.flush()
+    }
+
+    /// Agents of the dead process end by themselves when it does; this waits, and makes sure.
+    fn end_what_runs(&mut self) -> Result<(), RunError> {
+        for noted in self.database.processes(self.workshop.number)? {
+            let Some(position) = self.batch.position(&noted.task) else {
+                continue;
+            };
+            if self.batch.tasks[position].state.attempt() != Some(noted.attempt) {
+                continue;
+            }
+            let segment = ref_segment(noted.task.as_str());
+            let identity = ProcessIdentity {
+                boot_id: noted.boot_id,
+                pid: noted.pid,
+                start_time: noted.start_time,
+                nonce: noted.nonce,
+            };
+            let path = self.workshop.tree_path(&segment);
+            let ended = end_leftovers(&identity, &path, PATIENCE)?;
+            if !ended.is_empty() {
+                let note = format!("processes of the run that died were ended: {ended:?}");
+                self.tell_notes(&noted.task, vec![note]);
+            }
+        }
+        Ok(())
+    }
+
+    /// The branch may be ahead of what is stored: what was woven last is woven once more.
+    fn reset_batch_branch(&mut self) -> Result<(), RunError> {
+        let stored = self.batch.tip.as_ref();
+        match stored.and_then(|tip| tip.0.parse::<CommitId>().ok()) {
+            Some(tip) => {
+                self.move_batch_branch(&tip)?;
+                self.tip = tip;
+                Ok(())
+            }
+            None => self.drop_batch_branch(),
+        }
+    }
+
+    fn take_up_attempt(&mut self, task: usize, attempt: u32) -> Result<(), RunError> {
+        let basis = self.batch.tasks[task].basis.as_ref();
+        let basis: Option<CommitId> = basis.and_then(|basis| basis.0.parse().ok());
+        let Some(basis) = basis else {
+            return self.interrupted(task, None);
+        };
+        let spec = self.tree_spec(task, basis.clone());
+        let worktree = Worktree::existing(&self.workshop.store, &spec)
+            .map_err(Box::new)
+            .map_err(RunError::Worktree)?;
+        let Some(worktree) = worktree else {
+            return self.interrupted(task, None);
+        };
+        if let Some(result) = self.result_of(task, attempt)? {
+            // The agent had ended by itself: its work is judged as if nothing had happened.
+            return self.send_out(task, attempt, basis, From::Result(result), None);
+        }
+        let id = self.id(task);
+        let name = self
+            .workshop
+            .keep_name(&ref_segment(id.as_str()), attempt);
+        match worktree.retire(&self.workshop.store, &name) {
+            Ok(kept) => self.interrupted(task, kept),
+            Err(error) => {
+                let note = super::attempt::explain("its last state could not be kept", &error);
+                self.tell_notes(&id, vec![note]);
+                Err(RunError::Worktree(Box::new(error)))
+            }
+        }
+    }
+
+    fn result_of(&self, task: usize, attempt: u32) -> Result<Option<Record>, RunError> {
+        let id = self.id(task);
+        let segment = ref_segment(id.as_str());
+        let noted = self.database.processes(self.workshop.number)?;
+        let mut noted = noted
+            .into_iter()
+            .filter(|noted| noted.task == id && noted.attempt == attempt);
+        Ok(noted.find_map(|noted| self.workshop.result_of(&segment, attempt, &noted.nonce)))
+    }
+
+    fn interrupted(&mut self, task: usize, kept: Option<CommitId>) -> Result<(), RunError> {
+        let task = self.id(task);
+        self.decide(Message::AttemptEnded {
+            task,
+            ending: AttemptEnding::Interrupted,
+            kept: kept.map(|commit| Commit(commit.to_string())),
+            chance: Chance(0),
+        });
+        self.flush()
+    }
+
+    fn mark_again(&mut self, task: usize) {
+        let record = &self.workshop.record.tasks[task];
+        let state = &self.batch.tasks[task];
+        let success = state.state.ending().is_some_and(pleach_domain::task_state::Ending::is_success);
+        let change = if success {
+            record.done()
+        } else {
+            record.as_before().filter(|_| state.attempts > 0)
+        };
+        self.marks.set(change);
+    }
+
+    fn tree_spec(&self, task: usize, basis: CommitId) -> WorktreeSpec {
+        let segment = ref_segment(self.id(task).as_str());
+        WorktreeSpec {
+            path: self.workshop.tree_path(&segment),
+            branch: task_branch(self.workshop.number, &segment),
+            basis,
+        }
+    }
+
+    /// A worktree whose task is over may have been on its way out.
+    fn clear_tree_of(&mut self, task: usize) {
+        let state = &self.batch.tasks[task];
+        let wanted = disposal(&state.state, self.workshop.record.keep_failed);
+        let basis = state.basis.as_ref().and_then(|basis| basis.0.parse().ok());
+        let (Some(Disposal::Remove), Some(basis)) = (wanted, basis) else {
+            return;
+        };
+        let spec = self.tree_spec(task, basis);
+        if spec.path.symlink_metadata().is_err() {
+            return;
+        }
+        let store = &self.workshop.store;
+        let id = self.id(task);
+        let name = self.workshop.keep_name(&ref_segment(id.as_str()), state.attempts);
+        let cleared = Worktree::existing(store, &spec).and_then(|found| match found {
+            Some(worktree) => {
+                let kept = keep_last_state(store, &worktree, &name)?;
+                worktree.remove(store, &kept)
+            }
+            None => Ok(()),
+        });
+        if let Err(error) = cleared {
+            let note = super::attempt::explain("its worktree could not be removed", &error);
+            self.tell_notes(&id, vec![note]);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What is asked for when a batch is to run, and a first look at everything it needs.
+
+use std::path::PathBuf;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use pleach_domain::batch::{
+    Approval, Barriers, BatchSettings, Design, Fallback, Mode, OnConflict, OnFailure,
+};
+use pleach_domain::graph::{Graph, Rules, Strictness};
+use pleach_domain::task::Effort;
+use pleach_formats::Document;
+
+use super::record::{BatchRecord, PlanMark, TaskRecord, Text};
+use super::{Controls, Opening, Prepared, RunError, paths};
+use crate::agent::Chosen;
+use crate::config;
+use crate::consent::SteeringFiles;
+use crate::database::Database;
+use crate::git::{Git, Logins, Store};
+use crate::prompt::{Template, prompt};
+use crate::settings::{RunMode, Settings};
+use crate::state_folder::StateFolder;
+
+/// What to run.
+#[derive(Debug)]
+pub struct RunRequest {
+    /// The folder that the user stands in.
+    pub folder: PathBuf,
+    /// The plan's file.
+    pub plan_path: PathBuf,
+    /// Its text.
+    pub plan_text: String,
+    /// The plan that was read from it.
+    pub document: Document,
+    /// The positions of the chosen tasks.
+    pub chosen: Vec<usize>,
+    /// How the tasks are put in order.
+    pub rules: Rules,
+    /// What is waited for besides.
+    pub barriers: Barriers,
+    /// What to do when running several at once does not work out.
+    pub fallback: Fallback,
+    /// Everything that is configured.
+    pub settings: Settings,
+    /// The agent.
+    pub agent: Chosen,
+    /// What agents are told besides their task, or instead of the usual words.
+    pub template: Option<Template>,
+    /// How long an agent may take to stop.
+    pub grace: Duration,
+    /// Where Pleach keeps its own.
+    pub state: StateFolder,
+    /// Pleach's own program, which git calls back and which wraps agents.
+    pub program: PathBuf,
+    /// Whether the network is used.
+    pub fetch: Fetch,
+}
+
+/// Whether the project's server is asked before the base is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fetch {
+    /// Nothing is asked; the base is what the user's repository knows.
+    Nothing,
+    /// `origin` is fetched into the store first, and the base follows it.
+    Origin,
+}
+
+/// Looks at the repository, the state folder and the database.
+pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
+    let store = Store::open(Git::find()?, &request.state.stores(), &request.folder)?;
+    store.check_prefixes("pleach/batch")?;
+    store.install_guard(&request.program)?;
+    let named = request.settings.base.as_deref();
+    let base = match request.fetch {
+        Fetch::Nothing => store.resolve_base(named)?,
+        Fetch::Origin => {
+            store.fetch_origin(&Logins::of_user(&request.program))?;
+            store.resolve_fetched_base(named)?
+        }
+    };
+    let steering = SteeringFiles::at(&store, &base)?;
+    let database = Database::open(&request.state)?;
+    // What a killed run left behind; a worktree that may hold work stays.
+    crate::worktree::sweep(&store)
+        .map_err(Box::new)
+        .map_err(RunError::Worktree)?;
+    let plan = request.plan_path.canonicalize();
+    let plan = plan.map_err(RunError::io("find the plan"))?;
+    let past = database.past_durations(&paths::project_name(&store), &plan.to_string_lossy())?;
+    for task in &mut request.document.plan.tasks {
+        // What it took last time says more than what somebody thought it would.
+        if let Some(time) = past.get(&task.id) {
+            let minutes = time.as_secs().div_ceil(60).max(1);
+            task.effort = Some(Effort(u32::try_from(minutes).unwrap_or(u32::MAX)));
+        }
+    }
+    let record = record(&request, plan, base.to_string());
+    let (sender, inbox) = channel();
+    Ok(Prepared {
+        database,
+        state: request.state,
+        store,
+        base,
+        steering,
+        record,
+        program: request.program,
+        opening: Opening::Fresh,
+        controls: Controls { inbox: sender },
+        inbox,
+    })
+}
+
+fn record(request: &RunRequest, plan: PathBuf, base: String) -> BatchRecord {
+    let graph = Graph::of(&request.document.plan, Strictness::AsWritten);
+    let design = Design::of(
+        &graph,
+        &request.chosen,
+        request.rules,
+        request.barriers,
+        batch_settings(request),
+    );
+    let plan_name = request.plan_path.display().to_string();
+    let tasks = request.chosen.iter().map(|position| {
+        let task = &request.document.plan.tasks[*position];
+        let template = request.template.as_ref();
+        TaskRecord {
+            id: task.id.clone(),
+            title: task.title.clone(),
+            prompt: prompt(&request.document.plan, task, &plan_name, template),
+            mark: PlanMark::of(&request.document, &request.plan_text, *position),
+        }
+    });
+    let settings = &request.settings;
+    BatchRecord {
+        tasks: tasks.collect(),
+        design,
+        leave_out: paths::paths_of_plan(&request.plan_path, &request.folder)
+            .into_iter()
+            .map(Text)
+            .collect(),
+        folder: request.folder.clone(),
+        plan,
+        base,
+        agent: request.agent.clone(),
+        timeout: settings.task_timeout,
+        stall: settings.stall_timeout,
+        grace: request.grace,
+        setup: settings.setup.clone(),
+        keep_failed: settings.keep_failed,
+        worktrees: settings.worktrees.clone().map(Text),
+        merge: settings.merge,
+        parallel_limit: settings.parallel_limit,
+    }
+}
+
+fn batch_settings(request: &RunRequest) -> BatchSettings {
+    let settings = &request.settings;
+    BatchSettings {
+        mode: match settings.mode {
+            RunMode::Parallel => Mode::Parallel {
+                slots: settings.max_parallel,
+            },
+            RunMode::Queue if settings.queue_auto_approve => Mode::Queue {
+                approval: Approval::Automatic,
+            },
+            RunMode::Queue => Mode::Queue {
+                approval: Approval::ByPerson,
+            },
+        },
+        on_failure: if settings.stop_on_failure {
+            OnFailure::Stop
+        } else {
+            OnFailure::GoOn
+        },
+        on_conflict: match settings.on_conflict {
+            config::OnConflict::Skip => OnConflict::Skip,
+            config::OnConflict::Fail => OnConflict::Fail,
+            config::OnConflict::Rerun => OnConflict::Rerun,
+        },
+        fallback: request.fallback,
+        retries: settings.retries,
+        retry_pause: u64::try_from(settings.retry_pause.as_millis()).unwrap_or(u64::MAX),
+    }
+}

@@ -1,0 +1,52 @@
+//! When the loop must wake although nobody says anything.
+//!
+//! Knows times and tasks; what to do then is the loop's business.
+
+use std::time::{Duration, Instant};
+
+use pleach_domain::id::TaskId;
+
+/// How long to wait before looking for a free slot again.
+const SLOT_PAUSE: Duration = Duration::from_millis(200);
+
+/// What the loop waits for besides its inbox.
+#[derive(Debug, Default)]
+pub(super) struct Timers {
+    pauses: Vec<(Instant, TaskId)>,
+    slots: Option<Instant>,
+}
+
+impl Timers {
+    /// A task may go on after so many milliseconds.
+    pub(super) fn pause(&mut self, task: &TaskId, milliseconds: u64) {
+        let end = Instant::now().checked_add(Duration::from_millis(milliseconds));
+        // A pause that no clock can measure lasts until somebody cancels.
+        if let Some(end) = end {
+            self.pauses.push((end, task.clone()));
+        }
+    }
+
+    /// There was no free slot; it is worth another look soon.
+    pub(super) fn look_for_slots(&mut self) {
+        self.slots = Some(Instant::now() + SLOT_PAUSE);
+    }
+
+    /// How long the loop may sleep, if there is a limit.
+    pub(super) fn next(&self) -> Option<Duration> {
+        let pauses = self.pauses.iter().map(|(end, _)| *end);
+        let next = pauses.chain(self.slots).min()?;
+        Some(next.saturating_duration_since(Instant::now()))
+    }
+
+    /// The tasks whose pause is over.
+    pub(super) fn over(&mut self) -> Vec<TaskId> {
+        let now = Instant::now();
+        self.slots = self.slots.filter(|end| *end > now);
+        let (over, left) = std::mem::take(&mut self.pauses)
+            .into_iter()
+            .partition(|(end, _)| *end <= now);
+        self.pauses = left;
+        let over: Vec<(Instant, TaskId)> = over;
+        over.into_iter().map(|(_, task)| task).collect()
+    }
+}

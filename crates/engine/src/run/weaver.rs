@@ -1,0 +1,168 @@
+//! The git half of the loop: where tasks start, and how their branches become one.
+//!
+//! Moves refs of the store only.
+
+use pleach_domain::batch::{Message, WeaveEnding};
+use pleach_domain::id::TaskId;
+use pleach_domain::task_state::{Commit, Ending, TaskState};
+
+use super::RunError;
+use super::run_loop::{Loop, batch_branch};
+use crate::causes::with_causes;
+use crate::consent::SteeringFiles;
+use crate::git::CommitId;
+use crate::step::{Step, reached};
+use crate::weave::{Folded, Loom, Outcome, Strand, Strategy, fold, foresee, weave};
+
+impl Loop<'_> {
+    /// The commit that a task starts from, or why it cannot start there.
+    pub(super) fn basis(&self, task: usize) -> Result<Result<CommitId, String>, RunError> {
+        let needed = self.batch.basis_of(task);
+        // Everything that is woven is one commit already.
+        let basis = if needed.len() == self.batch.woven.len() {
+            self.tip.clone()
+        } else {
+            let commits: Vec<CommitId> = needed
+                .iter()
+                .filter_map(|other| self.task_commit(*other))
+                .collect();
+            match fold(&Loom::of_store(&self.workshop.store)?, &self.base, &commits)? {
+                Folded::Basis(basis) => basis,
+                Folded::Conflict { files, .. } => {
+                    let files = files.join(", ");
+                    return Ok(Err(format!("what it waited for conflicts in {files}")));
+                }
+            }
+        };
+        if basis == self.base {
+            return Ok(Ok(basis));
+        }
+        let there = SteeringFiles::at(&self.workshop.store, &basis)?;
+        let changed = self.steering.changed_in(&there);
+        Ok(if changed.is_empty() {
+            Ok(basis)
+        } else {
+            Err(format!(
+                "what it waited for changed {}, which needs your consent: land that first, then run this task",
+                changed.join(", ")
+            ))
+        })
+    }
+
+    pub(super) fn task_commit(&self, task: usize) -> Option<CommitId> {
+        match &self.batch.tasks[task].state {
+            TaskState::Built { commit } | TaskState::Ended(Ending::Merged { commit }) => {
+                commit.0.parse().ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// Weaves the branch of a built task in.
+    pub(super) fn weave(&mut self, task: usize) -> Result<bool, RunError> {
+        let commit = self.task_commit(task).expect("only built tasks are woven");
+        let ending = self.weave_commit(task, &commit).unwrap_or_else(|error| {
+            let why = with_causes(&error);
+            WeaveEnding::Failed(format!("its branch could not be woven: {why}"))
+        });
+        reached(Step::BranchWoven);
+        let failed = matches!(ending, WeaveEnding::Failed(_));
+        let id = self.id(task);
+        if failed {
+            // Its work is on no branch of the result, so it is told where it is.
+            let kept = pleach_domain::event::TaskEvent::Kept {
+                commit: Commit(commit.to_string()),
+            };
+            self.take_in(pleach_domain::event::Event::Task {
+                task: id.clone(),
+                event: kept,
+            });
+        }
+        let moved = self.decide(Message::WeaveEnded(id, ending));
+        self.flush()?;
+        reached(Step::WeavingStored);
+        Ok(moved)
+    }
+
+    fn weave_commit(&mut self, task: usize, commit: &CommitId) -> Result<WeaveEnding, RunError> {
+        let loom = Loom::of_store(&self.workshop.store)?;
+        let strand = [self.strand(task, commit)];
+        let woven = weave(&loom, &self.tip, &strand, Strategy::Merge)?;
+        if let [Outcome::Conflict(conflict)] = woven.outcomes.as_slice() {
+            return Ok(WeaveEnding::Conflict {
+                files: conflict.paths(),
+                with: self.partners(&loom, strand)?,
+            });
+        }
+        self.move_batch_branch(&woven.tip)?;
+        self.tip = woven.tip;
+        Ok(WeaveEnding::Woven(Commit(self.tip.to_string())))
+    }
+
+    fn strand(&self, task: usize, commit: &CommitId) -> Strand {
+        let record = &self.workshop.record.tasks[task];
+        let basis = self.batch.tasks[task].basis.as_ref();
+        Strand {
+            subject: format!("task {}: {}", record.id, record.title),
+            commit: commit.clone(),
+            basis: basis.and_then(|basis| basis.0.parse().ok()),
+        }
+    }
+
+    /// Everything that is woven, in its order.
+    fn strands(&self) -> (Vec<usize>, Vec<Strand>) {
+        let woven = self.batch.woven.iter().filter_map(|task| {
+            let commit = self.task_commit(*task)?;
+            Some((*task, self.strand(*task, &commit)))
+        });
+        woven.unzip()
+    }
+
+    /// The woven tasks that a task collides with, found by weaving all of them once more.
+    fn partners(&self, loom: &Loom, left_out: [Strand; 1]) -> Result<Vec<TaskId>, RunError> {
+        let (tasks, mut strands) = self.strands();
+        strands.extend(left_out);
+        let seen = foresee(loom, &self.base, &strands, Strategy::Merge)?;
+        let Some(Outcome::Conflict(conflict)) = seen.weave.outcomes.last() else {
+            return Ok(Vec::new());
+        };
+        let places = conflict.with.iter().flatten();
+        Ok(places.map(|place| self.id(tasks[*place])).collect())
+    }
+
+    /// The result with the history that was asked for; the tree is the same for all.
+    pub(super) fn weave_result(&mut self) -> Result<(), RunError> {
+        let strategy = self.workshop.record.merge;
+        if strategy == Strategy::Merge || self.batch.woven.is_empty() {
+            return Ok(());
+        }
+        let loom = Loom::of_store(&self.workshop.store)?;
+        let (_, strands) = self.strands();
+        let woven = weave(&loom, &self.base, &strands, strategy)?;
+        let all_in = !woven.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Conflict(_)));
+        if all_in {
+            self.tip = woven.tip;
+            self.move_batch_branch(&self.tip.clone())?;
+        }
+        Ok(())
+    }
+
+    /// In the store, so that what was woven outlives this process.
+    pub(super) fn move_batch_branch(&self, tip: &CommitId) -> Result<(), RunError> {
+        let name = format!("refs/heads/{}", batch_branch(self.workshop.number));
+        let seen = self.workshop.store.ref_commit(&name)?;
+        if seen.as_ref() != Some(tip) {
+            self.workshop.store.swap_ref(&name, tip, seen.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// Takes the batch branch away from the store.
+    pub(super) fn drop_batch_branch(&self) -> Result<(), RunError> {
+        let name = format!("refs/heads/{}", batch_branch(self.workshop.number));
+        if let Some(seen) = self.workshop.store.ref_commit(&name)? {
+            self.workshop.store.drop_ref(&name, &seen)?;
+        }
+        Ok(())
+    }
+}
