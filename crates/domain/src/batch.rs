@@ -64,6 +64,8 @@ pub struct BatchTask {
     pub on_woven: bool,
     /// Whether a person let it start.
     pub approved: bool,
+    /// Whether it ended before a person opened the batch again.
+    pub excused: bool,
     /// The commit that its last attempt started from.
     pub basis: Option<Commit>,
     /// The last state of an attempt that was not taken as its work.
@@ -178,6 +180,12 @@ impl Batch {
         match event {
             BatchEvent::FellBack { stage: None, .. } => self.one_at_a_time = true,
             BatchEvent::Published { branch, .. } => self.branch = Some(branch.clone()),
+            BatchEvent::Reopened => {
+                self.limits_in_a_row = 0;
+                for task in &mut self.tasks {
+                    task.excused = true;
+                }
+            }
             _ => {}
         }
         self.status = next;
@@ -186,24 +194,27 @@ impl Batch {
 
     fn apply_to_task(&mut self, position: usize, event: &TaskEvent) -> Result<(), IllegalMove> {
         let next = self.tasks[position].state.after(event)?;
-        self.built.retain(|built| *built != position);
         match event {
             TaskEvent::Limited { .. } => self.limits_in_a_row += 1,
             TaskEvent::Built { .. } | TaskEvent::Unchanged => self.limits_in_a_row = 0,
             TaskEvent::Woven { tip } => self.tip = Some(tip.clone()),
             TaskEvent::Retried => {
-                if let Some(stage) = self.tasks[position].design.stage {
-                    self.stages[stage] = StageTold::default();
+                let stage = self.tasks[position].design.stage;
+                let told = stage.map(|stage| &mut self.stages[stage]);
+                if let Some(told) = told.filter(|told| told.ended) {
+                    *told = StageTold::default();
                 }
             }
             _ => {}
         }
-        match &next {
-            TaskState::Built { .. } => self.built.push(position),
-            TaskState::Ended(Ending::Merged { .. }) if !self.woven.contains(&position) => {
-                self.woven.push(position);
-            }
-            _ => {}
+        if !matches!(next, TaskState::Built { .. }) {
+            self.built.retain(|built| *built != position);
+        } else if !self.built.contains(&position) {
+            self.built.push(position);
+        }
+        let merged = matches!(next, TaskState::Ended(Ending::Merged { .. }));
+        if merged && !self.woven.contains(&position) {
+            self.woven.push(position);
         }
         self.tasks[position].take_in(event);
         self.tasks[position].state = next;
@@ -214,7 +225,11 @@ impl Batch {
     pub fn basis_of(&self, position: usize) -> Vec<usize> {
         let task = &self.tasks[position];
         let in_queue = matches!(self.design.settings.mode, Mode::Queue { .. });
-        if in_queue || self.one_at_a_time || task.on_woven {
+        let stage_fell_back = task
+            .design
+            .stage
+            .is_some_and(|stage| self.stages[stage].fell_back);
+        if in_queue || self.one_at_a_time || stage_fell_back || task.on_woven {
             return self.woven.clone();
         }
         let waited_for = self.waited_for(position);
@@ -259,6 +274,7 @@ impl BatchTask {
             reruns: 0,
             on_woven: false,
             approved: false,
+            excused: false,
             basis: None,
             kept: None,
             files: Vec::new(),
@@ -290,6 +306,7 @@ impl BatchTask {
                 self.limits = 0;
                 self.reruns = 0;
                 self.approved = true;
+                self.excused = false;
             }
             TaskEvent::Published { branch } => self.branch = Some(branch.clone()),
             _ => {}

@@ -4,7 +4,9 @@
 
 use std::cmp::Reverse;
 
-use crate::batch::{Approval, Batch, BatchStatus, FailedStage, Mode, OnConflict, OnFailure};
+use crate::batch::{
+    Approval, Batch, BatchStatus, BatchTask, FailedStage, Mode, OnConflict, OnFailure,
+};
 use crate::event::{BatchEvent, MergeStatus};
 use crate::phase::OpenPhases;
 use crate::task::TaskStatus;
@@ -54,16 +56,16 @@ fn running(batch: &Batch) -> Vec<Action> {
         return vec![Action::GiveUp(because)];
     }
     let mut actions = blocked(batch);
-    actions.extend(batch.built.first().map(|task| Action::Weave(*task)));
-    let stopping = positions(batch, |state| matches!(state, TaskState::Stopping { .. }));
-    actions.extend(stopping.map(Action::Stop));
-    actions.extend(stage_notes(batch));
-    if !actions
-        .iter()
-        .any(|action| matches!(action, Action::Note(_)))
-    {
+    let none_blocked = actions.is_empty();
+    actions.extend(stops(batch));
+    let mut notes = ended_stages(batch);
+    // What is blocked in the next stage may be all of it.
+    notes.extend(next_stage(batch).filter(|_| none_blocked));
+    if notes.is_empty() {
         actions.extend(starts(batch));
     }
+    actions.extend(notes);
+    actions.extend(next_weave(batch));
     if actions.is_empty() && all_over(batch) {
         actions.push(Action::Note(BatchEvent::Merging));
     }
@@ -71,27 +73,39 @@ fn running(batch: &Batch) -> Vec<Action> {
 }
 
 fn stopping(batch: &Batch) -> Vec<Action> {
-    let mut actions: Vec<Action> = batch
-        .built
-        .first()
-        .map(|task| Action::Weave(*task))
-        .into_iter()
-        .collect();
-    let stopping = positions(batch, |state| matches!(state, TaskState::Stopping { .. }));
-    actions.extend(stopping.map(Action::Stop));
-    if all_over(batch) {
+    let mut actions: Vec<Action> = stops(batch).collect();
+    actions.extend(ended_stages(batch));
+    actions.extend(next_weave(batch));
+    if actions.is_empty() && all_over(batch) {
         actions.push(Action::Finish(ending(batch)));
     }
     actions
+}
+
+fn stops(batch: &Batch) -> impl Iterator<Item = Action> {
+    positions(batch, |state| matches!(state, TaskState::Stopping { .. })).map(Action::Stop)
+}
+
+/// Comes last of all actions: what it leads to may forbid what was planned before.
+fn next_weave(batch: &Batch) -> Option<Action> {
+    batch.built.first().map(|task| Action::Weave(*task))
 }
 
 fn all_over(batch: &Batch) -> bool {
     batch.tasks.iter().all(|task| task.state.ending().is_some())
 }
 
+/// What ended before a person opened the batch again is no news.
 fn reason_to_give_up(batch: &Batch) -> Option<String> {
+    broken_rule(batch, batch.tasks.iter().filter(|task| !task.excused))
+}
+
+fn broken_rule<'b>(
+    batch: &Batch,
+    mut tasks: impl Iterator<Item = &'b BatchTask>,
+) -> Option<String> {
     let settings = &batch.design.settings;
-    batch.tasks.iter().find_map(|task| {
+    tasks.find_map(|task| {
         let ending = task.state.ending()?;
         let conflict = matches!(ending, Ending::Conflicted { .. });
         let (id, outcome) = (&task.design.id, ending.outcome());
@@ -170,23 +184,28 @@ fn current_stage(batch: &Batch) -> Option<usize> {
     (0..batch.stages.len()).find(|stage| !stage_is_over(batch, *stage))
 }
 
-fn stage_notes(batch: &Batch) -> Vec<Action> {
-    let mut notes = Vec::new();
-    for (stage, told) in batch.stages.iter().enumerate() {
-        if told.started && !told.ended && stage_is_over(batch, stage) {
-            notes.push(Action::Note(BatchEvent::StageEnded {
+fn ended_stages(batch: &Batch) -> Vec<Action> {
+    let stages = batch.stages.iter().enumerate();
+    stages
+        .filter(|(stage, told)| told.started && !told.ended && stage_is_over(batch, *stage))
+        .map(|(stage, _)| {
+            Action::Note(BatchEvent::StageEnded {
                 stage,
                 merge_status: merge_status(batch, stage),
                 success: went_well(batch, stage),
-            }));
-        }
-    }
+            })
+        })
+        .collect()
+}
+
+fn next_stage(batch: &Batch) -> Option<Action> {
     let next = current_stage(batch).filter(|stage| {
         let idle = tasks_of(batch, *stage).any(TaskState::is_idle);
-        idle && !batch.stages[*stage].started && first_failed_stage(batch).is_none()
+        // A later one may have failed already, by what its tasks need from elsewhere.
+        let may_start = first_failed_stage(batch).is_none_or(|failed| failed > *stage);
+        idle && may_start && !batch.stages[*stage].started
     });
-    notes.extend(next.map(|stage| Action::Note(BatchEvent::StageStarted { stage })));
-    notes
+    next.map(|stage| Action::Note(BatchEvent::StageStarted { stage }))
 }
 
 fn is_at_work(state: &TaskState) -> bool {
@@ -196,10 +215,7 @@ fn is_at_work(state: &TaskState) -> bool {
 fn starts(batch: &Batch) -> Vec<Action> {
     let running = positions(batch, is_at_work).count();
     let ready = ready(batch, running);
-    let one_at_a_time = |task: &usize| {
-        let task = &batch.tasks[*task];
-        task.reruns > 0 || (task.on_woven && task.attempts > 0)
-    };
+    let one_at_a_time = |task: &usize| batch.tasks[*task].on_woven;
     let (again, first): (Vec<usize>, Vec<usize>) = ready.into_iter().partition(one_at_a_time);
     match batch.design.settings.mode {
         Mode::Queue { approval } => {
@@ -232,7 +248,7 @@ fn slots_now(batch: &Batch, slots: usize) -> usize {
     if batch.one_at_a_time || stage_alone {
         1
     } else {
-        slots
+        slots.max(1)
     }
 }
 
@@ -339,6 +355,9 @@ fn ending(batch: &Batch) -> BatchEvent {
             };
         }
         _ => {}
+    }
+    if let Some(error) = broken_rule(batch, batch.tasks.iter()) {
+        return BatchEvent::Failed { error };
     }
     if let Some(stage) = first_failed_stage(batch) {
         let name = &batch.design.stages[stage].name;

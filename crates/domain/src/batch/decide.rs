@@ -213,16 +213,19 @@ impl Batch {
             events.push(of_task(id, TaskEvent::Failed { error }));
             return events;
         }
-        let often = self.limits_in_a_row + 1 >= LIMITS_BEFORE_FALLBACK;
+        let settings = &self.design.settings;
+        let often = self.limits_in_a_row + 1 >= LIMITS_BEFORE_FALLBACK && self.is_parallel();
         let reason = format!("the agent is limited again and again: {error}");
-        let longer = pause(self.design.settings.retry_pause, task.limits, chance);
+        if often && settings.fallback == Fallback::Fail {
+            events.push(of_task(id, TaskEvent::Failed { error }));
+            events.extend(self.give_up_except(position, reason));
+            return events;
+        }
+        let longer = pause(settings.retry_pause, task.limits, chance);
         let pause = stated.unwrap_or(longer);
         events.push(of_task(id, TaskEvent::Limited { error, pause }));
-        if often && self.is_parallel() {
-            match self.design.settings.fallback {
-                Fallback::OneAtATime => events.push(fell_back(reason, None)),
-                Fallback::Fail => events.extend(self.give_up_except(position, reason)),
-            }
+        if often {
+            events.push(fell_back(reason, None));
         }
         events
     }
@@ -256,13 +259,14 @@ impl Batch {
     }
 
     fn weave_ended(&self, task: &TaskId, ending: WeaveEnding) -> Vec<Event> {
+        let position = self.position(task).filter(|at| self.built.contains(at));
+        let Some(position) = position else {
+            return Vec::new();
+        };
         let (files, with) = match ending {
             WeaveEnding::Woven(tip) => return vec![of_task(task, TaskEvent::Woven { tip })],
             WeaveEnding::Failed(error) => return vec![of_task(task, TaskEvent::Failed { error })],
             WeaveEnding::Conflict { files, with } => (files, with),
-        };
-        let Some(position) = self.position(task) else {
-            return Vec::new();
         };
         let because = format!("it conflicts in {}", files.join(", "));
         let first_time = self.tasks[position].reruns == 0;
@@ -272,9 +276,14 @@ impl Batch {
                 return vec![requeued];
             }
             if let Some(stage) = self.stage_that_may_fall_back(position) {
-                let name = &self.design.stages[stage].name;
-                let reason = format!("task {task} collided in stage {name}");
-                return vec![requeued, fell_back(reason, Some(stage))];
+                let mut events = vec![requeued];
+                let stage_is_parallel = self.design.stages[stage].can_parallel;
+                if self.is_parallel() && stage_is_parallel && !self.stages[stage].fell_back {
+                    let name = &self.design.stages[stage].name;
+                    let reason = format!("task {task} collided in stage {name}");
+                    events.push(fell_back(reason, Some(stage)));
+                }
+                return events;
             }
         }
         vec![of_task(task, TaskEvent::Conflicted { files, with })]
@@ -378,6 +387,6 @@ fn fell_back(reason: String, stage: Option<usize>) -> Event {
 /// Twice as long after each time, give or take a quarter.
 fn pause(first: u64, times_before: u32, Chance(chance): Chance) -> u64 {
     let doubled = first.saturating_mul(1_u64.checked_shl(times_before).unwrap_or(u64::MAX));
-    let bounded = doubled.min(LONGEST_PAUSE);
+    let bounded = doubled.min(LONGEST_PAUSE / 5 * 4);
     bounded * 3 / 4 + bounded * u64::from(chance.min(999)) / 2_000
 }

@@ -1,0 +1,446 @@
+//! A second account of a batch, kept from its events alone, that knows what must never happen.
+//!
+//! Shares no code with the rules it checks, but for the one of phases.
+
+use pleach_domain::batch::{
+    Approval, BatchStatus, Design, FailedStage, Mode, OnConflict, OnFailure, TaskDesign,
+};
+use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::phase::OpenPhases;
+use pleach_domain::task::TaskStatus;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Now {
+    Queued,
+    Waiting,
+    Pausing,
+    AtWork,
+    Built,
+    Merged,
+    Unchanged,
+    Conflicted,
+    Failed,
+    Blocked,
+    Cancelled,
+}
+
+impl Now {
+    fn is_success(self) -> bool {
+        matches!(self, Self::Merged | Self::Unchanged)
+    }
+
+    fn is_failure(self) -> bool {
+        matches!(self, Self::Conflicted | Self::Failed)
+    }
+
+    fn is_end(self) -> bool {
+        self.is_success() || self.is_failure() || matches!(self, Self::Blocked | Self::Cancelled)
+    }
+
+    fn is_pending(self) -> bool {
+        matches!(self, Self::Queued | Self::Waiting | Self::Pausing)
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Account {
+    now: Now,
+    attempts: u32,
+    failures: u32,
+    reruns: u32,
+    on_woven: bool,
+    approved: bool,
+    /// Whether it ended before a person opened the batch again.
+    excused: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct StageAccount {
+    under_way: bool,
+    fell_back: bool,
+}
+
+pub(crate) struct Ledger<'d> {
+    design: &'d Design,
+    /// For each task, what it waits for, directly or not.
+    before: Vec<Vec<bool>>,
+    tasks: Vec<Account>,
+    stages: Vec<StageAccount>,
+    built: Vec<usize>,
+    woven: Vec<usize>,
+    fell_back: bool,
+    cancelled: bool,
+    gave_up: bool,
+    merging: bool,
+    /// Whether phases gave way to the task that started just before.
+    gives_way: bool,
+}
+
+impl<'d> Ledger<'d> {
+    pub(crate) fn new(design: &'d Design) -> Self {
+        let account = Account {
+            now: Now::Queued,
+            attempts: 0,
+            failures: 0,
+            reruns: 0,
+            on_woven: false,
+            approved: false,
+            excused: false,
+        };
+        Self {
+            design,
+            before: all_before(&design.tasks),
+            tasks: vec![account; design.tasks.len()],
+            stages: vec![StageAccount::default(); design.stages.len()],
+            built: Vec::new(),
+            woven: Vec::new(),
+            fell_back: false,
+            cancelled: false,
+            gave_up: false,
+            merging: false,
+            gives_way: false,
+        }
+    }
+
+    pub(crate) fn take(&mut self, event: &Event) {
+        match event {
+            Event::Batch(event) => {
+                self.gives_way = false;
+                self.take_of_batch(event);
+            }
+            Event::Task { task, event } => {
+                let mut tasks = self.design.tasks.iter();
+                let at = tasks.position(|design| design.id == *task).unwrap();
+                self.take_of_task(at, event);
+            }
+        }
+    }
+
+    fn take_of_batch(&mut self, event: &BatchEvent) {
+        match event {
+            BatchEvent::StageStarted { stage } => {
+                assert!(!self.stages[*stage].under_way, "stage {stage} begins twice");
+                self.stages[*stage].under_way = true;
+            }
+            BatchEvent::StageEnded { stage, success, .. } => {
+                assert!(self.stages[*stage].under_way, "stage {stage} never began");
+                assert!(self.stage_is_over(*stage), "stage {stage} is not over");
+                assert_eq!(*success, self.stage_went_well(*stage), "stage {stage}");
+                self.stages[*stage].under_way = false;
+            }
+            BatchEvent::FellBack { stage: None, .. } => {
+                assert!(!self.fell_back, "it falls back once");
+                self.fell_back = true;
+            }
+            BatchEvent::FellBack {
+                stage: Some(stage), ..
+            } => {
+                assert!(
+                    !self.stages[*stage].fell_back,
+                    "stage {stage} falls back once"
+                );
+                self.stages[*stage].fell_back = true;
+            }
+            BatchEvent::CancelRequested { .. } => self.cancelled = true,
+            BatchEvent::GaveUp { .. } => self.gave_up = true,
+            BatchEvent::Merging => self.merging = true,
+            BatchEvent::Reopened => {
+                (self.cancelled, self.gave_up, self.merging) = (false, false, false);
+                for task in &mut self.tasks {
+                    task.excused = true;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn take_of_task(&mut self, at: usize, event: &TaskEvent) {
+        let was = self.tasks[at].now;
+        if let TaskEvent::Kept { .. } | TaskEvent::Published { .. } = event {
+            return;
+        }
+        if let TaskEvent::Started { attempt, .. } = event {
+            self.check_start(at, *attempt);
+        } else {
+            self.gives_way = false;
+        }
+        if was == Now::Built {
+            assert_eq!(self.built.remove(0), at, "woven in the order they finished");
+        }
+        assert!(
+            !was.is_end() || *event == TaskEvent::Retried,
+            "{at} ended twice: {event:?}"
+        );
+        let account = &mut self.tasks[at];
+        account.now = match event {
+            TaskEvent::Started { attempt, .. } => {
+                account.attempts = *attempt;
+                Now::AtWork
+            }
+            TaskEvent::Waiting => Now::Waiting,
+            TaskEvent::Approved => {
+                account.approved = true;
+                Now::Queued
+            }
+            TaskEvent::AttemptFailed { .. } => {
+                account.failures += 1;
+                assert!(
+                    account.failures <= self.design.settings.retries,
+                    "too many tries"
+                );
+                Now::Pausing
+            }
+            TaskEvent::Limited { .. } => Now::Pausing,
+            TaskEvent::Rested | TaskEvent::Interrupted => Now::Queued,
+            TaskEvent::Requeued { .. } => {
+                let first = account.reruns == 0;
+                assert!(first || was == Now::AtWork, "{at} is done again and again");
+                assert!(
+                    was == Now::Built || !self.fell_back,
+                    "{at} has no other place"
+                );
+                account.reruns += 1;
+                account.on_woven = true;
+                Now::Queued
+            }
+            TaskEvent::Retried => {
+                assert!(was.is_end() && !was.is_success(), "{at} needs no retry");
+                let stage = self.design.tasks[at].stage;
+                let stage = stage.map(|stage| &mut self.stages[stage]);
+                if let Some(stage) = stage.filter(|stage| !stage.under_way) {
+                    stage.fell_back = false;
+                }
+                account.on_woven |= was == Now::Conflicted;
+                (account.failures, account.reruns) = (0, 0);
+                (account.approved, account.excused) = (true, false);
+                Now::Queued
+            }
+            TaskEvent::Built { .. } => Now::Built,
+            TaskEvent::Unchanged => Now::Unchanged,
+            TaskEvent::Failed { .. } | TaskEvent::TimedOut => Now::Failed,
+            TaskEvent::Conflicted { .. } => Now::Conflicted,
+            TaskEvent::Blocked { .. } => Now::Blocked,
+            TaskEvent::Cancelled => Now::Cancelled,
+            TaskEvent::Woven { .. } => Now::Merged,
+            TaskEvent::StopRequested | TaskEvent::Kept { .. } | TaskEvent::Published { .. } => was,
+        };
+        match self.tasks[at].now {
+            Now::Built => self.built.push(at),
+            Now::Merged => {
+                assert!(
+                    was == Now::Built && !self.woven.contains(&at),
+                    "{at} woven twice"
+                );
+                assert!(
+                    self.needs_are_met(at),
+                    "{at} is woven without what it needs"
+                );
+                self.woven.push(at);
+            }
+            _ => {}
+        }
+    }
+
+    fn needs_are_met(&self, at: usize) -> bool {
+        let mut needs = self.design.tasks[at].needs.iter();
+        needs.all(|need| self.tasks[*need].now.is_success())
+    }
+
+    fn at_work(&self) -> impl Iterator<Item = &Account> {
+        self.tasks.iter().filter(|task| task.now == Now::AtWork)
+    }
+
+    fn of_stage(&self, stage: usize) -> impl Iterator<Item = Now> {
+        let tasks = self.tasks.iter().zip(&self.design.tasks);
+        tasks
+            .filter(move |(_, design)| design.stage == Some(stage))
+            .map(|(task, _)| task.now)
+    }
+
+    fn stage_is_over(&self, stage: usize) -> bool {
+        self.of_stage(stage).all(Now::is_end)
+    }
+
+    fn stage_went_well(&self, stage: usize) -> bool {
+        self.of_stage(stage)
+            .all(|now| now.is_success() || now == Now::Cancelled)
+    }
+
+    fn check_start(&mut self, at: usize, attempt: u32) {
+        let (task, design) = (&self.tasks[at], &self.design.tasks[at]);
+        assert!(
+            !(self.cancelled || self.gave_up || self.merging),
+            "{at} starts too late"
+        );
+        assert_eq!(
+            task.now,
+            Now::Queued,
+            "{at} starts from its place in the queue"
+        );
+        assert_eq!(attempt, task.attempts + 1, "attempts of {at} are counted");
+        assert!(self.needs_are_met(at), "{at} starts before what it needs");
+        let mut after = design.after.iter();
+        assert!(
+            after.all(|before| self.tasks[*before].now.is_end()),
+            "{at} starts too early"
+        );
+        for stage in 0..design.stage.unwrap_or(0) {
+            assert!(
+                self.stage_is_over(stage),
+                "{at} starts before stage {stage} is over"
+            );
+            assert!(
+                self.design.failed_stage == FailedStage::GoesOn || self.stage_went_well(stage),
+                "{at} starts although stage {stage} failed"
+            );
+        }
+        let begun = design
+            .stage
+            .is_none_or(|stage| self.stages[stage].under_way);
+        assert!(begun, "the stage of {at} was never told to begin");
+        assert!(
+            self.at_work().count() < self.room_for(task),
+            "no room for {at}"
+        );
+        self.check_phase(at);
+        self.check_turn(at);
+    }
+
+    fn room_for(&self, task: &Account) -> usize {
+        let Mode::Parallel { slots } = self.design.settings.mode else {
+            return 1;
+        };
+        let stage = (0..self.stages.len()).find(|stage| !self.stage_is_over(*stage));
+        let stage_alone = stage.is_some_and(|stage| {
+            self.stages[stage].fell_back || !self.design.stages[stage].can_parallel
+        });
+        if self.at_work().any(|other| other.on_woven) {
+            0
+        } else if task.on_woven || self.fell_back || stage_alone {
+            1
+        } else {
+            slots
+        }
+    }
+
+    /// A phase that is closed gives way only when nothing else can move.
+    fn check_phase(&mut self, at: usize) {
+        let design = &self.design.tasks[at];
+        let Some(phase) = design.phase.filter(|_| design.follows_phase) else {
+            return;
+        };
+        let tasks = self.tasks.iter().zip(&self.design.tasks);
+        let here = tasks.map(|(task, design)| {
+            let status = match task.now {
+                Now::Merged | Now::Unchanged => TaskStatus::Completed,
+                Now::Cancelled => TaskStatus::Cancelled,
+                now if now.is_end() => TaskStatus::Failed,
+                _ => TaskStatus::Pending,
+            };
+            (design.phase, status)
+        });
+        let before = self.design.settled_before.iter();
+        let before = before.map(|(phase, status)| (Some(*phase), *status));
+        let open = OpenPhases::of_statuses(before.chain(here), self.design.threshold);
+        let closed = !open.is_open(phase);
+        let mut others = self.tasks.iter();
+        let still = others.all(|task| task.now == Now::Queued || task.now.is_end());
+        assert!(
+            !closed || still || self.gives_way,
+            "{at} starts before its phase"
+        );
+        self.gives_way = closed;
+    }
+
+    /// In a queue one ends before the next begins, and a person lets it.
+    fn check_turn(&self, at: usize) {
+        let task = &self.tasks[at];
+        let Mode::Queue { approval } = self.design.settings.mode else {
+            assert!(
+                !task.on_woven || self.built.is_empty(),
+                "{at} starts before all is woven"
+            );
+            return;
+        };
+        assert!(self.built.is_empty(), "{at} starts before all is woven");
+        let first = self.tasks.iter().all(|task| task.attempts == 0);
+        let may = approval == Approval::Automatic || first || task.approved || task.attempts > 0;
+        assert!(may, "nobody approved {at}");
+    }
+
+    pub(crate) fn check_basis(&self, at: usize, basis: &[usize]) {
+        let (task, own) = (&self.tasks[at], &self.design.tasks[at]);
+        let in_queue = matches!(self.design.settings.mode, Mode::Queue { .. });
+        let stage_fell_back = own.stage.is_some_and(|stage| self.stages[stage].fell_back);
+        let all = in_queue || self.fell_back || stage_fell_back || task.on_woven;
+        let belongs = |other: &usize| {
+            let design = &self.design.tasks[*other];
+            let earlier_phase =
+                own.follows_phase && design.phase.is_some() && design.phase < own.phase;
+            let earlier_stage = design.stage.is_some() && design.stage < own.stage;
+            all || self.before[at][*other] || earlier_phase || earlier_stage
+        };
+        let expected: Vec<usize> = self.woven.iter().copied().filter(belongs).collect();
+        assert_eq!(basis, expected, "the basis of {at}");
+    }
+
+    pub(crate) fn check_end(&self, status: &BatchStatus) {
+        let settings = &self.design.settings;
+        assert!(
+            self.tasks.iter().all(|task| task.now.is_end()),
+            "every task has an ending"
+        );
+        assert!(!self.tasks.iter().any(|task| task.now.is_pending()));
+        assert!(
+            !self.stages.iter().any(|stage| stage.under_way),
+            "every stage is told to end"
+        );
+        let breaks_rule = |task: &Account| {
+            (task.now.is_failure() && settings.on_failure == OnFailure::Stop)
+                || (task.now == Now::Conflicted && settings.on_conflict == OnConflict::Fail)
+        };
+        let broken = self.tasks.iter().any(breaks_rule);
+        let newly_broken = self
+            .tasks
+            .iter()
+            .any(|task| breaks_rule(task) && !task.excused);
+        assert!(
+            !newly_broken || self.gave_up || self.cancelled,
+            "it should have given up"
+        );
+        let stage_failed = self.design.failed_stage == FailedStage::StopsThePlan
+            && (0..self.stages.len()).any(|stage| !self.stage_went_well(stage));
+        let merged = !self.woven.is_empty();
+        let needless = self.tasks.iter().all(|task| task.now == Now::Unchanged);
+        let expected = if self.cancelled {
+            "cancelled"
+        } else if !self.gave_up && !broken && !stage_failed && (merged || needless) {
+            "completed"
+        } else {
+            "failed"
+        };
+        assert_eq!(
+            status.as_str(),
+            expected,
+            "the batch is what became of its tasks"
+        );
+    }
+}
+
+fn all_before(tasks: &[TaskDesign]) -> Vec<Vec<bool>> {
+    let mut before = vec![vec![false; tasks.len()]; tasks.len()];
+    let mut grows = true;
+    while grows {
+        grows = false;
+        for (at, task) in tasks.iter().enumerate() {
+            for direct in task.needs.iter().chain(&task.after) {
+                for other in 0..tasks.len() {
+                    let reached = other == *direct || before[*direct][other];
+                    grows |= reached && !before[at][other];
+                    before[at][other] |= reached;
+                }
+            }
+        }
+    }
+    before
+}
