@@ -10,6 +10,7 @@ mod guard;
 mod mark;
 mod next;
 mod plan;
+mod processes;
 mod run;
 mod stopping;
 mod weave;

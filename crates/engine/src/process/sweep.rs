@@ -44,8 +44,11 @@ pub fn end_leftovers(
 /// Waits for a wrapper that is ending by itself, because its engine is gone; asks it after a while.
 fn await_end(pidfd: &OwnedFd, patience: Duration) -> io::Result<()> {
     if wait(pidfd.as_fd(), None, patience)? == Woke::Deadline {
-        // It may be gone by now, which is what was wanted; if not, the sweep takes it along.
-        let _ = pidfd_send_signal(pidfd, Signal::TERM);
+        // It may be gone by now, which is what was wanted; if not, the sweep takes it along. One that is stopped would
+        // not hear it.
+        for signal in [Signal::TERM, Signal::CONT] {
+            let _ = pidfd_send_signal(pidfd, signal);
+        }
         wait(pidfd.as_fd(), None, ASKED)?;
     }
     Ok(())
