@@ -34,8 +34,8 @@ pub struct Batch {
     pub built: Vec<usize>,
     /// The commit that everything woven ends in, if anything is.
     pub tip: Option<Commit>,
-    /// Its branch in the user's repository.
-    pub branch: Option<String>,
+    /// Its branch in the user's repository, and the commit that was put there.
+    pub published: Option<(String, Commit)>,
     /// Whether running several at once was given up.
     pub one_at_a_time: bool,
     /// What was told of each stage.
@@ -126,7 +126,7 @@ impl Batch {
             woven: Vec::new(),
             built: Vec::new(),
             tip: None,
-            branch: None,
+            published: None,
             one_at_a_time: false,
             stages: vec![StageTold::default(); design.stages.len()],
             limits_in_a_row: 0,
@@ -179,7 +179,9 @@ impl Batch {
         }
         match event {
             BatchEvent::FellBack { stage: None, .. } => self.one_at_a_time = true,
-            BatchEvent::Published { branch, .. } => self.branch = Some(branch.clone()),
+            BatchEvent::Published { branch, tip } => {
+                self.published = Some((branch.clone(), tip.clone()));
+            }
             BatchEvent::Reopened => {
                 self.limits_in_a_row = 0;
                 for task in &mut self.tasks {

@@ -37,7 +37,7 @@ use self::clock::Clock;
 use self::marks::Marks;
 use self::run_loop::Loop;
 use crate::consent::SteeringFiles;
-use crate::database::{Database, DatabaseError, LoadedBatch, NewBatch, StoredEvent};
+use crate::database::{Among, BatchFilter, Database, DatabaseError, LoadedBatch, NewBatch, StoredEvent};
 use crate::git::{CommitId, Git, GitError, Store, StoreError};
 use crate::ownership::{BatchLock, Door, OwnershipError, Reply, Request};
 use crate::process::ProcessError;
@@ -181,9 +181,13 @@ pub fn interrupted(state: &StateFolder, folder: &Path) -> Result<Vec<u32>, RunEr
     let store = Store::open(Git::find()?, &state.stores(), folder)?;
     let database = Database::open(state)?;
     let mut numbers = Vec::new();
-    for row in database.open_batches(&paths::project_name(&store))? {
-        if !crate::ownership::is_owned(&state.batch(row))? {
-            numbers.push(row);
+    let open = BatchFilter {
+        project: Some(&paths::project_name(&store)),
+        among: Among::Open,
+    };
+    for row in database.batches(open)? {
+        if !crate::ownership::is_owned(&state.batch(row.id))? {
+            numbers.push(row.id);
         }
     }
     numbers.sort_unstable();

@@ -29,9 +29,6 @@ pub enum StateFolderError {
         /// What the system said.
         source: io::Error,
     },
-    /// Somebody else runs a batch of the same project.
-    #[error("another run of this project is under way")]
-    Busy,
 }
 
 impl StateFolderError {
@@ -41,9 +38,6 @@ impl StateFolderError {
             Self::Homeless => "set PLEACH_HOME to a folder of your own",
             Self::Io { .. } => {
                 "check that the folder can be written to, or set PLEACH_HOME to another one"
-            }
-            Self::Busy => {
-                "wait until it has ended; this version runs one batch of a project at a time"
             }
         }
     }
@@ -80,15 +74,26 @@ impl StateFolder {
         Ok(Self { path })
     }
 
+    /// The file that everything which happened is written to.
+    pub fn database(&self) -> PathBuf {
+        self.path.join("pleach.db")
+    }
+
     /// Where the private stores are.
     pub fn stores(&self) -> PathBuf {
         self.path.join("stores")
     }
 
-    /// Where the worktrees of a batch are.
-    pub fn worktrees(&self, project: &str, batch: u32) -> PathBuf {
-        let project = self.path.join("worktrees").join(project);
+    /// Where the worktrees of a batch are, below a folder of one's own choice or here.
+    pub fn worktrees(&self, root: Option<&Path>, project: &str, batch: u32) -> PathBuf {
+        let here = self.path.join("worktrees");
+        let project = root.unwrap_or(&here).join(project);
         project.join(format!("batch-{batch}"))
+    }
+
+    /// Where what belongs to a batch is.
+    pub fn batch(&self, number: u32) -> PathBuf {
+        self.path.join("batches").join(number.to_string())
     }
 
     /// Where ports are leased, over all processes of this user.
@@ -124,19 +129,6 @@ impl StateFolder {
                 Err(source) => return Err(failed("create", &folder)(source)),
             }
         }
-    }
-}
-
-/// Holds the right to run batches of a project; let go when dropped, or when the process ends.
-#[derive(Debug)]
-pub struct ProjectLock(#[expect(dead_code, reason = "holding it is its use")] Locked);
-
-impl ProjectLock {
-    /// Takes the lock of the project whose store is at `home`, or tells that somebody has it.
-    pub fn take(home: &Path) -> Result<Self, StateFolderError> {
-        let path = home.join("run.lock");
-        let file = try_lock(&path).map_err(failed("lock", &path))?;
-        file.map(Self).ok_or(StateFolderError::Busy)
     }
 }
 
@@ -188,17 +180,5 @@ mod tests {
         });
         numbers.sort_unstable();
         assert_eq!(numbers, (1..=8).collect::<Vec<u32>>());
-    }
-
-    #[test]
-    fn a_project_is_locked_until_the_lock_is_dropped() {
-        let folder = tempfile::tempdir().unwrap();
-        let lock = ProjectLock::take(folder.path()).unwrap();
-        assert!(matches!(
-            ProjectLock::take(folder.path()),
-            Err(StateFolderError::Busy)
-        ));
-        drop(lock);
-        ProjectLock::take(folder.path()).unwrap();
     }
 }

@@ -399,7 +399,7 @@ fn publishing_adds_a_branch_and_nothing_else() {
     let base = store.resolve_base(None).unwrap();
     let before = repo.fingerprint();
     let _ = fs::remove_file(&canary);
-    let name = store.publish(&base, "pleach/batch-1").unwrap();
+    let name = store.publish(&base, "pleach/batch-1", None).unwrap();
     assert_eq!(name, "pleach/batch-1");
     assert!(!canary.exists(), "a hook of the user ran");
     assert_eq!(repo.fingerprint(), before);
@@ -411,7 +411,7 @@ fn a_published_branch_is_never_moved() {
     let repo = TestRepo::new();
     let (first, second) = (id(&repo.head()), id(&repo.commit("second")));
     let store = open(&repo);
-    let publish = |commit| store.publish(commit, "pleach/batch-1").unwrap();
+    let publish = |commit| store.publish(commit, "pleach/batch-1", None).unwrap();
     assert_eq!(publish(&first), "pleach/batch-1");
     assert_eq!(publish(&first), "pleach/batch-1");
     repo.git(&["switch", "--quiet", "pleach/batch-1"]);
@@ -424,7 +424,7 @@ fn a_published_branch_is_never_moved() {
     assert_eq!(publish(&third), "pleach/batch-1");
     let fourth = id(&repo.commit("fourth"));
     store.resolve_base(None).unwrap();
-    let beside_folder = store.publish(&fourth, "pleach/batch-1-3").unwrap();
+    let beside_folder = store.publish(&fourth, "pleach/batch-1-3", None).unwrap();
     assert_eq!(beside_folder, "pleach/batch-1-3-2");
 }
 
@@ -434,7 +434,7 @@ fn a_branch_that_is_checked_out_but_not_born_is_left_alone() {
     let store = open(&repo);
     let base = store.resolve_base(None).unwrap();
     repo.git(&["symbolic-ref", "HEAD", "refs/heads/pleach/batch-1"]);
-    let name = store.publish(&base, "pleach/batch-1").unwrap();
+    let name = store.publish(&base, "pleach/batch-1", None).unwrap();
     assert_eq!(name, "pleach/batch-1-2");
 }
 
@@ -444,7 +444,7 @@ fn a_branch_named_like_the_prefix_is_an_error_that_names_it() {
     repo.git(&["branch", "pleach"]);
     let store = open(&repo);
     let base = store.resolve_base(None).unwrap();
-    let error = store.publish(&base, "pleach/batch-1").unwrap_err();
+    let error = store.publish(&base, "pleach/batch-1", None).unwrap_err();
     assert!(matches!(&error, StoreError::PrefixTaken { branch, .. } if branch == "pleach"));
     assert!(error.hint().unwrap().contains("branch_prefix"));
 }
@@ -471,5 +471,5 @@ fn a_sha256_repository_has_a_sha256_store() {
     let store = open_at(&repo, &other).unwrap();
     let base = store.resolve_base(None).unwrap();
     assert_eq!(base.as_str().len(), 64);
-    assert_eq!(store.publish(&base, "pleach/x").unwrap(), "pleach/x");
+    assert_eq!(store.publish(&base, "pleach/x", None).unwrap(), "pleach/x");
 }

@@ -6,7 +6,7 @@
 const SHOWN: usize = 200;
 
 /// The last line with something in it, without what would move the cursor or hide text.
-pub(super) fn last_line(output: &[u8]) -> Option<String> {
+pub(crate) fn last_line(output: &[u8]) -> Option<String> {
     let output = String::from_utf8_lossy(output);
     // A bar that is drawn over and over ends its lines with a carriage return.
     let mut lines = output.rsplit(['\n', '\r']).map(plain);

@@ -1,6 +1,6 @@
-//! Brings a commit into the user's repository as a new branch.
+//! Brings a commit into the user's repository as a branch.
 //!
-//! This is the only thing that is ever written there; it moves nothing that exists.
+//! This is the only thing that is ever written there; it moves nothing but what it put there itself.
 
 use super::checkout::Checkout;
 use super::store::Project;
@@ -9,12 +9,26 @@ use super::{CommitId, Place, Store, StoreError};
 impl Store {
     /// Creates a branch in the user's repository and returns its name, numbered if it was taken.
     ///
-    /// A project that is only an address has no such repository: [`StoreError::NoCheckout`].
-    pub fn publish(&self, commit: &CommitId, branch: &str) -> Result<String, StoreError> {
+    /// A branch that still is where we put it (`ours`) moves, unless it is checked out. A project that is only an
+    /// address has no such repository: [`StoreError::NoCheckout`].
+    pub fn publish(
+        &self,
+        commit: &CommitId,
+        branch: &str,
+        ours: Option<&CommitId>,
+    ) -> Result<String, StoreError> {
         let checkout = self.checkout()?;
         self.check_prefixes(branch)?;
         self.copy_objects(checkout, commit)?;
         let checked_out = checkout.checked_out(&self.git)?;
+        let full = format!("refs/heads/{branch}");
+        if let Some(ours) = ours.filter(|_| !checked_out.contains(&full)) {
+            let update = ["update-ref", "--no-deref", &full, commit.as_str(), ours.as_str()];
+            let call = self.signed(self.git.call(Place::Users(&checkout.folder)));
+            if call.args(update).run()?.code == 0 {
+                return Ok(branch.to_owned());
+            }
+        }
         let name = self.claim(
             Place::Users(&checkout.folder),
             &format!("refs/heads/{branch}"),
@@ -22,6 +36,19 @@ impl Store {
             &checked_out,
         )?;
         Ok(name.trim_start_matches("refs/heads/").to_owned())
+    }
+
+    /// Removes a branch from the user's repository that still is where we put it and is not checked out.
+    pub fn unpublish(&self, branch: &str, ours: &CommitId) -> Result<(), StoreError> {
+        let checkout = self.checkout()?;
+        let full = format!("refs/heads/{branch}");
+        if !checkout.checked_out(&self.git)?.contains(&full) {
+            let delete = ["update-ref", "--no-deref", "-d", &full, ours.as_str()];
+            let call = self.signed(self.git.call(Place::Users(&checkout.folder)));
+            // One that somebody moved is theirs now, and one that is gone is what was wanted.
+            call.args(delete).run()?;
+        }
+        Ok(())
     }
 
     /// Fails if a branch stands where a folder of branches is wanted.

@@ -47,6 +47,12 @@ impl Store {
         self.call().args(update).output().map(drop)
     }
 
+    /// Removes a ref of the store if it still is where it was seen.
+    pub(crate) fn drop_ref(&self, name: &str, seen: &CommitId) -> Result<(), GitError> {
+        let delete = ["update-ref", "--no-deref", "-d", name, seen.as_str()];
+        self.call().args(delete).output().map(drop)
+    }
+
     /// Creates a ref at a commit, under the first free one of `name`, `name-2`, `name-3` …
     pub(super) fn claim(
         &self,

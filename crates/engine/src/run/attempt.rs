@@ -21,7 +21,7 @@ use crate::capture::{
     CaptureOptions, Captured, History, Kept, capture, keep_captured, keep_last_state,
 };
 use crate::causes::with_causes;
-use crate::git::{CommitId, RefsSnapshot, Store};
+use crate::git::{CommitId, RefsSnapshot, Store, ref_segment};
 use crate::ports::PortLease;
 use crate::process::{
     Cancel, Ending, LOG_CAP, ProcessIdentity, ProcessSpec, Record, Shim, load_record,
@@ -150,6 +150,23 @@ impl Workshop {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// The same for a worktree that an earlier process left behind.
+    pub(super) fn dispose_of_earlier(
+        &self,
+        worktree: Worktree,
+        task: &TaskId,
+        attempt: u32,
+        disposal: &Receiver<Disposal>,
+    ) -> Vec<String> {
+        if disposal.recv() != Ok(Disposal::Remove) {
+            return Vec::new();
+        }
+        let name = self.keep_name(&ref_segment(task.as_str()), attempt);
+        let retired = worktree.retire(&self.store, &name);
+        let told = |error| explain("its worktree could not be removed", &error);
+        retired.err().map(told).into_iter().collect()
     }
 
     fn carry_out(
@@ -468,10 +485,10 @@ impl NotRun {
 }
 
 /// The transcript of an attempt, in its folder.
-pub(crate) const LOG: &str = "agent.log";
+pub const LOG: &str = "agent.log";
 
 /// Where what an attempt says and how it ended is kept.
-pub(crate) fn attempt_folder(batch: &Path, segment: &str, attempt: u32) -> PathBuf {
+pub fn attempt_folder(batch: &Path, segment: &str, attempt: u32) -> PathBuf {
     batch
         .join(format!("task-{segment}"))
         .join(format!("attempt-{attempt}"))

@@ -143,7 +143,7 @@ impl Loop<'_> {
             status: self.batch.status.clone(),
             base: self.base.clone(),
             tip: self.tip.clone(),
-            branch: self.batch.branch.clone(),
+            branch: self.published().map(|(branch, _)| branch),
             tasks: tasks.collect(),
             time: self.clock.total(),
             logs: self.workshop.folder.clone(),

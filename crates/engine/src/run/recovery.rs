@@ -2,13 +2,16 @@
 //!
 //! Looks at what is there instead of assuming what was done.
 
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
 use pleach_domain::batch::{AttemptEnding, Chance, Message};
 use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::task_state::{Commit, TaskState};
 
-use super::RunError;
 use super::attempt::{Disposal, From, PATIENCE};
 use super::run_loop::{Loop, disposal, task_branch};
+use super::{Heard, RunError};
 use crate::capture::keep_last_state;
 use crate::git::{CommitId, ref_segment};
 use crate::process::{ProcessIdentity, Record, end_leftovers};
@@ -35,12 +38,18 @@ impl Loop<'_> {
                     let id = self.id(task);
                     self.timers.pause(&id, pause);
                 }
-                TaskState::Queued | TaskState::Waiting | TaskState::Built { .. } => {}
+                TaskState::Queued | TaskState::Waiting => {}
+                TaskState::Built { .. } => self.watch_over_built(task)?,
                 TaskState::Ended(_) => self.mark_again(task),
             }
             self.clear_tree_of(task);
         }
         self.flush()
+    }
+
+    /// Goes on from where an ended batch stands.
+    pub(super) fn stand_at_the_tip(&mut self) -> Result<(), RunError> {
+        self.reset_batch_branch()
     }
 
     /// Agents of the dead process end by themselves when it does; this waits, and makes sure.
@@ -111,6 +120,32 @@ impl Loop<'_> {
                 Err(RunError::Worktree(Box::new(error)))
             }
         }
+    }
+
+    /// The worktree of what is built goes when that is woven.
+    fn watch_over_built(&mut self, task: usize) -> Result<(), RunError> {
+        let state = &self.batch.tasks[task];
+        let basis = state.basis.as_ref().and_then(|basis| basis.0.parse().ok());
+        let Some(basis) = basis else { return Ok(()) };
+        let spec = self.tree_spec(task, basis);
+        let worktree = Worktree::existing(&self.workshop.store, &spec)
+            .map_err(Box::new)
+            .map_err(RunError::Worktree)?;
+        let Some(worktree) = worktree else {
+            return Ok(());
+        };
+        let id = self.id(task);
+        let (say, disposal) = channel();
+        self.disposals.insert(task, say);
+        let workshop = Arc::clone(&self.workshop);
+        let sender = self.sender.clone();
+        let attempt = state.attempts;
+        std::thread::spawn(move || {
+            let notes = workshop.dispose_of_earlier(worktree, &id, attempt, &disposal);
+            // Nobody listens only when the loop failed, and then everything stays.
+            let _ = sender.send(Heard::Cleared { task: id, notes });
+        });
+        Ok(())
     }
 
     fn result_of(&self, task: usize, attempt: u32) -> Result<Option<Record>, RunError> {

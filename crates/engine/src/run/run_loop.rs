@@ -19,7 +19,7 @@ use super::marks::Marks;
 use super::timers::Timers;
 use super::{Heard, RunError, Told};
 use crate::consent::SteeringFiles;
-use crate::database::Database;
+use crate::database::{Database, NotedProcess};
 use crate::git::{CommitId, ref_segment};
 use crate::ownership::Reply;
 use crate::process::Cancel;
@@ -145,15 +145,15 @@ impl Loop<'_> {
     /// A wrapper may run its agent once the database knows whom to end after a crash.
     fn note_process(&mut self, launched: Launched) -> Result<(), RunError> {
         let process = &launched.process;
-        self.database.note_process(
-            self.workshop.number,
-            &launched.task,
-            launched.attempt,
-            &process.boot_id,
-            process.pid,
-            process.start_time,
-            &process.nonce,
-        )?;
+        let noted = NotedProcess {
+            task: launched.task,
+            attempt: launched.attempt,
+            boot_id: process.boot_id.clone(),
+            pid: process.pid,
+            start_time: process.start_time,
+            nonce: process.nonce.clone(),
+        };
+        self.database.note_process(self.workshop.number, &noted)?;
         // An attempt that does not listen any more has ended otherwise.
         let _ = launched.go.send(());
         Ok(())

@@ -52,7 +52,7 @@ fn a_project_can_be_an_address() {
     }
     let base = store.resolve_base(None).unwrap();
     assert!(store.read_file_at(&base, "README.md").unwrap().is_some());
-    let error = store.publish(&base, "pleach/batch-1").unwrap_err();
+    let error = store.publish(&base, "pleach/batch-1", None).unwrap_err();
     assert!(matches!(error, StoreError::NoCheckout { .. }), "{error}");
     assert_eq!(repo.fingerprint(), before);
 }
