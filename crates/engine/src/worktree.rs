@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of who works there; takes one away only for proof that what is in it is kept.
 
+mod include;
 mod list;
 mod record;
 mod sweep;
@@ -17,6 +18,7 @@ use std::time::Duration;
 use crate::capture::{CaptureError, Kept, keep_last_state};
 use crate::git::{CommitId, GitError, Store, StoreError, ref_segment};
 
+pub use include::{Included, NotCopied, Why};
 pub use list::{Listed, TreeState, list};
 pub use sweep::sweep;
 pub use trash::finish_removals;

@@ -6,6 +6,8 @@
 mod hazards;
 #[path = "capture/hostile.rs"]
 mod hostile;
+#[path = "capture/included.rs"]
+mod included;
 #[path = "capture/kinds.rs"]
 mod kinds;
 #[path = "capture/rules.rs"]

@@ -2,15 +2,14 @@
 //!
 //! Knows nothing of what happens to the others.
 
-use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::staging::{Staging, push_path};
+use super::staging::Staging;
 use super::walk::{self, Kind, Loose};
 use super::{CaptureError, is_plain_file};
-use crate::git::{Call, GitError, nul_separated, os_str};
+use crate::git::{ignored, os_str};
 
 impl Staging<'_> {
     /// The files and links that are not ignored, those in folders that are not ignored included.
@@ -80,27 +79,4 @@ fn mirror_link(root: &Path, mirror: &Path, link: &[u8]) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-fn ignored<'p>(
-    call: Call,
-    paths: impl Iterator<Item = &'p [u8]>,
-) -> Result<HashSet<Vec<u8>>, GitError> {
-    // A leading dot keeps a colon from being read as magic.
-    const HERE: &[u8] = b"./";
-    let mut question = Vec::new();
-    for path in paths {
-        question.extend_from_slice(HERE);
-        push_path(&mut question, path);
-    }
-    let ask = ["check-ignore", "-z", "--no-index", "--stdin"];
-    let answer = call.args(ask).stdin(question).run()?;
-    if !matches!(answer.code, 0 | 1) {
-        return Err(answer.failure());
-    }
-    let ignored = nul_separated(&answer.stdout);
-    Ok(ignored
-        .filter_map(|path| path.strip_prefix(HERE))
-        .map(<[u8]>::to_vec)
-        .collect())
 }
