@@ -192,9 +192,40 @@ pub(crate) struct RunArgs {
     /// How many tasks run at once, from 1 to 64
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
     pub(crate) jobs: Option<u64>,
+    /// Whether tasks run side by side or one by one
+    #[arg(long, value_enum)]
+    pub(crate) mode: Option<ModeArg>,
     /// The agent, by its name in pleach.toml
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
+    /// The model that the agent is to use
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Tell agents this too; with places such as {{title}} it is all they are told. @FILE reads it from a file
+    #[arg(long, value_name = "TEXT|@FILE")]
+    pub(crate) prompt: Option<String>,
+    /// Let every wave wait until the one before is over and woven
+    #[arg(long)]
+    pub(crate) waves: bool,
+    /// Which history leads to the result; the tree is the same
+    #[arg(long, value_enum, value_name = "STRATEGY")]
+    pub(crate) merge: Option<MergeStrategy>,
+    /// What to do with a branch that does not merge cleanly
+    #[arg(long, value_enum)]
+    pub(crate) on_conflict: Option<OnTaskConflict>,
+    /// Start nothing new once a task did not make it, and stop what runs
+    #[arg(long)]
+    pub(crate) stop_on_failure: bool,
+    /// Fail instead of going on one at a time when several at once do not work out
+    #[arg(long)]
+    pub(crate) no_fallback: bool,
+    /// Go on with a batch that was interrupted, and with nothing else; the last one if none is named
+    #[arg(long, value_name = "BATCH", num_args = 0..=1, conflicts_with_all = ["select", "dry_run"])]
+    #[expect(clippy::option_option, reason = "the flag may stand with and without a number")]
+    pub(crate) resume: Option<Option<u32>>,
+    /// Go on in the background; `pleach status` tells how far it is
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) detach: bool,
     /// The ref to start from instead of the current branch
     #[arg(long, value_name = "REF")]
     pub(crate) base: Option<String>,
@@ -226,6 +257,28 @@ pub(crate) enum MergeStrategy {
     Rebase,
     /// One commit with all branches as parents
     Octopus,
+}
+
+/// How tasks take turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeArg {
+    /// Several at once
+    Parallel,
+    /// One by one; after each, the next waits for `pleach approve`
+    Queue,
+    /// One by one, without asking
+    Serial,
+}
+
+/// What to do with a task whose branch does not merge cleanly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnTaskConflict {
+    /// Leave it out, and go on
+    Skip,
+    /// Give the whole batch up
+    Fail,
+    /// Have the agent do the task again on the woven result, once
+    Rerun,
 }
 
 /// What to do with a branch that does not merge.

@@ -11,9 +11,11 @@ use pleach_domain::select::SelectionError;
 use pleach_engine::agent::NoAgent;
 use pleach_engine::causes::with_causes;
 use pleach_engine::config::ConfigError;
+use pleach_engine::database::DatabaseError;
 use pleach_engine::git::{GitError, PutError, StoreError};
 use pleach_engine::plan_file::PlanFileError;
 use pleach_engine::plan_in_use::NoPlan;
+use pleach_engine::prompt::UnknownPlace;
 use pleach_engine::run::RunError;
 use pleach_engine::state_folder::StateFolderError;
 use pleach_engine::weave::WeaveError;
@@ -323,6 +325,28 @@ impl From<WorktreeError> for Failures {
     }
 }
 
+impl From<DatabaseError> for Failures {
+    fn from(error: DatabaseError) -> Self {
+        let (exit, code) = match error {
+            DatabaseError::TaskBusy { .. } => (Exit::Usage, "task_busy"),
+            _ => (Exit::Environment, "database"),
+        };
+        Failure {
+            hint: error.hint().map(str::to_owned),
+            ..Failure::new(exit, code, with_causes(&error))
+        }
+        .into()
+    }
+}
+
+impl From<UnknownPlace> for Failures {
+    fn from(error: UnknownPlace) -> Self {
+        Failure::new(Exit::Usage, "bad_prompt", error.to_string())
+            .hint(error.hint())
+            .into()
+    }
+}
+
 impl From<RunError> for Failures {
     fn from(error: RunError) -> Self {
         match error {
@@ -331,7 +355,14 @@ impl From<RunError> for Failures {
             RunError::State(error) => error.into(),
             RunError::Weave(error) => error.into(),
             RunError::Worktree(error) => (*error).into(),
-            RunError::Io { .. } => {
+            RunError::Database(error) => error.into(),
+            RunError::NoBatch(_) => Failure::new(Exit::Usage, "batch_not_found", error.to_string())
+                .hint("`pleach status --all` lists the batches there are")
+                .into(),
+            RunError::Ownership(_)
+            | RunError::Process(_)
+            | RunError::Unreadable { .. }
+            | RunError::Io { .. } => {
                 Failure::new(Exit::Environment, "run", with_causes(&error)).into()
             }
         }

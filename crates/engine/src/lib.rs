@@ -7,6 +7,7 @@ pub mod config;
 pub mod consent;
 pub mod database;
 pub mod demo;
+pub mod detach;
 pub mod git;
 pub mod ownership;
 mod path_text;

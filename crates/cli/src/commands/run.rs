@@ -1,33 +1,31 @@
 //! `pleach run`: runs an agent on tasks and weaves what it did.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_domain::batch::BatchStatus;
+use pleach_domain::batch::{Barriers, BatchStatus, Fallback};
 use pleach_domain::graph::{Graph, Order, Rules, Strictness};
-use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_domain::task_state::Ending;
-use pleach_engine::agent;
-use pleach_engine::config::{Config, NotYet};
+use pleach_engine::config::{Config, Mode, NotYet, OnConflict};
 use pleach_engine::plan_in_use::project_folder;
-use pleach_engine::run::{Controls, Fetch, Prepared, RunRequest, Summary, prepare};
+use pleach_engine::prompt::Template;
+use pleach_engine::run::{Fetch, RunRequest, Summary, interrupted, prepare, take_up};
 use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
+use pleach_engine::weave::Strategy;
+use pleach_engine::{agent, detach};
 
-use crate::args::RunArgs;
+use super::watch::carry_out;
+use crate::args::{MergeStrategy, ModeArg, OnTaskConflict, RunArgs};
 use crate::failure::{Exit, Failure, Failures, warn};
-use crate::output::Reader;
+use crate::output::{Reader, tell, tell_error};
 use crate::plan_source::{PlanSource, choose, current_folder};
 use crate::preview::{Preview, ask};
-use crate::report::Reporter;
-use crate::summary;
 
 /// How long an agent may take to stop.
-const GRACE: Duration = Duration::from_secs(10);
+pub(crate) const GRACE: Duration = Duration::from_secs(10);
 
 /// Runs the chosen tasks.
 pub(crate) fn run(arguments: &RunArgs) -> Result<Exit, Failures> {
@@ -35,55 +33,170 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<Exit, Failures> {
 }
 
 fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
-    let folder = current_folder()?;
-    let settings = Settings::load(&project_folder(&folder), flags(arguments))?;
-    refuse_what_is_not_done_yet(&settings.not_yet)?;
-    let source = PlanSource::load(arguments.plan.as_deref())?;
-    let chosen = chosen_tasks(&source, arguments)?;
-    let program = own_program()?;
-    let agent = agent::choose(&settings, &program)?;
-    agent.check_installed()?;
-    let slots = settings.max_parallel;
-    let preview = Preview {
-        plan: &source.path,
-        tasks: chosen.len(),
-        waves: waves(&source.document.plan, &chosen, arguments.order.rules()),
-        slots,
-        agent: &*agent,
-    };
-    if !arguments.json {
-        preview.print();
-    }
-    if arguments.dry_run {
-        return Ok(Exit::Success);
-    }
-    let titles = titles(&source, &chosen);
-    let prepared = prepare(RunRequest {
-        folder,
-        plan_path: source.path,
-        plan_text: source.text,
-        document: source.document,
-        chosen,
-        rules: arguments.order.rules(),
-        slots,
-        agent,
-        base: settings.base,
-        timeout: settings.task_timeout,
-        grace: GRACE,
+    let place = Place {
+        folder: current_folder()?,
         state: StateFolder::of_user()?,
-        program,
-        fetch: if arguments.fetch {
-            Fetch::Origin
-        } else {
-            Fetch::Nothing
-        },
-    })?;
-    if !arguments.yes {
-        ask(&prepared.steering().paths().collect::<Vec<_>>())?;
+        program: own_program()?,
+        reader: Reader::of(arguments.json),
+    };
+    if arguments.in_background {
+        detach::leave_terminal();
     }
-    let reader = Reader::of(arguments.json);
-    let summary = carry_out(prepared, reader, titles)?;
-    Ok(exit(&summary))
+    if let Some(wanted) = arguments.resume {
+        return place.resume(wanted);
+    }
+    let settings = Settings::load(&project_folder(&place.folder), flags(arguments))?;
+    refuse_what_is_not_done_yet(&settings.not_yet)?;
+    let resumed = if arguments.dry_run || arguments.detach {
+        None
+    } else {
+        place.resume_all()?
+    };
+    match (place.fresh(arguments, settings), resumed) {
+        // What was to be done may have been done by what was taken up.
+        (Err(failures), Some(exit)) if failures.code() == "nothing_to_do" => Ok(exit),
+        (fresh, None) => fresh,
+        (fresh, Some(Exit::Success)) => fresh,
+        (fresh, Some(exit)) => fresh.map(|_| exit),
+    }
+}
+
+/// Who runs where.
+struct Place {
+    folder: PathBuf,
+    state: StateFolder,
+    program: PathBuf,
+    reader: Reader,
+}
+
+impl Place {
+    /// Goes on with batches whose process died; `None` if there is none.
+    fn resume_all(&self) -> Result<Option<Exit>, Failures> {
+        let mut worst = None;
+        for number in interrupted(&self.state, &self.folder)? {
+            if let Some(exit) = self.resume_one(number)? {
+                worst = worst.filter(|other| *other != Exit::Success).or(Some(exit));
+            }
+        }
+        Ok(worst)
+    }
+
+    /// Goes on with one batch; `None` if somebody else does.
+    fn resume_one(&self, number: u32) -> Result<Option<Exit>, Failures> {
+        let Some(prepared) = take_up(&self.state, number, &self.program, None)? else {
+            return Ok(None);
+        };
+        tell_error(format_args!(
+            "batch {number} was interrupted; going on with it\n"
+        ));
+        let summary = carry_out(prepared, self.reader)?;
+        Ok(Some(exit(&summary)))
+    }
+
+    fn resume(&self, wanted: Option<u32>) -> Result<Exit, Failures> {
+        let number = match wanted {
+            Some(number) => number,
+            None => *interrupted(&self.state, &self.folder)?
+                .last()
+                .ok_or_else(|| {
+                    let message = "no batch of this repository is interrupted";
+                    Failure::new(Exit::Usage, "nothing_to_resume", message)
+                        .hint("`pleach status` shows the batches there are")
+                })?,
+        };
+        let exit = self.resume_one(number)?.ok_or_else(|| {
+            let message = format!("batch {number} is running in another process");
+            Failure::new(Exit::Usage, "batch_running", message)
+                .hint(format!("`pleach status {number} --watch` follows it"))
+        })?;
+        Ok(exit)
+    }
+
+    fn fresh(&self, arguments: &RunArgs, settings: Settings) -> Result<Exit, Failures> {
+        let source = PlanSource::load(arguments.plan.as_deref())?;
+        let chosen = chosen_tasks(&source, arguments)?;
+        let agent = agent::choose(&settings)?;
+        agent.agent(&self.program).check_installed()?;
+        let template = template(arguments, &settings)?;
+        let rules = arguments.order.rules();
+        if !arguments.json && !arguments.in_background {
+            Preview {
+                plan: &source.path,
+                tasks: chosen.len(),
+                waves: waves(&source.document.plan, &chosen, rules),
+                settings: &settings,
+                agent: &*agent.agent(&self.program),
+            }
+            .print();
+        }
+        if arguments.dry_run {
+            return Ok(Exit::Success);
+        }
+        let prepared = prepare(RunRequest {
+            folder: self.folder.clone(),
+            plan_path: source.path,
+            plan_text: source.text,
+            document: source.document,
+            chosen,
+            rules,
+            barriers: if arguments.waves {
+                Barriers::Waves
+            } else {
+                Barriers::Stages
+            },
+            fallback: if arguments.no_fallback {
+                Fallback::Fail
+            } else {
+                Fallback::OneAtATime
+            },
+            settings,
+            agent,
+            template,
+            grace: GRACE,
+            state: self.state.clone(),
+            program: self.program.clone(),
+            fetch: if arguments.fetch {
+                Fetch::Origin
+            } else {
+                Fetch::Nothing
+            },
+        })?;
+        if !arguments.yes {
+            ask(&prepared.steering().paths().collect::<Vec<_>>())?;
+        }
+        if arguments.detach {
+            return self.detach();
+        }
+        let summary = carry_out(prepared, self.reader)?;
+        Ok(exit(&summary))
+    }
+
+    /// Starts the same command once more, in the background and without questions.
+    fn detach(&self) -> Result<Exit, Failures> {
+        let is_switch = |word: &OsString| word == "--detach" || word == "--yes";
+        let words = std::env::args_os().skip(1).filter(|word| !is_switch(word));
+        let words: Vec<OsString> = words
+            .chain(["--yes".into(), "--in-background".into()])
+            .collect();
+        let log = self.state.detached_log();
+        let failed = |message: String| {
+            Failure::new(Exit::Environment, "detach", message)
+                .hint(format!("{} tells more", log.display()))
+        };
+        let started = detach::start(&self.program, &words, &log)
+            .map_err(|error| failed(format!("could not go to the background: {error}")))?;
+        let Some(number) = started else {
+            return Err(failed("the run in the background did not begin".to_owned()).into());
+        };
+        match self.reader {
+            Reader::Program => tell(format_args!("{{\"batchId\":{number}}}\n")),
+            Reader::Person => tell(format_args!(
+                "batch {number} runs in the background\n  follow it  pleach status {number} --watch\n  stop it    \
+                 pleach cancel {number}\n"
+            )),
+        }
+        Ok(Exit::Success)
+    }
 }
 
 /// The file of this program, for git to call back.
@@ -99,9 +212,43 @@ fn flags(arguments: &RunArgs) -> Config {
     Config {
         base: arguments.base.clone(),
         agent: arguments.agent.clone(),
+        model: arguments.model.clone(),
         max_parallel: arguments.jobs.and_then(|jobs| usize::try_from(jobs).ok()),
+        mode: arguments.mode.map(|mode| match mode {
+            ModeArg::Parallel => Mode::Parallel,
+            ModeArg::Queue => Mode::Queue,
+            ModeArg::Serial => Mode::Serial,
+        }),
+        merge: arguments.merge.map(|strategy| match strategy {
+            MergeStrategy::Merge => Strategy::Merge,
+            MergeStrategy::Squash => Strategy::Squash,
+            MergeStrategy::Rebase => Strategy::Rebase,
+            MergeStrategy::Octopus => Strategy::Octopus,
+        }),
+        on_conflict: arguments.on_conflict.map(|what| match what {
+            OnTaskConflict::Skip => OnConflict::Skip,
+            OnTaskConflict::Fail => OnConflict::Fail,
+            OnTaskConflict::Rerun => OnConflict::Rerun,
+        }),
+        stop_on_failure: arguments.stop_on_failure.then_some(true),
         ..Config::default()
     }
+}
+
+/// What agents are told besides their task, from the command line or the configured file.
+fn template(arguments: &RunArgs, settings: &Settings) -> Result<Option<Template>, Failures> {
+    let text = match arguments.prompt.as_deref() {
+        None => settings.load_prompt()?,
+        Some(text) => Some(match text.strip_prefix('@') {
+            None => text.to_owned(),
+            Some(path) => std::fs::read_to_string(Path::new(path)).map_err(|error| {
+                let message = format!("could not read {path}: {error}");
+                Failure::new(Exit::Usage, "bad_prompt", message)
+                    .hint("--prompt @FILE reads the prompt from a file")
+            })?,
+        }),
+    };
+    Ok(text.as_deref().map(Template::parse).transpose()?)
 }
 
 /// A key that would be ignored is worse than one that is refused.
@@ -145,60 +292,8 @@ pub(crate) fn waves(plan: &Plan, chosen: &[usize], rules: Rules) -> usize {
     Order::of(&graph, &members, rules).waves.len()
 }
 
-fn titles(source: &PlanSource, chosen: &[usize]) -> HashMap<TaskId, String> {
-    let tasks = chosen
-        .iter()
-        .map(|position| &source.document.plan.tasks[*position]);
-    tasks
-        .map(|task| (task.id.clone(), task.title.clone()))
-        .collect()
-}
-
-/// Runs a prepared batch to its end and prints what became of it.
-pub(crate) fn carry_out(
-    prepared: Prepared,
-    reader: Reader,
-    titles: HashMap<TaskId, String>,
-) -> Result<Summary, Failures> {
-    stop_on_signals(prepared.controls())?;
-    let mut reporter = Reporter::new(reader, titles);
-    let summary = prepared.run(&mut |told| reporter.tell(&told))?;
-    match reader {
-        Reader::Person => summary::print(&summary),
-        Reader::Program => summary::print_json(&summary, reporter.next_id()),
-    }
-    Ok(summary)
-}
-
-/// The first signal asks what runs to stop, the second stops it at once.
-fn stop_on_signals(controls: Controls) -> Result<(), Failures> {
-    let failed = |error: std::io::Error| {
-        Failures::from(Failure::new(
-            Exit::Environment,
-            "signals",
-            format!("could not watch for Ctrl-C: {error}"),
-        ))
-    };
-    let signals = [
-        signal_hook::consts::SIGINT,
-        signal_hook::consts::SIGTERM,
-        signal_hook::consts::SIGHUP,
-        signal_hook::consts::SIGQUIT,
-    ];
-    let mut signals = signal_hook::iterator::Signals::new(signals).map_err(failed)?;
-    let seen = Arc::new(AtomicUsize::new(0));
-    std::thread::spawn(move || {
-        for _ in signals.forever() {
-            match seen.fetch_add(1, Ordering::SeqCst) {
-                0 => controls.cancel(),
-                _ => controls.cancel_at_once(),
-            }
-        }
-    });
-    Ok(())
-}
-
-fn exit(summary: &Summary) -> Exit {
+/// What the shell is told of a batch.
+pub(crate) fn exit(summary: &Summary) -> Exit {
     let succeeded = |ending: &Option<Ending>| ending.as_ref().is_some_and(Ending::is_success);
     if summary.status == BatchStatus::Cancelled {
         Exit::Interrupted

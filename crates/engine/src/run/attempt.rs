@@ -252,9 +252,9 @@ impl Workshop {
         let prompt_file = folder.join("prompt.md");
         write_private(&prompt_file, &attempt.prompt)
             .map_err(NotRun::broke("its prompt could not be written"))?;
-        let copied = self.included.copy_into(worktree.path());
+        let copied = self.included.copy_into(&self.store, worktree);
         let notes = copied.map_err(NotRun::broke("its ignored files could not be copied"))?;
-        finished.notes.extend(notes);
+        finished.notes.extend(notes.iter().map(ToString::to_string));
         // Held until everything that could listen there has ended.
         let ports = PortLease::take(&self.state).map_err(NotRun::broke("it got no ports"))?;
         let said = self.said(attempt, worktree, &ports);

@@ -1,0 +1,51 @@
+//! Runs a prepared batch to its end while telling what happens, and hears Ctrl-C.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pleach_engine::run::{Controls, Prepared, Summary};
+
+use crate::failure::{Exit, Failure, Failures};
+use crate::output::Reader;
+use crate::report::Reporter;
+use crate::summary;
+
+/// Runs a prepared batch to its end and prints what became of it.
+pub(crate) fn carry_out(prepared: Prepared, reader: Reader) -> Result<Summary, Failures> {
+    stop_on_signals(prepared.controls())?;
+    let mut reporter = Reporter::new(reader, prepared.titles());
+    let summary = prepared.run(&mut |told| reporter.tell(&told))?;
+    match reader {
+        Reader::Person => summary::print(&summary),
+        Reader::Program => summary::print_json(&summary),
+    }
+    Ok(summary)
+}
+
+/// The first signal asks what runs to stop, the second stops it at once.
+fn stop_on_signals(controls: Controls) -> Result<(), Failures> {
+    let failed = |error: std::io::Error| {
+        Failures::from(Failure::new(
+            Exit::Environment,
+            "signals",
+            format!("could not watch for Ctrl-C: {error}"),
+        ))
+    };
+    let signals = [
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGTERM,
+        signal_hook::consts::SIGHUP,
+        signal_hook::consts::SIGQUIT,
+    ];
+    let mut signals = signal_hook::iterator::Signals::new(signals).map_err(failed)?;
+    let seen = Arc::new(AtomicUsize::new(0));
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            match seen.fetch_add(1, Ordering::SeqCst) {
+                0 => controls.cancel(),
+                _ => controls.cancel_at_once(),
+            }
+        }
+    });
+    Ok(())
+}
