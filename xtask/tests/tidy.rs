@@ -28,6 +28,7 @@ const MAY_USE: [(&str, &[&str]); 5] = [
             "gix-zlib",
             "pleach-domain",
             "pleach-formats",
+            "rusqlite",
             "rustix",
             "serde",
             "serde_json",

@@ -226,6 +226,9 @@ pub(crate) struct RunArgs {
     /// Go on in the background; `pleach status` tells how far it is
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) detach: bool,
+    /// Set by --detach for the process that goes on in the background
+    #[arg(long, hide = true)]
+    pub(crate) in_background: bool,
     /// The ref to start from instead of the current branch
     #[arg(long, value_name = "REF")]
     pub(crate) base: Option<String>,

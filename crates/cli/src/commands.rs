@@ -8,5 +8,6 @@ pub(crate) mod mark;
 pub(crate) mod next;
 pub(crate) mod plan;
 pub(crate) mod run;
+pub(crate) mod watch;
 pub(crate) mod weave;
 pub(crate) mod worktrees;

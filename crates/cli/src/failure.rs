@@ -40,7 +40,7 @@ const ROOM_FOR_GIT: &str = "check that there is room, in TMPDIR as well, and tha
                             whether it is whole";
 
 /// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     Success,
     SomeTaskFailed,

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anstyle::Style;
 use pleach_engine::agent::Agent;
+use pleach_engine::settings::{RunMode, Settings};
 
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::tell_error;
@@ -19,7 +20,7 @@ pub(crate) struct Preview<'a> {
     pub(crate) plan: &'a Path,
     pub(crate) tasks: usize,
     pub(crate) waves: usize,
-    pub(crate) slots: usize,
+    pub(crate) settings: &'a Settings,
     pub(crate) agent: &'a dyn Agent,
 }
 
@@ -34,15 +35,17 @@ impl Preview<'_> {
             count(self.tasks, "task"),
             self.plan.display()
         ));
-        row(
-            "order",
-            &format!(
-                "{}, at most {} at once",
-                count(self.waves, "wave"),
-                self.slots
-            ),
-        );
+        let turns = match self.settings.mode {
+            RunMode::Parallel => format!("at most {} at once", self.settings.max_parallel),
+            RunMode::Queue if self.settings.queue_auto_approve => "one by one".to_owned(),
+            RunMode::Queue => "one by one, each when you approve it".to_owned(),
+        };
+        let waves = count(self.waves, "wave");
+        row("order", &format!("{waves}, {turns}"));
         row("agent", &format!("{} ({what})", self.agent.name()));
+        if let Some(setup) = &self.settings.setup {
+            row("setup", setup);
+        }
         row(
             "tests",
             "none: this version weaves and does not validate yet",

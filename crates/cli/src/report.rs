@@ -9,7 +9,7 @@ use anstyle::{AnsiColor, Style};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_engine::run::Told;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::output::{Reader, one_line, tell};
 
@@ -24,7 +24,6 @@ pub(crate) struct Reporter {
     reader: Reader,
     titles: HashMap<TaskId, String>,
     began: Instant,
-    sequence: u64,
 }
 
 impl Reporter {
@@ -33,25 +32,28 @@ impl Reporter {
             reader,
             titles,
             began: Instant::now(),
-            sequence: 0,
         }
     }
 
-    /// The number of the event after the last one.
-    pub(crate) fn next_id(&self) -> u64 {
-        self.sequence + 1
-    }
-
     /// Tells one thing.
-    pub(crate) fn tell(&mut self, told: &Told<'_>) {
+    pub(crate) fn tell(&self, told: &Told<'_>) {
         match (self.reader, told) {
-            (Reader::Person, Told::Event(Event::Batch(_))) => {}
-            (Reader::Person, Told::Event(Event::Task { task, event })) => {
-                self.tell_person(task, event);
-            }
+            (Reader::Person, Told::Event(stored)) => match &stored.event {
+                Event::Batch(event) => self.tell_batch(event),
+                Event::Task { task, event } => self.tell_task(task, event),
+            },
             (Reader::Person, Told::Note(note)) => self.line(YELLOW, "note", note),
-            (Reader::Program, Told::Event(event)) => self.tell_program(event),
-            (Reader::Program, Told::Note(note)) => self.json("note", &json!({ "message": note })),
+            (Reader::Program, Told::Event(stored)) => {
+                let (name, data) = wire(stored);
+                tell(format_args!(
+                    "{}\n",
+                    json!({"id": stored.seq, "event": name, "data": data})
+                ));
+            }
+            (Reader::Program, Told::Note(note)) => tell(format_args!(
+                "{}\n",
+                json!({"event": "note", "data": {"message": note}})
+            )),
         }
     }
 
@@ -63,50 +65,84 @@ impl Reporter {
         ));
     }
 
-    fn tell_person(&self, task: &TaskId, event: &TaskEvent) {
+    fn tell_batch(&self, event: &BatchEvent) {
+        match event {
+            BatchEvent::StageStarted { stage } => {
+                self.line(DIM, "stage", &format!("{} starts", stage + 1));
+            }
+            BatchEvent::StageEnded { stage, success, .. } => {
+                let (style, how) = if *success {
+                    (GREEN, "is done")
+                } else {
+                    (RED, "failed")
+                };
+                self.line(style, "stage", &format!("{} {how}", stage + 1));
+            }
+            BatchEvent::FellBack { reason, .. } => {
+                self.line(YELLOW, "one by one", reason);
+            }
+            BatchEvent::GaveUp { because } => self.line(RED, "giving up", because),
+            BatchEvent::CancelRequested { .. } => {
+                self.line(YELLOW, "cancelling", "what runs is asked to stop");
+            }
+            BatchEvent::Started
+            | BatchEvent::Resumed
+            | BatchEvent::Merging
+            | BatchEvent::Published { .. }
+            | BatchEvent::Completed
+            | BatchEvent::Failed { .. }
+            | BatchEvent::Cancelled
+            | BatchEvent::Reopened => {}
+        }
+    }
+
+    fn tell_task(&self, task: &TaskId, event: &TaskEvent) {
         let title = self.titles.get(task).map_or("", String::as_str);
         let name = format!("{task}  {title}");
         match event {
-            TaskEvent::Started { .. } => self.line(PLAIN, "started", &name),
-            TaskEvent::Built { .. } => {}
+            TaskEvent::Started { attempt: 1, .. } => self.line(PLAIN, "started", &name),
+            TaskEvent::Started { attempt, .. } => {
+                self.line(PLAIN, "started", &format!("{name} (attempt {attempt})"));
+            }
+            TaskEvent::Waiting => self.line(YELLOW, "waiting", &format!("{name}: approve it")),
             TaskEvent::StopRequested => self.line(YELLOW, "stopping", &name),
             TaskEvent::Woven { .. } => self.line(GREEN, "merged", &name),
             TaskEvent::Unchanged => self.line(GREEN, "no changes", &name),
             TaskEvent::Conflicted { files, with } => {
                 let files = files.join(", ");
-                self.line(
-                    RED,
-                    "conflicted",
-                    &format!("{name}: {files}{}", with_whom(with)),
-                );
+                let text = format!("{name}: {files}{}", with_whom(with));
+                self.line(RED, "conflicted", &text);
             }
             TaskEvent::Failed { error } => self.line(RED, "failed", &format!("{name}: {error}")),
+            TaskEvent::AttemptFailed { error, pause } => {
+                let text = format!("{name}: {error}; again in {}", seconds_of(*pause));
+                self.line(YELLOW, "failed", &text);
+            }
+            TaskEvent::Limited { error, pause } => {
+                let text = format!("{name}: {error}; again in {}", seconds_of(*pause));
+                self.line(YELLOW, "limited", &text);
+            }
+            TaskEvent::Requeued { because } => {
+                self.line(YELLOW, "once more", &format!("{name}: {because}"));
+            }
+            TaskEvent::Interrupted => self.line(YELLOW, "cut off", &name),
             TaskEvent::TimedOut => self.line(RED, "timed out", &name),
             TaskEvent::Blocked { because } => {
                 self.line(YELLOW, "blocked", &format!("{name}: {because}"));
             }
             TaskEvent::Cancelled => self.line(YELLOW, "cancelled", &name),
+            TaskEvent::Retried => self.line(PLAIN, "retried", &name),
+            TaskEvent::Built { .. }
+            | TaskEvent::Approved
+            | TaskEvent::Rested
+            | TaskEvent::Kept { .. }
+            | TaskEvent::Published { .. } => {}
         }
     }
+}
 
-    fn tell_program(&mut self, event: &Event) {
-        let (name, mut data) = match event {
-            Event::Batch(event) => (batch_name(*event), json!({})),
-            Event::Task { event, .. } => task_wire(event),
-        };
-        if let Event::Task { task, .. } = event {
-            data["taskId"] = json!(task.as_str());
-        }
-        self.json(name, &data);
-    }
-
-    fn json(&mut self, name: &str, data: &Value) {
-        self.sequence += 1;
-        tell(format_args!(
-            "{}\n",
-            json!({"id": self.sequence, "event": name, "data": data})
-        ));
-    }
+fn seconds_of(milliseconds: u64) -> String {
+    format!("{} s", milliseconds.div_ceil(1_000))
 }
 
 /// " with 1 and 2", or nothing if nobody is known.
@@ -118,42 +154,6 @@ pub(crate) fn with_whom(with: &[TaskId]) -> String {
     format!(" with {}", ids.join(" and "))
 }
 
-fn batch_name(event: BatchEvent) -> &'static str {
-    match event {
-        BatchEvent::Started => "batch:started",
-        BatchEvent::CancelRequested => "batch:cancelling",
-        BatchEvent::Completed => "batch:completed",
-        BatchEvent::Failed => "batch:failed",
-        BatchEvent::Cancelled => "batch:cancelled",
-    }
-}
-
-fn task_wire(event: &TaskEvent) -> (&'static str, Value) {
-    match event {
-        TaskEvent::Started { attempt } => ("batch:task:started", json!({ "attempt": attempt })),
-        TaskEvent::StopRequested => ("batch:task:stopping", json!({})),
-        TaskEvent::Built { commit } => ("batch:task:built", json!({ "commit": commit })),
-        TaskEvent::Unchanged => ("batch:task:completed", json!({"outcome": "no_changes"})),
-        TaskEvent::Woven { tip } => (
-            "batch:task:completed",
-            json!({"outcome": "merged", "tip": tip}),
-        ),
-        TaskEvent::Failed { error } => (
-            "batch:task:failed",
-            json!({"outcome": "failed", "error": error}),
-        ),
-        TaskEvent::TimedOut => (
-            "batch:task:failed",
-            json!({"outcome": "timed_out", "error": "the task took too long"}),
-        ),
-        TaskEvent::Conflicted { files, with } => (
-            "batch:task:skipped",
-            json!({"outcome": "conflicted", "reason": "it does not merge cleanly", "files": files, "with": with}),
-        ),
-        TaskEvent::Blocked { because } => (
-            "batch:task:skipped",
-            json!({"outcome": "blocked", "reason": because}),
-        ),
-        TaskEvent::Cancelled => ("batch:task:cancelled", json!({"outcome": "cancelled"})),
-    }
+fn wire(stored: &pleach_engine::database::StoredEvent) -> (&'static str, serde_json::Value) {
+    ("x", serde_json::to_value(&stored.event).unwrap_or_default())
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
+use pleach_domain::batch::BatchStatus;
 use pleach_domain::task_state::Ending;
 use pleach_engine::run::{Summary, TaskReport};
 use serde_json::json;
@@ -21,8 +22,12 @@ const YELLOW: Style = AnsiColor::Yellow.on_default();
 /// For people.
 pub(crate) fn print(summary: &Summary) {
     let work: Duration = summary.tasks.iter().filter_map(|task| task.time).sum();
+    let why = match &summary.status {
+        BatchStatus::Failed { error } => format!(": {}", one_line(error)),
+        _ => String::new(),
+    };
     tell(format_args!(
-        "\n{BOLD}Batch {} {}{BOLD:#} in {} {DIM}({} of work){DIM:#}\n\n",
+        "\n{BOLD}Batch {} {}{BOLD:#}{why} in {} {DIM}({} of work){DIM:#}\n\n",
         summary.number,
         summary.status.as_str(),
         seconds(summary.time),
@@ -81,7 +86,10 @@ fn print_task(task: &TaskReport, id_width: usize, title_width: usize) {
     };
     let outcome = ending.outcome().replace('_', " ");
     let title = padded(&cut(&one_line(&task.title), title_width), title_width);
-    let time = task.time.map(seconds).unwrap_or_default();
+    let mut time = task.time.map(seconds).unwrap_or_default();
+    if task.attempts > 1 {
+        time = format!("{time} ×{}", task.attempts);
+    }
     let branch = task
         .branch
         .as_ref()
@@ -139,7 +147,7 @@ fn seconds(time: Duration) -> String {
 }
 
 /// For programs: the last line of the stream.
-pub(crate) fn print_json(summary: &Summary, id: u64) {
+pub(crate) fn print_json(summary: &Summary) {
     let tasks: Vec<_> = summary
         .tasks
         .iter()
@@ -149,6 +157,7 @@ pub(crate) fn print_json(summary: &Summary, id: u64) {
                 "title": task.title,
                 "outcome": task.ending.as_ref().map(Ending::outcome),
                 "seconds": task.time.map(|time| time.as_secs_f64()),
+                "attempts": task.attempts,
                 "files": task.files,
                 "branch": task.branch,
             })
@@ -166,6 +175,6 @@ pub(crate) fn print_json(summary: &Summary, id: u64) {
     });
     tell(format_args!(
         "{}\n",
-        json!({"id": id, "event": "batch:summary", "data": data})
+        json!({"event": "batch:summary", "data": data})
     ));
 }

@@ -79,6 +79,11 @@ impl StateFolder {
         self.path.join("pleach.db")
     }
 
+    /// What a run in the background says.
+    pub fn detached_log(&self) -> PathBuf {
+        self.path.join("background.log")
+    }
+
     /// Where the private stores are.
     pub fn stores(&self) -> PathBuf {
         self.path.join("stores")

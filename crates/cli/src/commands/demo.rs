@@ -1,17 +1,20 @@
 //! `pleach demo`: a whole run on a small repository in a temporary folder.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
+use pleach_domain::batch::{Barriers, Fallback};
 use pleach_domain::graph::Rules;
 use pleach_domain::task_state::Ending;
-use pleach_engine::agent::DemoAgent;
+use pleach_engine::agent::Chosen;
+use pleach_engine::config::Config;
 use pleach_engine::demo::{PLAN, make_repository};
 use pleach_engine::run::{Fetch, RunRequest, Summary, prepare};
+use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
 
-use crate::commands::run::{carry_out, own_program, waves};
+use crate::commands::run::{own_program, waves};
+use crate::commands::watch::carry_out;
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{Reader, tell};
 use crate::preview::Preview;
@@ -50,16 +53,11 @@ pub(crate) fn run() -> Result<Exit, Failures> {
         plan: &request.plan_path,
         tasks: request.chosen.len(),
         waves: waves(&request.document.plan, &request.chosen, request.rules),
-        slots: request.slots,
-        agent: &*request.agent,
+        settings: &request.settings,
+        agent: &*request.agent.agent(&request.program),
     }
     .print();
-    let tasks = &request.document.plan.tasks;
-    let titles = tasks
-        .iter()
-        .map(|task| (task.id.clone(), task.title.clone()))
-        .collect();
-    let summary = carry_out(prepare(request)?, Reader::Person, titles)?;
+    let summary = carry_out(prepare(request)?, Reader::Person)?;
     tell(format_args!(
         "\nThe conflict, the failure and what it blocks are part of the show.\n\
          The repository is {}; remove {} when you have seen enough.\n",
@@ -82,10 +80,11 @@ fn request(folder: &Path, repository: &Path) -> Result<RunRequest, Failures> {
         chosen: (0..document.plan.tasks.len()).collect(),
         document,
         rules: Rules::default(),
-        slots: 3,
-        agent: Arc::new(DemoAgent::new(&own_program()?)),
-        base: None,
-        timeout: Duration::from_mins(1),
+        barriers: Barriers::Stages,
+        fallback: Fallback::OneAtATime,
+        settings: Settings::of([Config::default()], repository)?,
+        agent: Chosen::Demo,
+        template: None,
         grace: Duration::from_secs(2),
         state: StateFolder::at(&folder.join("state"))?,
         program: own_program()?,

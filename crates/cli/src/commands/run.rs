@@ -1,11 +1,13 @@
 //! `pleach run`: runs an agent on tasks and weaves what it did.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pleach_domain::batch::{Barriers, BatchStatus, Fallback};
 use pleach_domain::graph::{Graph, Order, Rules, Strictness};
+use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_domain::task_state::Ending;
 use pleach_engine::config::{Config, Mode, NotYet, OnConflict};
@@ -48,17 +50,11 @@ fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
     let settings = Settings::load(&project_folder(&place.folder), flags(arguments))?;
     refuse_what_is_not_done_yet(&settings.not_yet)?;
     let resumed = if arguments.dry_run || arguments.detach {
-        None
+        Vec::new()
     } else {
         place.resume_all()?
     };
-    match (place.fresh(arguments, settings), resumed) {
-        // What was to be done may have been done by what was taken up.
-        (Err(failures), Some(exit)) if failures.code() == "nothing_to_do" => Ok(exit),
-        (fresh, None) => fresh,
-        (fresh, Some(Exit::Success)) => fresh,
-        (fresh, Some(exit)) => fresh.map(|_| exit),
-    }
+    place.fresh(arguments, settings, &resumed)
 }
 
 /// Who runs where.
@@ -70,27 +66,24 @@ struct Place {
 }
 
 impl Place {
-    /// Goes on with batches whose process died; `None` if there is none.
-    fn resume_all(&self) -> Result<Option<Exit>, Failures> {
-        let mut worst = None;
+    /// Goes on with batches whose process died.
+    fn resume_all(&self) -> Result<Vec<Summary>, Failures> {
+        let mut summaries = Vec::new();
         for number in interrupted(&self.state, &self.folder)? {
-            if let Some(exit) = self.resume_one(number)? {
-                worst = worst.filter(|other| *other != Exit::Success).or(Some(exit));
-            }
+            summaries.extend(self.resume_one(number)?);
         }
-        Ok(worst)
+        Ok(summaries)
     }
 
     /// Goes on with one batch; `None` if somebody else does.
-    fn resume_one(&self, number: u32) -> Result<Option<Exit>, Failures> {
+    fn resume_one(&self, number: u32) -> Result<Option<Summary>, Failures> {
         let Some(prepared) = take_up(&self.state, number, &self.program, None)? else {
             return Ok(None);
         };
         tell_error(format_args!(
             "batch {number} was interrupted; going on with it\n"
         ));
-        let summary = carry_out(prepared, self.reader)?;
-        Ok(Some(exit(&summary)))
+        carry_out(prepared, self.reader).map(Some)
     }
 
     fn resume(&self, wanted: Option<u32>) -> Result<Exit, Failures> {
@@ -104,17 +97,27 @@ impl Place {
                         .hint("`pleach status` shows the batches there are")
                 })?,
         };
-        let exit = self.resume_one(number)?.ok_or_else(|| {
+        let summary = self.resume_one(number)?.ok_or_else(|| {
             let message = format!("batch {number} is running in another process");
             Failure::new(Exit::Usage, "batch_running", message)
                 .hint(format!("`pleach status {number} --watch` follows it"))
         })?;
-        Ok(exit)
+        Ok(exit(&summary))
     }
 
-    fn fresh(&self, arguments: &RunArgs, settings: Settings) -> Result<Exit, Failures> {
+    /// Runs what is chosen in a new batch, except what was taken up a moment ago.
+    fn fresh(
+        &self,
+        arguments: &RunArgs,
+        settings: Settings,
+        resumed: &[Summary],
+    ) -> Result<Exit, Failures> {
         let source = PlanSource::load(arguments.plan.as_deref())?;
-        let chosen = chosen_tasks(&source, arguments)?;
+        let earlier = resumed.iter().map(exit).max();
+        let chosen = match (chosen_tasks(&source, arguments, resumed)?, earlier) {
+            (chosen, Some(exit)) if chosen.is_empty() => return Ok(exit),
+            (chosen, _) => chosen,
+        };
         let agent = agent::choose(&settings)?;
         agent.agent(&self.program).check_installed()?;
         let template = template(arguments, &settings)?;
@@ -168,7 +171,7 @@ impl Place {
             return self.detach();
         }
         let summary = carry_out(prepared, self.reader)?;
-        Ok(exit(&summary))
+        Ok(earlier.into_iter().fold(exit(&summary), Exit::max))
     }
 
     /// Starts the same command once more, in the background and without questions.
@@ -267,7 +270,11 @@ fn refuse_what_is_not_done_yet(keys: &[NotYet]) -> Result<(), Failures> {
         .into())
 }
 
-fn chosen_tasks(source: &PlanSource, arguments: &RunArgs) -> Result<Vec<usize>, Failures> {
+fn chosen_tasks(
+    source: &PlanSource,
+    arguments: &RunArgs,
+    resumed: &[Summary],
+) -> Result<Vec<usize>, Failures> {
     let graph = Graph::of(&source.document.plan, arguments.order.rules.strictness());
     let everything = ["all".to_owned()];
     let words = if arguments.select.is_empty() {
@@ -275,7 +282,17 @@ fn chosen_tasks(source: &PlanSource, arguments: &RunArgs) -> Result<Vec<usize>, 
     } else {
         &arguments.select
     };
-    let chosen = choose(&graph, words, &arguments.order)?;
+    let mut chosen = choose(&graph, words, &arguments.order)?;
+    let tried: HashSet<&TaskId> = resumed
+        .iter()
+        .flat_map(|batch| batch.tasks.iter().map(|task| &task.id))
+        .collect();
+    chosen
+        .tasks
+        .retain(|position| !tried.contains(&source.document.plan.tasks[*position].id));
+    if chosen.tasks.is_empty() && !resumed.is_empty() {
+        return Ok(Vec::new());
+    }
     let name = source.name();
     warn(&chosen.warnings, &name);
     chosen.check(&name)?;

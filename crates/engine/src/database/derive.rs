@@ -1,0 +1,139 @@
+//! Keeps the tables that follow from the log: where batches stand, which tasks are taken, how long they took.
+//!
+//! Knows no history but the event at hand; the same code runs live and when the tables are made anew.
+
+use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::id::TaskId;
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
+
+use super::StoredEvent;
+use super::error::{DatabaseError, Stop};
+
+/// A batch, as far as derived rows need to know it.
+#[derive(Debug)]
+pub(super) struct Subject {
+    pub(super) id: u32,
+    pub(super) project: String,
+    pub(super) plan: String,
+}
+
+impl Subject {
+    pub(super) fn load(connection: &Connection, id: u32) -> Result<Self, Stop> {
+        let found = connection
+            .query_row(
+                "SELECT project, plan FROM batch WHERE id = ?1",
+                [id],
+                |row| {
+                    Ok(Self {
+                        id,
+                        project: row.get(0)?,
+                        plan: row.get(1)?,
+                    })
+                },
+            )
+            .optional()?;
+        found.ok_or(Stop::Known(DatabaseError::NoBatch(id)))
+    }
+
+    /// Adds the rows of a new batch.
+    pub(super) fn add(&self, connection: &Connection, tasks: &[TaskId]) -> Result<(), Stop> {
+        connection.execute(
+            "INSERT INTO batch_state (batch, project, status) VALUES (?1, ?2, 'pending')",
+            params![self.id, self.project],
+        )?;
+        let mut insert = connection.prepare(
+            "INSERT INTO batch_task (batch, project, plan, task, live) VALUES (?1, ?2, ?3, ?4, 1)",
+        )?;
+        for task in tasks {
+            let row = params![self.id, self.project, self.plan, task.as_str()];
+            if let Err(error) = insert.execute(row) {
+                return Err(self.busy_or(connection, task, error));
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the rows up to date with one event.
+    pub(super) fn follow(&self, connection: &Connection, stored: &StoredEvent) -> Result<(), Stop> {
+        match &stored.event {
+            Event::Task { task, event } => self.follow_task(connection, stored, task, event),
+            Event::Batch(event) => Ok(self.follow_batch(connection, stored.at, event)?),
+        }
+    }
+
+    fn follow_task(
+        &self,
+        connection: &Connection,
+        stored: &StoredEvent,
+        task: &TaskId,
+        event: &TaskEvent,
+    ) -> Result<(), Stop> {
+        let (at, seq) = (stored.at.cast_signed(), stored.seq.cast_signed());
+        let name = task.as_str();
+        let followed = match event {
+            TaskEvent::Started { .. } => connection.execute(
+                "UPDATE batch_task SET started_at = ?3 WHERE batch = ?1 AND task = ?2",
+                params![self.id, name, at],
+            ),
+            TaskEvent::Built { .. } | TaskEvent::Unchanged => connection.execute(
+                "UPDATE batch_task SET took = max(0, ?3 - started_at), done_seq = ?4
+                 WHERE batch = ?1 AND task = ?2",
+                params![self.id, name, at, seq],
+            ),
+            TaskEvent::Retried => connection.execute(
+                "UPDATE batch_task SET live = 1 WHERE batch = ?1 AND task = ?2",
+                params![self.id, name],
+            ),
+            _ => return Ok(()),
+        };
+        match followed {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self.busy_or(connection, task, error)),
+        }
+    }
+
+    fn follow_batch(
+        &self,
+        connection: &Connection,
+        at: u64,
+        event: &BatchEvent,
+    ) -> rusqlite::Result<()> {
+        let (status, is_over) = match event {
+            BatchEvent::Started | BatchEvent::Reopened => ("running", false),
+            BatchEvent::Merging => ("merging", false),
+            BatchEvent::Completed => ("completed", true),
+            BatchEvent::Failed { .. } => ("failed", true),
+            BatchEvent::Cancelled => ("cancelled", true),
+            _ => return Ok(()),
+        };
+        let ended_at = is_over.then_some(at.cast_signed());
+        connection.execute(
+            "UPDATE batch_state SET status = ?2, ended_at = ?3 WHERE batch = ?1",
+            params![self.id, status, ended_at],
+        )?;
+        if is_over {
+            connection.execute("UPDATE batch_task SET live = 0 WHERE batch = ?1", [self.id])?;
+        }
+        Ok(())
+    }
+
+    /// Tells which batch has the task, if that is why it could not become live.
+    fn busy_or(&self, connection: &Connection, task: &TaskId, error: rusqlite::Error) -> Stop {
+        if error.sqlite_error_code() != Some(ErrorCode::ConstraintViolation) {
+            return error.into();
+        }
+        let owner = connection.query_row(
+            "SELECT batch FROM batch_task
+             WHERE project = ?1 AND plan = ?2 AND task = ?3 AND live AND batch != ?4",
+            params![self.project, self.plan, task.as_str(), self.id],
+            |row| row.get(0),
+        );
+        match owner {
+            Ok(batch) => Stop::Known(DatabaseError::TaskBusy {
+                task: task.clone(),
+                batch,
+            }),
+            Err(_) => error.into(),
+        }
+    }
+}

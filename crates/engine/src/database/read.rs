@@ -1,0 +1,277 @@
+//! Reads batches, their events and what follows from them.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pleach_domain::id::TaskId;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::derive::Subject;
+use super::error::Stop;
+use super::{Database, DatabaseError, StoredEvent};
+
+/// A batch with everything that happened to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadedBatch {
+    /// Its number.
+    pub id: u32,
+    /// The project it belongs to.
+    pub project: String,
+    /// The user's repository.
+    pub repository: PathBuf,
+    /// The plan, by its name within the project.
+    pub plan: String,
+    /// What was stored when it was made.
+    pub record: String,
+    /// When it was made, in milliseconds since 1970.
+    pub created_at: u64,
+    /// Its events, in order.
+    pub events: Vec<StoredEvent>,
+}
+
+/// A batch in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchRow {
+    /// Its number.
+    pub id: u32,
+    /// The project it belongs to.
+    pub project: String,
+    /// The user's repository.
+    pub repository: PathBuf,
+    /// The plan, by its name within the project.
+    pub plan: String,
+    /// The word of its status.
+    pub status: String,
+    /// When it was made, in milliseconds since 1970.
+    pub created_at: u64,
+    /// When it ended, if it did.
+    pub ended_at: Option<u64>,
+}
+
+/// Which batches to list.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BatchFilter<'a> {
+    /// Those of this project only.
+    pub project: Option<&'a str>,
+    /// All, or those that are not over.
+    pub among: Among,
+}
+
+/// Which batches to look among.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Among {
+    /// All that are known.
+    #[default]
+    All,
+    /// Those that are not over.
+    Open,
+}
+
+/// The process of an attempt, so that nobody mistakes another one for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotedProcess {
+    /// The task it works on.
+    pub task: TaskId,
+    /// Which attempt that is.
+    pub attempt: u32,
+    /// The boot of the machine that it belongs to.
+    pub boot_id: String,
+    /// Its process id.
+    pub pid: i32,
+    /// When it started, in the kernel's ticks since boot.
+    pub start_time: u64,
+    /// A word in its environment that no other process has.
+    pub nonce: String,
+}
+
+impl Database {
+    /// A batch with all its events, if there is one of that number.
+    pub fn load(&self, batch: u32) -> Result<Option<LoadedBatch>, DatabaseError> {
+        self.read("load a batch", |connection| {
+            let found = connection
+                .query_row(
+                    "SELECT id, project, repository, plan, record, created_at
+                     FROM batch WHERE id = ?1",
+                    [batch],
+                    |row| {
+                        Ok(LoadedBatch {
+                            id: row.get(0)?,
+                            project: row.get(1)?,
+                            repository: path_in(row, 2)?,
+                            plan: row.get(3)?,
+                            record: row.get(4)?,
+                            created_at: unsigned_in(row, 5)?,
+                            events: Vec::new(),
+                        })
+                    },
+                )
+                .optional()?;
+            let Some(mut found) = found else {
+                return Ok(None);
+            };
+            found.events = events(connection, &self.path, 0, Some(batch))?;
+            Ok(Some(found))
+        })
+    }
+
+    /// The batches that pass the filter, newest first.
+    pub fn batches(&self, filter: BatchFilter<'_>) -> Result<Vec<BatchRow>, DatabaseError> {
+        self.read("list the batches", |connection| {
+            let open = match filter.among {
+                Among::All => "",
+                Among::Open => "AND state.ended_at IS NULL",
+            };
+            let mut select = connection.prepare(&format!(
+                "SELECT id, batch.project, repository, plan, status, created_at, ended_at
+                 FROM batch JOIN batch_state AS state ON state.batch = batch.id
+                 WHERE (?1 IS NULL OR state.project = ?1) {open} ORDER BY id DESC"
+            ))?;
+            let rows = select.query_map([filter.project], |row| {
+                Ok(BatchRow {
+                    id: row.get(0)?,
+                    project: row.get(1)?,
+                    repository: path_in(row, 2)?,
+                    plan: row.get(3)?,
+                    status: row.get(4)?,
+                    created_at: unsigned_in(row, 5)?,
+                    ended_at: row.get::<_, Option<i64>>(6)?.map(i64::cast_unsigned),
+                })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// The events with higher numbers than `seq`, of one batch or of all, in order.
+    pub fn events_after(
+        &self,
+        seq: u64,
+        batch: Option<u32>,
+    ) -> Result<Vec<StoredEvent>, DatabaseError> {
+        self.read("read the log", |connection| {
+            events(connection, &self.path, seq, batch)
+        })
+    }
+
+    /// The processes that were noted for a batch.
+    pub fn processes(&self, batch: u32) -> Result<Vec<NotedProcess>, DatabaseError> {
+        self.read("list the processes", |connection| {
+            let mut select = connection.prepare(
+                "SELECT task, attempt, boot_id, pid, start_time, nonce
+                 FROM process WHERE batch = ?1 ORDER BY rowid",
+            )?;
+            let rows = select.query_map([batch], |row| {
+                Ok(NotedProcess {
+                    task: task_in(row, 0)?,
+                    attempt: row.get(1)?,
+                    boot_id: row.get(2)?,
+                    pid: row.get(3)?,
+                    start_time: unsigned_in(row, 4)?,
+                    nonce: row.get(5)?,
+                })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// How long the last attempt took that did its task, for each task of a plan that has one.
+    pub fn past_durations(
+        &self,
+        project: &str,
+        plan: &str,
+    ) -> Result<HashMap<TaskId, Duration>, DatabaseError> {
+        self.read("look up how long tasks took", |connection| {
+            // SQLite takes the other columns from the row that has the maximum.
+            let mut select = connection.prepare(
+                "SELECT task, took, max(done_seq) FROM batch_task
+                 WHERE project = ?1 AND plan = ?2 AND took IS NOT NULL GROUP BY task",
+            )?;
+            let rows = select.query_map(params![project, plan], |row| {
+                Ok((
+                    task_in(row, 0)?,
+                    Duration::from_millis(unsigned_in(row, 1)?),
+                ))
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// Everything that is read in one go belongs to one moment.
+    fn read<T>(
+        &self,
+        doing: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T, Stop>,
+    ) -> Result<T, DatabaseError> {
+        let transaction = self.connection.unchecked_transaction();
+        let transaction =
+            transaction.map_err(|source| DatabaseError::of_sqlite(doing, &self.path, source))?;
+        work(&transaction).map_err(|stop| stop.while_at(doing, &self.path))
+    }
+}
+
+/// The events after a number, of one batch or of all.
+pub(super) fn events(
+    connection: &Connection,
+    path: &Path,
+    after: u64,
+    batch: Option<u32>,
+) -> Result<Vec<StoredEvent>, Stop> {
+    let of_batch = match batch {
+        Some(_) => "AND batch = ?2",
+        None => "AND ?2 IS NULL",
+    };
+    let mut select = connection.prepare(&format!(
+        "SELECT seq, batch, at, event FROM event WHERE seq > ?1 {of_batch} ORDER BY seq"
+    ))?;
+    let mut rows = select.query(params![after.cast_signed(), batch])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let seq = unsigned_in(row, 0)?;
+        let text = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
+        let event = serde_json::from_str(text).map_err(|source| DatabaseError::StrangeEvent {
+            seq,
+            path: path.to_owned(),
+            source,
+        })?;
+        found.push(StoredEvent {
+            seq,
+            batch: row.get(1)?,
+            at: unsigned_in(row, 2)?,
+            event,
+        });
+    }
+    Ok(found)
+}
+
+/// All batches with their tasks, oldest first.
+pub(super) fn subjects(connection: &Connection) -> Result<Vec<(Subject, Vec<TaskId>)>, Stop> {
+    let mut select =
+        connection.prepare("SELECT id, project, plan, tasks FROM batch ORDER BY id")?;
+    let rows = select.query_map([], |row| {
+        let subject = Subject {
+            id: row.get(0)?,
+            project: row.get(1)?,
+            plan: row.get(2)?,
+        };
+        let tasks = serde_json::from_str(row.get_ref(3)?.as_str()?).map_err(|error| {
+            rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, error.into())
+        })?;
+        Ok((subject, tasks))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn unsigned_in(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(i64::cast_unsigned)
+}
+
+fn task_in(row: &Row<'_>, column: usize) -> rusqlite::Result<TaskId> {
+    Ok(TaskId::new(row.get_ref(column)?.as_str()?))
+}
+
+fn path_in(row: &Row<'_>, column: usize) -> rusqlite::Result<PathBuf> {
+    row.get(column)
+        .map(|bytes| OsString::from_vec(bytes).into())
+}

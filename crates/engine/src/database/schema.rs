@@ -1,0 +1,258 @@
+//! The tables, and how a database of an earlier version becomes one of ours.
+//!
+//! Knows versions and files, not what the rows mean.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use super::error::{DatabaseError, Stop};
+
+/// What each version added; a step that was released never changes.
+///
+/// Batches, events and processes are facts. `batch_state` and `batch_task` follow from them.
+pub(super) const STEPS: &[&str] = &["
+    CREATE TABLE batch (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        project TEXT NOT NULL,
+        repository BLOB NOT NULL,
+        plan TEXT NOT NULL,
+        tasks TEXT NOT NULL,
+        record TEXT NOT NULL,
+        created_at INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE event (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        at INTEGER NOT NULL,
+        batch INTEGER NOT NULL REFERENCES batch (id),
+        event TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX event_of_batch ON event (batch, seq);
+    CREATE TABLE process (
+        batch INTEGER NOT NULL REFERENCES batch (id),
+        task TEXT NOT NULL,
+        attempt INTEGER NOT NULL,
+        boot_id TEXT NOT NULL,
+        pid INTEGER NOT NULL,
+        start_time INTEGER NOT NULL,
+        nonce TEXT NOT NULL,
+        PRIMARY KEY (batch, task, attempt)
+    ) STRICT;
+    CREATE TABLE batch_state (
+        batch INTEGER PRIMARY KEY REFERENCES batch (id),
+        project TEXT NOT NULL,
+        status TEXT NOT NULL,
+        ended_at INTEGER
+    ) STRICT;
+    CREATE INDEX open_batch ON batch_state (project) WHERE ended_at IS NULL;
+    CREATE TABLE batch_task (
+        batch INTEGER NOT NULL REFERENCES batch (id),
+        project TEXT NOT NULL,
+        plan TEXT NOT NULL,
+        task TEXT NOT NULL,
+        live INTEGER NOT NULL,
+        started_at INTEGER,
+        took INTEGER,
+        done_seq INTEGER,
+        PRIMARY KEY (batch, task)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX task_of_plan ON batch_task (project, plan);
+    CREATE UNIQUE INDEX live_task ON batch_task (project, plan, task) WHERE live;
+"];
+
+/// Brings the database to the version of `steps`, with a copy first if there is anything to lose.
+pub(super) fn migrate(
+    connection: &mut Connection,
+    path: &Path,
+    steps: &[&str],
+) -> Result<(), DatabaseError> {
+    let doing = "prepare the tables";
+    let failed = |source| DatabaseError::of_sqlite(doing, path, source);
+    if version_of(connection, path, steps).map_err(|stop| stop.while_at(doing, path))?
+        == steps.len()
+    {
+        return Ok(());
+    }
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(failed)?;
+    // Somebody else may have been faster.
+    let version =
+        version_of(&transaction, path, steps).map_err(|stop| stop.while_at(doing, path))?;
+    if version == steps.len() {
+        return Ok(());
+    }
+    if version > 0 && has_batches(&transaction).map_err(failed)? {
+        // A second connection reads what is committed while the first keeps everybody else out.
+        copy(path, &copy_path(path, steps.len()))?;
+    }
+    for step in &steps[version..] {
+        transaction.execute_batch(step).map_err(failed)?;
+    }
+    transaction
+        .pragma_update(None, "user_version", number(steps.len()))
+        .map_err(failed)?;
+    transaction.commit().map_err(failed)
+}
+
+fn version_of(connection: &Connection, path: &Path, steps: &[&str]) -> Result<usize, Stop> {
+    let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let version = usize::try_from(found).unwrap_or(usize::MAX);
+    if version > steps.len() {
+        return Err(Stop::Known(DatabaseError::Newer {
+            path: path.to_owned(),
+            found,
+            known: number(steps.len()),
+        }));
+    }
+    Ok(version)
+}
+
+fn number(version: usize) -> u32 {
+    u32::try_from(version).expect("there are only a few versions")
+}
+
+fn has_batches(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_one("SELECT EXISTS (SELECT 1 FROM batch)", [], |row| row.get(0))
+}
+
+fn copy_path(path: &Path, version: usize) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".before-{version}"));
+    name.into()
+}
+
+fn copy(path: &Path, to: &Path) -> Result<(), DatabaseError> {
+    let doing = "copy the database before changing its tables";
+    let mut name = to.as_os_str().to_owned();
+    name.push(".part");
+    let part = PathBuf::from(name);
+    let io_failed = |doing, path: &Path| {
+        let path = path.to_owned();
+        move |source| DatabaseError::Io {
+            doing,
+            path,
+            source,
+        }
+    };
+    match fs::remove_file(&part) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(io_failed("remove", &part)(error));
+        }
+        _ => create_private(&part).map_err(io_failed("create", &part))?,
+    }
+    let reader = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    let name = part.as_os_str().as_bytes();
+    reader
+        .and_then(|reader| reader.execute("VACUUM INTO CAST(?1 AS TEXT)", [name]))
+        .map_err(|source| DatabaseError::of_sqlite(doing, &part, source))?;
+    let synced = File::open(&part).and_then(|file| file.sync_all());
+    synced
+        .and_then(|()| fs::rename(&part, to))
+        .map_err(io_failed("finish", &part))
+}
+
+/// Makes an empty file that only its owner may read; one that exists stays as it is.
+pub(super) fn create_private(path: &Path) -> io::Result<()> {
+    let mut options = File::options();
+    options.create(true).append(true).mode(0o600).open(path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use pleach_domain::event::{BatchEvent, Event};
+    use pleach_domain::id::TaskId;
+
+    use super::super::{Database, NewBatch};
+    use super::*;
+
+    const NEXT: &str = "ALTER TABLE batch ADD COLUMN colour TEXT NOT NULL DEFAULT 'green'";
+
+    fn next_steps() -> Vec<&'static str> {
+        STEPS.iter().copied().chain([NEXT]).collect()
+    }
+
+    fn with_a_batch(path: &Path) -> Database {
+        let mut database = Database::connect(path, STEPS).unwrap();
+        let new = NewBatch {
+            project: "p",
+            repository: Path::new("/p"),
+            plan: "TODO.md",
+            record: "{}",
+            tasks: &[TaskId::new("1")],
+        };
+        let batch = database.create_batch(&new, 1).unwrap();
+        let begun = Event::Batch(BatchEvent::Started);
+        database.append(batch, &[begun]).unwrap();
+        database
+    }
+
+    fn colours(path: &Path) -> rusqlite::Result<Vec<String>> {
+        let connection = Connection::open(path)?;
+        let mut select = connection.prepare("SELECT colour FROM batch")?;
+        let rows = select.query_map([], |row| row.get(0))?;
+        rows.collect()
+    }
+
+    #[test]
+    fn rows_of_an_earlier_version_are_copied_and_brought_along() {
+        let folder = tempfile::tempdir().unwrap();
+        // The log beside the file still holds everything, and the name is no UTF-8.
+        let path = folder
+            .path()
+            .join(std::ffi::OsStr::from_bytes(b"pleach\xff.db"));
+        let earlier = with_a_batch(&path);
+        let later = Database::connect(&path, &next_steps()).unwrap();
+        assert_eq!(later.load(1).unwrap(), earlier.load(1).unwrap());
+        assert_eq!(colours(&path).unwrap(), ["green"]);
+        let copy = copy_path(&path, STEPS.len() + 1);
+        let mode = fs::metadata(&copy).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert!(colours(&copy).is_err());
+        let copied = Database::connect(&copy, STEPS).unwrap();
+        assert_eq!(copied.load(1).unwrap(), earlier.load(1).unwrap());
+    }
+
+    #[test]
+    fn processes_that_migrate_at_once_migrate_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pleach.db");
+        drop(with_a_batch(&path));
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| Database::connect(&path, &next_steps()).unwrap());
+            }
+        });
+        assert_eq!(colours(&path).unwrap(), ["green"]);
+        assert!(colours(&copy_path(&path, STEPS.len() + 1)).is_err());
+    }
+
+    #[test]
+    fn a_step_that_fails_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pleach.db");
+        drop(with_a_batch(&path));
+        let mut steps = next_steps();
+        steps.push("CREATE TABLE batch (id)");
+        Database::connect(&path, &steps).unwrap_err();
+        assert!(colours(&path).is_err());
+        let database = Database::connect(&path, STEPS).unwrap();
+        assert_eq!(database.load(1).unwrap().unwrap().events.len(), 1);
+    }
+
+    #[test]
+    fn nothing_is_copied_where_there_is_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pleach.db");
+        drop(Database::connect(&path, STEPS).unwrap());
+        drop(Database::connect(&path, &next_steps()).unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,212 @@
+//! What follows from the log: who has a task, where batches stand, how long tasks took.
+
+use std::time::Duration;
+
+use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::id::TaskId;
+use pleach_domain::task_state::Commit;
+use pleach_engine::database::{Among, BatchFilter, Database, DatabaseError};
+use rusqlite::Connection;
+
+use super::{BEGUN, COMPLETED, Home, MERGING, REOPENED, create, of_task, started};
+
+fn retried(task: &str) -> Event {
+    of_task(task, TaskEvent::Retried)
+}
+
+fn built(task: &str) -> Event {
+    let commit = Commit("c".into());
+    let files = vec!["a".into()];
+    of_task(task, TaskEvent::Built { commit, files })
+}
+
+#[track_caller]
+fn check_busy<T: std::fmt::Debug>(answer: Result<T, DatabaseError>, task: &str, batch: u32) {
+    match answer.unwrap_err() {
+        DatabaseError::TaskBusy {
+            task: busy,
+            batch: in_batch,
+        } => {
+            assert_eq!((busy.as_str(), in_batch), (task, batch));
+        }
+        error => panic!("{error}"),
+    }
+}
+
+#[test]
+fn a_task_is_in_one_batch_until_that_is_over() {
+    let home = Home::new();
+    let mut database = home.open();
+    let first = create(&mut database, "p", "1 2").unwrap();
+    check_busy(create(&mut database, "p", "3 2"), "2", first);
+    let other = create(&mut database, "q", "1 2").unwrap();
+    assert_eq!(other, first + 1, "a refused batch took a number");
+    for ending in [
+        vec![MERGING, COMPLETED],
+        vec![Event::Batch(BatchEvent::Cancelled)],
+        vec![Event::Batch(BatchEvent::Failed { error: "e".into() })],
+    ] {
+        let batch = create(&mut database, "r", "1").unwrap();
+        database.append(batch, &[BEGUN]).unwrap();
+        check_busy(create(&mut database, "r", "1"), "1", batch);
+        database.append(batch, &ending).unwrap();
+    }
+    create(&mut database, "r", "1").unwrap();
+}
+
+#[test]
+fn a_task_that_is_tried_again_must_be_free() {
+    let home = Home::new();
+    let mut database = home.open();
+    let first = create(&mut database, "p", "1 2").unwrap();
+    database
+        .append(first, &[BEGUN, MERGING, COMPLETED])
+        .unwrap();
+    let second = create(&mut database, "p", "1").unwrap();
+    check_busy(
+        database.append(first, &[REOPENED, retried("1")]),
+        "1",
+        second,
+    );
+    database.append(first, &[REOPENED, retried("2")]).unwrap();
+    check_busy(create(&mut database, "p", "2"), "2", first);
+    check_busy(database.append(first, &[retried("1")]), "1", second);
+    let over = [MERGING, COMPLETED];
+    database.append(second, &over).unwrap();
+    database.append(first, &[retried("1")]).unwrap();
+    check_busy(create(&mut database, "p", "1"), "1", first);
+}
+
+#[test]
+fn lists_are_newest_first_and_filtered() {
+    let home = Home::new();
+    let mut database = home.open();
+    let first = create(&mut database, "p", "1").unwrap();
+    let second = create(&mut database, "q", "1").unwrap();
+    let third = create(&mut database, "p", "2").unwrap();
+    database
+        .append(first, &[BEGUN, MERGING, COMPLETED])
+        .unwrap();
+    database.append(third, &[BEGUN]).unwrap();
+    let told = |database: &Database, project, among| -> Vec<(u32, String, bool)> {
+        let rows = database.batches(BatchFilter { project, among }).unwrap();
+        rows.into_iter()
+            .map(|row| (row.id, row.status, row.ended_at.is_some()))
+            .collect()
+    };
+    let row = |id, status: &str, over| (id, status.to_owned(), over);
+    let (one, two) = (row(first, "completed", true), row(second, "pending", false));
+    let three = row(third, "running", false);
+    assert_eq!(
+        told(&database, None, Among::All),
+        [three.clone(), two.clone(), one.clone()]
+    );
+    assert_eq!(told(&database, Some("p"), Among::All), [three.clone(), one]);
+    assert_eq!(told(&database, None, Among::Open), [three.clone(), two]);
+    assert_eq!(told(&database, Some("p"), Among::Open), [three]);
+    database.append(first, &[REOPENED]).unwrap();
+    assert_eq!(told(&database, Some("p"), Among::Open).len(), 2);
+}
+
+/// Moves the times of all events, so that tests need not wait.
+fn set_times(home: &Home, times: &[(u64, u64)]) {
+    let connection = Connection::open(home.state().database()).unwrap();
+    for (seq, at) in times {
+        let set = format!("UPDATE event SET at = {at} WHERE seq = {seq}");
+        assert_eq!(connection.execute(&set, []).unwrap(), 1);
+    }
+}
+
+#[test]
+fn past_durations_are_those_of_the_last_attempt_that_did_it() {
+    let home = Home::new();
+    let mut database = home.open();
+    let failed = TaskEvent::AttemptFailed {
+        error: "e".into(),
+        pause: 0,
+    };
+    let events = [
+        started("1", 1),
+        of_task("1", failed),
+        started("1", 2),
+        built("1"),
+        started("2", 1),
+        of_task("2", TaskEvent::Unchanged),
+        started("3", 1),
+        of_task("3", TaskEvent::Failed { error: "e".into() }),
+    ];
+    let first = create(&mut database, "p", "1 2 3").unwrap();
+    database.append(first, &events).unwrap();
+    database.append(first, &[COMPLETED]).unwrap();
+    let second = create(&mut database, "p", "2").unwrap();
+    database
+        .append(second, &[started("2", 1), built("2"), started("2", 2)])
+        .unwrap();
+    let times = [
+        100, 200, 1000, 4500, 0, 9000, 0, 9000, 9000, 20_000, 27_000, 30_000,
+    ];
+    let times: Vec<(u64, u64)> = (1..).zip(times).collect();
+    set_times(&home, &times);
+    database.rebuild().unwrap();
+    let mut past: Vec<(TaskId, Duration)> = database
+        .past_durations("p", "TODO.md")
+        .unwrap()
+        .into_iter()
+        .collect();
+    past.sort();
+    assert_eq!(
+        past,
+        [
+            (TaskId::new("1"), Duration::from_millis(3500)),
+            (TaskId::new("2"), Duration::from_secs(7)),
+        ]
+    );
+    assert!(database.past_durations("p", "OTHER.md").unwrap().is_empty());
+    assert!(database.past_durations("q", "TODO.md").unwrap().is_empty());
+}
+
+/// All rows of the derived tables, as text.
+fn derived_rows(home: &Home) -> Vec<String> {
+    let connection = Connection::open(home.state().database()).unwrap();
+    let mut all = Vec::new();
+    for table in ["batch_state", "batch_task"] {
+        let mut select = connection
+            .prepare(&format!("SELECT * FROM {table} ORDER BY 1, 4"))
+            .unwrap();
+        let columns = select.column_count();
+        let mut rows = select.query([]).unwrap();
+        while let Some(row) = rows.next().unwrap() {
+            let row: Vec<_> = (0..columns).map(|at| row.get_ref(at).unwrap()).collect();
+            all.push(format!("{table} {row:?}"));
+        }
+    }
+    all
+}
+
+#[test]
+fn derived_tables_made_anew_are_those_that_were_kept() {
+    let home = Home::new();
+    let mut database = home.open();
+    let first = create(&mut database, "p", "1 2 3").unwrap();
+    let begin = [BEGUN, started("1", 1), started("2", 1), built("1")];
+    database.append(first, &begin).unwrap();
+    database.append(first, &[MERGING, COMPLETED]).unwrap();
+    let second = create(&mut database, "p", "1 3").unwrap();
+    database.append(second, &[BEGUN]).unwrap();
+    database
+        .append(second, &[Event::Batch(BatchEvent::Cancelled)])
+        .unwrap();
+    let again = [REOPENED, retried("1"), started("1", 2)];
+    database.append(first, &again).unwrap();
+    create(&mut database, "p", "3").unwrap();
+    let kept = derived_rows(&home);
+    assert_eq!(kept.len(), 3 + 6);
+    let connection = Connection::open(home.state().database()).unwrap();
+    connection
+        .execute_batch("UPDATE batch_state SET status = 'x'; DELETE FROM batch_task;")
+        .unwrap();
+    assert_ne!(derived_rows(&home), kept);
+    database.rebuild().unwrap();
+    assert_eq!(derived_rows(&home), kept);
+    check_busy(create(&mut database, "p", "1"), "1", first);
+}

@@ -1,0 +1,169 @@
+//! What is stored comes back as it was, in order.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::id::TaskId;
+use pleach_engine::database::{DatabaseError, NewBatch, NotedProcess};
+
+use super::{BEGUN, COMPLETED, Home, MERGING, create, ids, of_task, started};
+
+#[test]
+fn every_event_comes_back_as_it_was() {
+    let home = Home::new();
+    let mut database = home.open();
+    let batch = create(&mut database, "p", "1 2").unwrap();
+    let batch_events = BatchEvent::one_of_each().into_iter().map(Event::Batch);
+    let task_events = TaskEvent::one_of_each()
+        .into_iter()
+        .map(|event| of_task("1", event));
+    let events: Vec<Event> = batch_events.chain(task_events).collect();
+    let stored = database.append(batch, &events).unwrap();
+    let written: Vec<Event> = stored.iter().map(|stored| stored.event.clone()).collect();
+    assert_eq!(written, events);
+    drop(database);
+    let loaded = home.open().load(batch).unwrap().unwrap();
+    assert_eq!(loaded.events, stored);
+}
+
+#[test]
+fn a_batch_comes_back_as_it_was() {
+    let home = Home::new();
+    let new = NewBatch {
+        project: "p-1",
+        repository: Path::new(OsStr::from_bytes(b"/no/utf-8/\xff")),
+        plan: "docs/TODO.md",
+        record: "{\"settings\": {\"é\\u0000\": [1]}}",
+        tasks: &ids("1 2.1 é"),
+    };
+    let batch = home.open().create_batch(1, &new).unwrap();
+    let loaded = home.open().load(batch).unwrap().unwrap();
+    assert_eq!(loaded.id, batch);
+    assert_eq!(loaded.project, new.project);
+    assert_eq!(loaded.repository, new.repository);
+    assert_eq!(loaded.plan, new.plan);
+    assert_eq!(loaded.record, new.record);
+    assert_eq!(loaded.events, []);
+    assert!(loaded.created_at > 1_600_000_000_000);
+    assert_eq!(home.open().load(batch + 1).unwrap(), None);
+}
+
+#[test]
+fn numbers_increase_over_all_batches() {
+    let home = Home::new();
+    let mut database = home.open();
+    let first = create(&mut database, "p", "1").unwrap();
+    let second = create(&mut database, "q", "1").unwrap();
+    let mut stored = database.append(first, &[BEGUN, started("1", 1)]).unwrap();
+    stored.extend(database.append(second, &[BEGUN]).unwrap());
+    stored.extend(database.append(first, &[MERGING]).unwrap());
+    let numbers: Vec<u64> = stored.iter().map(|event| event.seq).collect();
+    assert_eq!(numbers, [1, 2, 3, 4]);
+    assert_eq!(database.events_after(0, None).unwrap(), stored);
+    assert_eq!(database.events_after(2, None).unwrap(), stored[2..]);
+    assert_eq!(
+        database.events_after(1, Some(first)).unwrap(),
+        [stored[1].clone(), stored[3].clone()]
+    );
+    assert_eq!(database.events_after(4, None).unwrap(), []);
+}
+
+#[test]
+fn events_that_are_refused_leave_nothing_behind() {
+    let home = Home::new();
+    let mut database = home.open();
+    let first = create(&mut database, "p", "1").unwrap();
+    database
+        .append(first, &[BEGUN, MERGING, COMPLETED])
+        .unwrap();
+    create(&mut database, "p", "1").unwrap();
+    let again = [super::REOPENED, of_task("1", TaskEvent::Retried)];
+    let error = database.append(first, &again).unwrap_err();
+    assert!(matches!(error, DatabaseError::TaskBusy { .. }), "{error}");
+    assert_eq!(database.events_after(3, None).unwrap(), []);
+    let error = database.append(99, &[BEGUN]).unwrap_err();
+    assert!(matches!(error, DatabaseError::NoBatch(99)), "{error}");
+    let next = database.append(first, &[BEGUN]).unwrap();
+    assert_eq!(next[0].seq, 4, "a number of nothing");
+}
+
+#[test]
+fn batches_count_from_one_and_pass_over_numbers_that_are_taken() {
+    let home = Home::new();
+    let mut database = home.open();
+    let mut create = |project: &str, least| {
+        let new = NewBatch {
+            project,
+            repository: Path::new("/p"),
+            plan: "TODO.md",
+            record: "{}",
+            tasks: &ids("1"),
+        };
+        database.create_batch(&new, least).unwrap()
+    };
+    let numbers = [
+        create("a", 1),
+        create("b", 1),
+        create("c", 7),
+        create("d", 3),
+    ];
+    assert_eq!(numbers, [1, 2, 7, 8]);
+}
+
+#[test]
+fn processes_are_noted_once_an_attempt() {
+    let home = Home::new();
+    let mut database = home.open();
+    let batch = create(&mut database, "p", "1 2").unwrap();
+    let process = |task: &str, pid| NotedProcess {
+        task: TaskId::new(task),
+        attempt: 1,
+        boot_id: "0f0f".into(),
+        pid,
+        start_time: u64::from(u32::MAX) + 5,
+        nonce: "n0".into(),
+    };
+    for noted in [process("1", 10), process("2", 11), process("1", 12)] {
+        database.note_process(batch, &noted).unwrap();
+    }
+    let second = NotedProcess {
+        attempt: 2,
+        ..process("2", 13)
+    };
+    database.note_process(batch, &second).unwrap();
+    let noted = home.open().processes(batch).unwrap();
+    assert_eq!(noted, [process("2", 11), process("1", 12), second]);
+    assert_eq!(database.processes(batch + 1).unwrap(), []);
+    let error = database.note_process(99, &process("1", 1)).unwrap_err();
+    assert!(matches!(error, DatabaseError::NoBatch(99)), "{error}");
+}
+
+#[test]
+fn only_its_owner_may_read_it() {
+    let home = Home::new();
+    let mut database = home.open();
+    create(&mut database, "p", "1").unwrap();
+    for name in ["pleach.db", "pleach.db-wal", "pleach.db-shm"] {
+        let mode = fs::metadata(home.path().join(name)).unwrap().permissions();
+        assert_eq!(mode.mode() & 0o777, 0o600, "{name}");
+    }
+}
+
+#[test]
+fn closing_leaves_one_file() {
+    let home = Home::new();
+    let (mut one, other) = (home.open(), home.open());
+    let batch = create(&mut one, "p", "1").unwrap();
+    drop(one);
+    assert!(other.load(batch).unwrap().is_some());
+    drop(other);
+    let names: Vec<_> = fs::read_dir(home.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(names, ["pleach.db"]);
+}
