@@ -26,7 +26,14 @@ struct TaskClock {
 
 impl Clock {
     pub(super) fn take_in(&mut self, stored: &StoredEvent) {
-        self.last = self.last.max(stored.at);
+        let is_end = matches!(
+            stored.event,
+            Event::Batch(BatchEvent::Completed | BatchEvent::Failed { .. } | BatchEvent::Cancelled)
+        );
+        // What comes between the last task and the end is waiting for people who may be saving the plan.
+        if !is_end {
+            self.last = self.last.max(stored.at);
+        }
         match &stored.event {
             Event::Batch(BatchEvent::Started | BatchEvent::Reopened) => {
                 self.began = Some(stored.at);
