@@ -1,0 +1,129 @@
+//! Asks the owner of a batch to do something, and waits until it is done.
+
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use pleach_domain::event::Rollback;
+use pleach_domain::id::TaskId;
+use serde::{Deserialize, Serialize};
+
+use super::{OwnershipError, Place, SOCKET, is_owned};
+
+/// How long an owner may take from its lock to its door.
+const OPENING: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_ANSWER: u64 = 1 << 20;
+
+/// What can be asked of an owner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// Let the task that waits start.
+    Approve,
+    /// Stop a task, or everything.
+    Cancel {
+        /// The task, or none for the whole batch.
+        task: Option<TaskId>,
+        /// What becomes of the batch branch.
+        rollback: Rollback,
+    },
+    /// Try tasks again.
+    Retry {
+        /// Which; none means all that did not make it.
+        tasks: Vec<TaskId>,
+    },
+}
+
+/// What the owner says to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// It is done.
+    Done {
+        /// What was done.
+        message: String,
+    },
+    /// It cannot be done.
+    Refused {
+        /// The reason, as a stable word.
+        code: String,
+        /// The reason, for people.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// No living process has the batch.
+    #[error("no process has the batch of {}", .0.display())]
+    NobodyThere(PathBuf),
+    /// The owner died before it answered, or would not listen; whether it did what was asked is not known.
+    #[error("the process that has the batch of {} ended before it answered", folder.display())]
+    Broken {
+        /// The folder of the batch.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The owner lives, but its door does not open.
+    #[error("could not reach the process that has the batch of {}", folder.display())]
+    Closed {
+        /// The folder of the batch.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Whether anybody is there could not be seen.
+    #[error(transparent)]
+    Ownership(#[from] OwnershipError),
+}
+
+/// Asks the owner of the batch whose folder that is; returns when it answers, however long that takes.
+pub fn ask(folder: &Path, request: &Request) -> Result<Answer, AskError> {
+    let stream = knock(folder)?;
+    converse(stream, request).map_err(|source| AskError::Broken {
+        folder: folder.to_owned(),
+        source,
+    })
+}
+
+fn knock(folder: &Path) -> Result<UnixStream, AskError> {
+    let deadline = Instant::now() + OPENING;
+    loop {
+        let connected =
+            Place::open(folder).and_then(|place| UnixStream::connect(place.short(SOCKET)));
+        let source = match connected {
+            Ok(stream) => return Ok(stream),
+            Err(source) => source,
+        };
+        let folder = folder.to_owned();
+        if !is_owned(&folder)? {
+            return Err(AskError::NobodyThere(folder));
+        }
+        let not_yet = matches!(
+            source.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
+        );
+        if !not_yet || Instant::now() > deadline {
+            return Err(AskError::Closed { folder, source });
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+fn converse(mut stream: UnixStream, request: &Request) -> io::Result<Answer> {
+    let mut line = serde_json::to_vec(request)?;
+    line.push(b'\n');
+    stream.write_all(&line)?;
+    let mut answer = String::new();
+    BufReader::new(stream.take(LONGEST_ANSWER)).read_line(&mut answer)?;
+    if answer.is_empty() {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(serde_json::from_str(&answer)?)
+}
