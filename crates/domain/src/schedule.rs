@@ -55,12 +55,14 @@ fn running(batch: &Batch) -> Vec<Action> {
     if let Some(because) = reason_to_give_up(batch) {
         return vec![Action::GiveUp(because)];
     }
-    let mut actions = blocked(batch);
-    let none_blocked = actions.is_empty();
-    actions.extend(stops(batch));
+    // What may start is known when what never will is out of the way.
+    let blocked = blocked(batch);
+    if !blocked.is_empty() {
+        return blocked;
+    }
+    let mut actions: Vec<Action> = stops(batch).collect();
     let mut notes = ended_stages(batch);
-    // What is blocked in the next stage may be all of it.
-    notes.extend(next_stage(batch).filter(|_| none_blocked));
+    notes.extend(next_stage(batch));
     if notes.is_empty() {
         actions.extend(starts(batch));
     }

@@ -3,10 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "tests say what is wrong by panicking")]
 
 mod batches;
+mod failures;
 mod graphs;
 mod nexts;
+mod people;
 mod properties;
 mod selections;
+mod stages;
+mod stored;
+mod story;
 
 use pleach_domain::graph::{Graph, Strictness};
 use pleach_domain::id::{PhaseNumber, TaskId};

@@ -1,15 +1,11 @@
 //! What must hold for every random plan and every random ending.
 
-use pleach_domain::batch::{AttemptEnding, Batch, BatchStatus, Message, WeaveEnding};
-use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::graph::{Order, Rules};
-use pleach_domain::id::{PhaseNumber, TaskId};
+use pleach_domain::id::PhaseNumber;
 use pleach_domain::next::{NextRules, Reason, next};
 use pleach_domain::plan::Plan;
-use pleach_domain::schedule::{Action, schedule};
 use pleach_domain::select::Selection;
 use pleach_domain::task::{Dependency, IfUnknown, Task, TaskStatus};
-use pleach_domain::task_state::{Commit, Ending, TaskState};
 use proptest::prelude::*;
 
 use crate::{graph, sequence};
@@ -143,114 +139,6 @@ proptest! {
         if let Err(error) = Selection::parse(&text, |_| false) {
             prop_assert!(error.pointer().contains('^'));
         }
-    }
-
-    /// The batch settles, never runs more than the slots, starts nothing before its needs, and its
-    /// log replays to the same state.
-    #[test]
-    fn every_batch_settles_and_replays(
-        plan in acyclic_plan(),
-        slots in 1..4_usize,
-        endings in proptest::collection::vec(0..12_u8, 64),
-    ) {
-        let graph = graph(&plan);
-        let open: Vec<usize> = (0..plan.tasks.len())
-            .filter(|at| !plan.tasks[*at].status.is_settled())
-            .collect();
-        if open.is_empty() {
-            return Ok(());
-        }
-        let fresh = Batch::of(&graph, &open, Rules::default());
-        let mut batch = fresh.clone();
-        let mut log = Vec::new();
-        let mut endings = endings.into_iter().cycle();
-        let say = |batch: &mut Batch, log: &mut Vec<Event>, event: Event| {
-            batch.apply(&event).unwrap();
-            log.push(event);
-        };
-        say(&mut batch, &mut log, Event::Batch(BatchEvent::Started));
-        for _ in 0..1_000 {
-            let actions = schedule(&batch, slots);
-            for action in actions {
-                take(&mut batch, &mut log, action, &mut endings);
-            }
-            let running: Vec<TaskId> = batch.tasks.iter()
-                .filter(|task| matches!(task.state, TaskState::Running { .. } | TaskState::Stopping { .. }))
-                .map(|task| task.id.clone())
-                .collect();
-            prop_assert!(running.len() <= slots);
-            let settled = !matches!(batch.status, BatchStatus::Running | BatchStatus::Cancelling);
-            if settled {
-                break;
-            }
-            let Some(task) = running.first() else { continue };
-            let cancelling = batch.status == BatchStatus::Cancelling;
-            let message = heard(task.clone(), endings.next().unwrap(), cancelling);
-            for event in batch.decide(message) {
-                say(&mut batch, &mut log, event);
-            }
-        }
-        prop_assert!(batch.tasks.iter().all(|task| task.state.ending().is_some()));
-        let mut replayed = fresh;
-        for event in &log {
-            replayed.apply(event).unwrap();
-        }
-        prop_assert_eq!(replayed, batch);
-    }
-}
-
-fn heard(task: TaskId, ending: u8, cancelling: bool) -> Message {
-    match ending {
-        0 => Message::AttemptEnded(task, AttemptEnding::Failed("exit 1".into())),
-        1 => Message::AttemptEnded(task, AttemptEnding::TimedOut),
-        2 => Message::AttemptEnded(task, AttemptEnding::Unchanged),
-        3 if !cancelling => Message::Cancel,
-        _ if cancelling => Message::AttemptEnded(task, AttemptEnding::Stopped),
-        _ => Message::AttemptEnded(task, AttemptEnding::Built(Commit("c".into()))),
-    }
-}
-
-fn take(
-    batch: &mut Batch,
-    log: &mut Vec<Event>,
-    action: Action,
-    endings: &mut impl Iterator<Item = u8>,
-) {
-    let id = |batch: &Batch, task: usize| batch.tasks[task].id.clone();
-    let events = match action {
-        Action::Block { task, because } => {
-            batch.decide(Message::CannotStart(id(batch, task), because))
-        }
-        Action::Start(task) => {
-            let needs_met = batch.tasks[task].needs.iter().all(|need| {
-                batch.tasks[*need]
-                    .state
-                    .ending()
-                    .is_some_and(Ending::is_success)
-            });
-            assert!(needs_met, "a task starts only when what it needs is woven");
-            vec![Event::Task {
-                task: id(batch, task),
-                event: TaskEvent::Started { attempt: 1 },
-            }]
-        }
-        Action::Weave(task) => {
-            let ending = if endings.next() == Some(0) {
-                WeaveEnding::Conflict {
-                    files: vec!["f".into()],
-                    with: vec![],
-                }
-            } else {
-                WeaveEnding::Woven(Commit("t".into()))
-            };
-            batch.decide(Message::WeaveEnded(id(batch, task), ending))
-        }
-        Action::Stop(_) => Vec::new(),
-        Action::End(event) => vec![Event::Batch(event)],
-    };
-    for event in events {
-        batch.apply(&event).unwrap();
-        log.push(event);
     }
 }
 

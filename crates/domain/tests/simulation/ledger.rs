@@ -9,55 +9,21 @@ use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::phase::OpenPhases;
 use pleach_domain::task::TaskStatus;
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Now {
-    Queued,
-    Waiting,
-    Pausing,
-    AtWork,
-    Built,
-    Merged,
-    Unchanged,
-    Conflicted,
-    Failed,
-    Blocked,
-    Cancelled,
-}
-
-impl Now {
-    fn is_success(self) -> bool {
-        matches!(self, Self::Merged | Self::Unchanged)
-    }
-
-    fn is_failure(self) -> bool {
-        matches!(self, Self::Conflicted | Self::Failed)
-    }
-
-    fn is_end(self) -> bool {
-        self.is_success() || self.is_failure() || matches!(self, Self::Blocked | Self::Cancelled)
-    }
-
-    fn is_pending(self) -> bool {
-        matches!(self, Self::Queued | Self::Waiting | Self::Pausing)
-    }
-}
-
-#[derive(Debug, Clone)]
-struct Account {
-    now: Now,
-    attempts: u32,
-    failures: u32,
-    reruns: u32,
-    on_woven: bool,
-    approved: bool,
-    /// Whether it ended before a person opened the batch again.
-    excused: bool,
-}
+use crate::account::{Account, Now};
 
 #[derive(Debug, Clone, Copy, Default)]
 struct StageAccount {
     under_way: bool,
     fell_back: bool,
+}
+
+/// Where the batch is bound for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Course {
+    Running,
+    Cancelled,
+    GivenUp,
+    Merging,
 }
 
 pub(crate) struct Ledger<'d> {
@@ -69,35 +35,22 @@ pub(crate) struct Ledger<'d> {
     built: Vec<usize>,
     woven: Vec<usize>,
     fell_back: bool,
-    cancelled: bool,
-    gave_up: bool,
-    merging: bool,
+    course: Course,
     /// Whether phases gave way to the task that started just before.
     gives_way: bool,
 }
 
 impl<'d> Ledger<'d> {
     pub(crate) fn new(design: &'d Design) -> Self {
-        let account = Account {
-            now: Now::Queued,
-            attempts: 0,
-            failures: 0,
-            reruns: 0,
-            on_woven: false,
-            approved: false,
-            excused: false,
-        };
         Self {
             design,
             before: all_before(&design.tasks),
-            tasks: vec![account; design.tasks.len()],
+            tasks: vec![Account::default(); design.tasks.len()],
             stages: vec![StageAccount::default(); design.stages.len()],
             built: Vec::new(),
             woven: Vec::new(),
             fell_back: false,
-            cancelled: false,
-            gave_up: false,
-            merging: false,
+            course: Course::Running,
             gives_way: false,
         }
     }
@@ -141,11 +94,11 @@ impl<'d> Ledger<'d> {
                 );
                 self.stages[*stage].fell_back = true;
             }
-            BatchEvent::CancelRequested { .. } => self.cancelled = true,
-            BatchEvent::GaveUp { .. } => self.gave_up = true,
-            BatchEvent::Merging => self.merging = true,
+            BatchEvent::CancelRequested { .. } => self.course = Course::Cancelled,
+            BatchEvent::GaveUp { .. } => self.course = Course::GivenUp,
+            BatchEvent::Merging => self.course = Course::Merging,
             BatchEvent::Reopened => {
-                (self.cancelled, self.gave_up, self.merging) = (false, false, false);
+                self.course = Course::Running;
                 for task in &mut self.tasks {
                     task.excused = true;
                 }
@@ -171,59 +124,18 @@ impl<'d> Ledger<'d> {
             !was.is_end() || *event == TaskEvent::Retried,
             "{at} ended twice: {event:?}"
         );
-        let account = &mut self.tasks[at];
-        account.now = match event {
-            TaskEvent::Started { attempt, .. } => {
-                account.attempts = *attempt;
-                Now::AtWork
-            }
-            TaskEvent::Waiting => Now::Waiting,
-            TaskEvent::Approved => {
-                account.approved = true;
-                Now::Queued
-            }
-            TaskEvent::AttemptFailed { .. } => {
-                account.failures += 1;
-                assert!(
-                    account.failures <= self.design.settings.retries,
-                    "too many tries"
-                );
-                Now::Pausing
-            }
-            TaskEvent::Limited { .. } => Now::Pausing,
-            TaskEvent::Rested | TaskEvent::Interrupted => Now::Queued,
-            TaskEvent::Requeued { .. } => {
-                let first = account.reruns == 0;
-                assert!(first || was == Now::AtWork, "{at} is done again and again");
-                assert!(
-                    was == Now::Built || !self.fell_back,
-                    "{at} has no other place"
-                );
-                account.reruns += 1;
-                account.on_woven = true;
-                Now::Queued
-            }
-            TaskEvent::Retried => {
-                assert!(was.is_end() && !was.is_success(), "{at} needs no retry");
-                let stage = self.design.tasks[at].stage;
-                let stage = stage.map(|stage| &mut self.stages[stage]);
-                if let Some(stage) = stage.filter(|stage| !stage.under_way) {
-                    stage.fell_back = false;
-                }
-                account.on_woven |= was == Now::Conflicted;
-                (account.failures, account.reruns) = (0, 0);
-                (account.approved, account.excused) = (true, false);
-                Now::Queued
-            }
-            TaskEvent::Built { .. } => Now::Built,
-            TaskEvent::Unchanged => Now::Unchanged,
-            TaskEvent::Failed { .. } | TaskEvent::TimedOut => Now::Failed,
-            TaskEvent::Conflicted { .. } => Now::Conflicted,
-            TaskEvent::Blocked { .. } => Now::Blocked,
-            TaskEvent::Cancelled => Now::Cancelled,
-            TaskEvent::Woven { .. } => Now::Merged,
-            TaskEvent::StopRequested | TaskEvent::Kept { .. } | TaskEvent::Published { .. } => was,
-        };
+        if *event == TaskEvent::Retried {
+            self.forget_fallback(at);
+        }
+        let may_move = was == Now::Built || !self.fell_back;
+        let requeued = matches!(event, TaskEvent::Requeued { .. });
+        assert!(may_move || !requeued, "{at} has no other place");
+        self.tasks[at].take(event);
+        let tries = self.tasks[at].failures;
+        assert!(
+            tries <= self.design.settings.retries,
+            "{at} is tried too often"
+        );
         match self.tasks[at].now {
             Now::Built => self.built.push(at),
             Now::Merged => {
@@ -238,6 +150,15 @@ impl<'d> Ledger<'d> {
                 self.woven.push(at);
             }
             _ => {}
+        }
+    }
+
+    /// A stage that was over and begins anew may run several at once again.
+    fn forget_fallback(&mut self, at: usize) {
+        let stage = self.design.tasks[at].stage;
+        let stage = stage.map(|stage| &mut self.stages[stage]);
+        if let Some(stage) = stage.filter(|stage| !stage.under_way) {
+            stage.fell_back = false;
         }
     }
 
@@ -268,10 +189,7 @@ impl<'d> Ledger<'d> {
 
     fn check_start(&mut self, at: usize, attempt: u32) {
         let (task, design) = (&self.tasks[at], &self.design.tasks[at]);
-        assert!(
-            !(self.cancelled || self.gave_up || self.merging),
-            "{at} starts too late"
-        );
+        assert!(self.course == Course::Running, "{at} starts too late");
         assert_eq!(
             task.now,
             Now::Queued,
@@ -405,16 +323,17 @@ impl<'d> Ledger<'d> {
             .iter()
             .any(|task| breaks_rule(task) && !task.excused);
         assert!(
-            !newly_broken || self.gave_up || self.cancelled,
+            !newly_broken || matches!(self.course, Course::GivenUp | Course::Cancelled),
             "it should have given up"
         );
         let stage_failed = self.design.failed_stage == FailedStage::StopsThePlan
             && (0..self.stages.len()).any(|stage| !self.stage_went_well(stage));
         let merged = !self.woven.is_empty();
         let needless = self.tasks.iter().all(|task| task.now == Now::Unchanged);
-        let expected = if self.cancelled {
+        let expected = if self.course == Course::Cancelled {
             "cancelled"
-        } else if !self.gave_up && !broken && !stage_failed && (merged || needless) {
+        } else if self.course == Course::Merging && !broken && !stage_failed && (merged || needless)
+        {
             "completed"
         } else {
             "failed"
@@ -434,10 +353,11 @@ fn all_before(tasks: &[TaskDesign]) -> Vec<Vec<bool>> {
         grows = false;
         for (at, task) in tasks.iter().enumerate() {
             for direct in task.needs.iter().chain(&task.after) {
-                for other in 0..tasks.len() {
-                    let reached = other == *direct || before[*direct][other];
-                    grows |= reached && !before[at][other];
-                    before[at][other] |= reached;
+                let reached: Vec<usize> = (0..tasks.len())
+                    .filter(|other| other == direct || before[*direct][*other])
+                    .collect();
+                for other in reached {
+                    grows |= !std::mem::replace(&mut before[at][other], true);
                 }
             }
         }

@@ -3,7 +3,13 @@
 //! One seed is one history: `PLEACH_SEED=7` lives that one alone, `PLEACH_CASES` says how many.
 
 #![expect(clippy::unwrap_used, reason = "tests say what is wrong by panicking")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a history that breaks a promise is told aloud"
+)]
 
+mod account;
 mod dice;
 mod ledger;
 mod world;
@@ -30,6 +36,12 @@ impl Drop for Seed {
 /// How often each thing happened.
 type Tally = BTreeMap<String, u64>;
 
+fn live_aloud(seed: u64) {
+    let mut dice = Dice::new(seed);
+    let design = dice.design();
+    World::new(dice, &design).aloud().live();
+}
+
 fn live(seed: u64, tally: &mut Tally) {
     let named = Seed(seed);
     let mut dice = Dice::new(seed);
@@ -54,7 +66,7 @@ fn number(variable: &str) -> Option<u64> {
 #[test]
 fn every_batch_settles_with_every_promise_kept() {
     if let Some(seed) = number("PLEACH_SEED") {
-        return live(seed, &mut Tally::new());
+        return live_aloud(seed);
     }
     let cases = number("PLEACH_CASES").unwrap_or(10_000);
     let next = AtomicU64::new(0);

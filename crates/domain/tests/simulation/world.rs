@@ -42,6 +42,7 @@ pub(crate) struct World<'d> {
     limits_left: usize,
     wishes_left: usize,
     reopenings_left: usize,
+    aloud: bool,
 }
 
 impl<'d> World<'d> {
@@ -60,8 +61,16 @@ impl<'d> World<'d> {
             limits_left: dice.below(8),
             wishes_left: dice.pick(&[0, 0, 1, 2, 5]),
             reopenings_left: dice.pick(&[0, 0, 1, 2]),
+            aloud: false,
             dice,
         }
+    }
+
+    /// Prints the history while it is lived.
+    pub(crate) fn aloud(mut self) -> Self {
+        println!("{:#?}", self.design);
+        self.aloud = true;
+        self
     }
 
     /// Lives until nobody wants anything any more, and tells what happened.
@@ -115,6 +124,9 @@ impl<'d> World<'d> {
             return Ok(());
         }
         for event in events {
+            if self.aloud {
+                println!("{event:?}");
+            }
             if let Event::Task {
                 task,
                 event: TaskEvent::Started { .. },
@@ -144,6 +156,9 @@ impl<'d> World<'d> {
     fn recover(&mut self) -> OrCrash {
         self.crashes_left = self.crashes_left.saturating_sub(1);
         self.weaving = None;
+        if self.aloud {
+            println!("the process dies");
+        }
         for (task, result) in std::mem::take(&mut self.agents) {
             if let Some(result) = result {
                 self.results.insert(task, result);

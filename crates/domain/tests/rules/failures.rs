@@ -1,0 +1,200 @@
+//! What follows when agents fail, are limited, have no place to work, or collide.
+
+use pleach_domain::batch::{AttemptEnding, BatchSettings};
+use pleach_domain::event::{Event, TaskEvent};
+use pleach_domain::id::TaskId;
+
+use crate::story::{check, message, tell};
+
+#[test]
+fn a_failed_attempt_is_repeated_after_a_pause_until_the_retries_are_spent() {
+    tell("1 retries=2", "1\n2", "go 1:failed")
+        .follows("1 tried in vain")
+        .stands("running: 1 queued, 2 queued")
+        .todo("start 2");
+    check("1 retries=2", "1", "go 1:failed", "");
+    check("1 retries=2", "1", "go 1:failed 1:rested", "start 1");
+    let twice = "go 1:failed 1:rested go 1:failed 1:rested go";
+    tell("1 retries=2", "1", &format!("{twice} 1:failed"))
+        .follows("1 failed")
+        .stands("running: 1 failed");
+    tell("1 retries=2", "1", &format!("{twice} 1:built")).stands("running: 1 built");
+}
+
+#[test]
+fn what_no_repetition_mends_is_not_repeated() {
+    tell("1 retries=2", "1", "go 1:hopeless").follows("1 failed");
+    tell("1 retries=2", "1", "go 1:late").follows("1 timed out");
+}
+
+/// The pauses of one task that fails again and again, with the same throw of the dice.
+fn pauses(ending: &AttemptEnding, chance: u16, times: usize) -> Vec<u64> {
+    let id = TaskId::new("1");
+    let mut batch = tell("1 retries=99", "1", "").batch;
+    let mut pauses = Vec::new();
+    for attempt in 1..=u32::try_from(times).unwrap() {
+        let started = TaskEvent::Started {
+            attempt,
+            basis: pleach_domain::task_state::Commit("base".into()),
+        };
+        let mut events = vec![Event::Task {
+            task: id.clone(),
+            event: started,
+        }];
+        batch.apply(&events.remove(0)).unwrap();
+        for event in batch.decide(message(id.clone(), ending.clone(), chance)) {
+            batch.apply(&event).unwrap();
+            if let Event::Task {
+                event: TaskEvent::AttemptFailed { pause, .. } | TaskEvent::Limited { pause, .. },
+                ..
+            } = event
+            {
+                pauses.push(pause);
+            }
+        }
+        let rested = pleach_domain::batch::Message::Rested(id.clone());
+        for event in batch.decide(rested) {
+            batch.apply(&event).unwrap();
+        }
+    }
+    pauses
+}
+
+#[test]
+fn pauses_double_within_a_quarter_either_way_up_to_a_quarter_of_an_hour() {
+    let first = BatchSettings::default().retry_pause;
+    for ending in [
+        AttemptEnding::Failed("exit 1".into()),
+        AttemptEnding::Limited("429".into(), None),
+    ] {
+        let middle = pauses(&ending, 500, 4);
+        assert_eq!(middle, [first, 2 * first, 4 * first, 8 * first]);
+        for chance in [0, 250, 999, 5_000] {
+            let some = pauses(&ending, chance, 80);
+            let mut expected = first;
+            for pause in some {
+                let near = expected.min(12 * 60_000);
+                assert!(
+                    pause >= near * 3 / 4 && pause <= near * 5 / 4,
+                    "{pause} {near}"
+                );
+                assert!(pause <= 15 * 60_000, "{pause} is too long");
+                expected = expected.saturating_mul(2);
+            }
+        }
+    }
+    let stated = AttemptEnding::Limited("429".into(), Some(3_600_000));
+    assert_eq!(pauses(&stated, 999, 2), [3_600_000, 3_600_000]);
+}
+
+#[test]
+fn a_limit_spends_no_attempt() {
+    let four_limits = "go 1:limited 1:rested ".repeat(4);
+    tell("1 retries=0", "1", "go 1:limited").stands("running: 1 limited");
+    tell("1 retries=0", "1", &four_limits).todo("start 1");
+}
+
+#[test]
+fn a_task_that_is_limited_without_end_fails_in_the_end() {
+    let story = "go 1:limited 1:rested ".repeat(100);
+    tell("1", "1", &story).todo("start 1");
+    tell("1", "1", &format!("{story} go 1:limited")).stands("running: 1 failed");
+}
+
+#[test]
+fn three_limits_in_a_row_mean_one_at_a_time() {
+    let three = "go 1:limited 2:limited 3:limited";
+    tell("3", "1\n2\n3\n4", three)
+        .follows("3 limited; fallen back")
+        .todo("start 4");
+    tell("3", "1\n2\n3\n4", &format!("{three} 1:rested 2:rested")).todo("start 1");
+    tell(
+        "3",
+        "1\n2\n3",
+        "go 1:limited 2:same 3:limited 1:rested go 1:limited",
+    )
+    .follows("1 limited");
+    // What is one at a time already cannot fall back any further.
+    tell("1", "1\n2\n3", "go 1:limited go 2:limited go 3:limited").follows("3 limited");
+}
+
+#[test]
+fn without_fallback_limits_end_the_batch() {
+    tell(
+        "3 no-fallback",
+        "1\n2\n3\n4",
+        "go 1:limited 2:limited 3:limited",
+    )
+    .follows("3 failed; given up; 1 cancelled; 2 cancelled; 4 cancelled")
+    .todo("finish failed because the agent is limited again and again: exit 1");
+    let reopened = "go 1:limited 2:limited 3:limited go 1,2,3:retry go 1:limited";
+    tell("3 no-fallback", "1\n2\n3", reopened).follows("1 limited");
+}
+
+#[test]
+fn without_a_place_to_work_the_rest_runs_one_at_a_time_on_the_woven_result() {
+    let story = "go 1:noplace";
+    tell("2", "1\n2\n3", story)
+        .follows("1 requeued; fallen back")
+        .todo("");
+    let story = "go 1:noplace 2:built 2:woven";
+    tell("2", "1\n2\n3", story).todo("start 3").basis("3", "2");
+    let story = "go 1:noplace 2:built 2:woven go 3:same";
+    tell("2", "1\n2\n3", story).todo("start 1").basis("1", "2");
+    tell("1 retries=0", "1", "go 1:noplace").follows("1 failed");
+    tell("1 retries=1", "1", "go 1:noplace").follows("1 tried in vain");
+    tell("2 no-fallback", "1\n2\n3", "go 1:noplace")
+        .follows("1 failed; given up; 2 asked to stop; 3 cancelled");
+}
+
+#[test]
+fn a_failure_stops_everything_where_that_is_the_rule() {
+    let story = "go 1:failed";
+    tell("2 stop retries=0", "1\n2\n3", story)
+        .todo("give up because task 1 is failed, and a failure stops this batch");
+    tell("2 stop retries=1", "1\n2\n3", story).todo("start 3");
+    let story = "go 1:failed go";
+    tell("2 stop retries=0", "1\n2\n3", story)
+        .follows("given up; 2 asked to stop; 3 cancelled")
+        .todo("stop 2");
+    let story = "go 1:failed go 2:stopped";
+    tell("2 stop retries=0", "1\n2\n3", story)
+        .stands("running: 1 failed, 2 cancelled, 3 cancelled")
+        .todo("finish failed because task 1 is failed, and a failure stops this batch");
+    let story = "go 1:failed go 2:built";
+    tell("2 stop retries=0", "1\n2", story).todo("weave 2");
+}
+
+#[test]
+fn a_conflict_is_left_out_or_fails_the_batch_or_is_done_again() {
+    let story = "go 1:built 2:built 1:woven 2:conflict";
+    tell("2 skip", "1\n2\n3 < 2", story)
+        .follows("2 conflicted")
+        .todo("block 3 because it needs 2, which is conflicted");
+    tell("2 fail", "1\n2\n3 < 2", story)
+        .follows("2 conflicted")
+        .todo("give up because task 2 conflicts, and conflicts fail this batch");
+    tell("2 rerun", "1\n2\n3 < 2", story)
+        .follows("2 requeued")
+        .todo("start 2")
+        .basis("2", "1");
+    let story = "go 1:built 2:built 1:woven 2:conflict go 2:built 2:conflict";
+    tell("2 rerun", "1\n2\n3 < 2", story)
+        .follows("2 conflicted")
+        .todo("block 3 because it needs 2, which is conflicted");
+}
+
+#[test]
+fn what_is_done_again_runs_alone_when_all_else_is_woven() {
+    let plan = "1\n2\n3\n4";
+    let collided = "go 1:built 2:built 1:woven 2:conflict";
+    tell("2 rerun", plan, collided).todo("start 3; start 4");
+    tell("2 rerun", plan, &format!("{collided} go 3:built 4:built")).todo("weave 3");
+    let woven = format!("{collided} go 3:built 4:built 3:woven 4:woven");
+    tell("2 rerun", plan, &woven)
+        .todo("start 2")
+        .basis("2", "1 3 4");
+    let both = "go 1:built 2:built 3:built 1:woven 2:conflict 3:conflict";
+    tell("3 rerun", "1\n2\n3", both).todo("start 2");
+    tell("3 rerun", "1\n2\n3", &format!("{both} go")).todo("");
+}

@@ -1,0 +1,99 @@
+//! What is stored of a batch comes back as it was.
+
+use pleach_domain::batch::{
+    Approval, Barriers, BatchSettings, Design, Fallback, Mode, OnConflict, OnFailure,
+};
+use pleach_domain::event::{BatchEvent, Event, MergeStatus, Rollback, TaskEvent};
+use pleach_domain::graph::Rules;
+use pleach_domain::id::TaskId;
+
+use crate::{graph, plan};
+
+#[track_caller]
+fn check<T>(value: &T)
+where
+    T: serde::Serialize + for<'de> serde::Deserialize<'de> + PartialEq + std::fmt::Debug,
+{
+    let text = serde_json::to_string(value).unwrap();
+    let again: T = serde_json::from_str(&text).unwrap();
+    assert_eq!(again, *value, "{text}");
+}
+
+#[test]
+fn every_event_is_read_as_it_was_written() {
+    for event in TaskEvent::one_of_each() {
+        check(&event);
+        let task = TaskId::new("3.1");
+        check(&Event::Task { task, event });
+    }
+    for event in BatchEvent::one_of_each() {
+        check(&event);
+        check(&Event::Batch(event));
+    }
+    for stage in [None, Some(2)] {
+        let reason = String::new();
+        check(&Event::Batch(BatchEvent::FellBack { reason, stage }));
+    }
+    let rollback = Rollback::Remove;
+    check(&Event::Batch(BatchEvent::CancelRequested { rollback }));
+    for merge_status in [
+        MergeStatus::Conflicts,
+        MergeStatus::TestFailed,
+        MergeStatus::Skipped,
+    ] {
+        check(&Event::Batch(BatchEvent::StageEnded {
+            stage: 1,
+            merge_status,
+            success: false,
+        }));
+    }
+}
+
+#[test]
+fn the_stored_form_of_an_event_is_plain() {
+    let event = Event::Task {
+        task: TaskId::new("1"),
+        event: TaskEvent::Unchanged,
+    };
+    let text = serde_json::to_string(&event).unwrap();
+    assert_eq!(text, r#"{"task":"1","kind":"unchanged"}"#);
+    let text = serde_json::to_string(&Event::Batch(BatchEvent::Started)).unwrap();
+    assert_eq!(text, r#"{"kind":"started"}"#);
+}
+
+#[test]
+fn every_design_is_read_as_it_was_written() {
+    let plan = plan("0 done p1\n1 p1 @ f\n2 p1 @ f !high\n3 p2 < 1 ~30\n4");
+    let graph = graph(&plan);
+    let modes = [
+        Mode::Parallel { slots: 7 },
+        Mode::Queue {
+            approval: Approval::Automatic,
+        },
+        Mode::Queue {
+            approval: Approval::ByPerson,
+        },
+    ];
+    for mode in modes {
+        for barriers in [Barriers::Stages, Barriers::Waves] {
+            for on_conflict in [OnConflict::Skip, OnConflict::Fail, OnConflict::Rerun] {
+                let settings = BatchSettings {
+                    mode,
+                    on_conflict,
+                    on_failure: OnFailure::Stop,
+                    fallback: Fallback::Fail,
+                    retries: 9,
+                    retry_pause: u64::MAX,
+                };
+                let chosen = [1, 2, 3, 4];
+                check(&Design::of(
+                    &graph,
+                    &chosen,
+                    Rules::default(),
+                    barriers,
+                    settings,
+                ));
+            }
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The notation in which the stories of batches are told.
+//!
+//! Settings are words: a number of slots, `queue`, `approval`, `stop`, `skip`, `fail`, `rerun`,
+//! `no-fallback`, `retries=1`, `waves`. A plan may end in lines `stage NAME [alone]: ids`. A story is
+//! steps `task:word`, or one word for the batch; `go` does what is to be done, except weaving.
+
+use pleach_domain::batch::{
+    Approval, AttemptEnding, Barriers, Batch, BatchSettings, Chance, Design, Fallback, Message,
+    Mode, OnConflict, OnFailure, WeaveEnding,
+};
+use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
+use pleach_domain::graph::Rules;
+use pleach_domain::id::TaskId;
+use pleach_domain::plan::{Plan, Stage};
+use pleach_domain::schedule::{Action, schedule};
+use pleach_domain::task_state::Commit;
+
+use crate::{graph, plan};
+
+/// A batch, and what followed from the last step.
+pub(crate) struct Story {
+    pub(crate) batch: Batch,
+    last: Vec<Event>,
+}
+
+/// Tells a story up to some point.
+#[track_caller]
+pub(crate) fn tell(settings: &str, text: &str, story: &str) -> Story {
+    let plan = staged_plan(text);
+    let graph = graph(&plan);
+    assert_eq!(graph.errors(), []);
+    let open: Vec<usize> = (0..plan.tasks.len())
+        .filter(|at| !plan.tasks[*at].status.is_settled())
+        .collect();
+    let (settings, barriers) = read_settings(settings);
+    let design = Design::of(&graph, &open, Rules::default(), barriers, settings);
+    let mut told = Story {
+        batch: Batch::new(design),
+        last: Vec::new(),
+    };
+    told.store(vec![Event::Batch(BatchEvent::Started)]);
+    for step in story.split_whitespace() {
+        let (task, word) = step.split_once(':').unwrap_or(("", step));
+        told.play(task, word);
+    }
+    told
+}
+
+/// A story, and what is to be done then.
+#[track_caller]
+pub(crate) fn check(settings: &str, plan: &str, story: &str, expected: &str) {
+    tell(settings, plan, story).todo(expected);
+}
+
+fn staged_plan(text: &str) -> Plan {
+    let is_stage = |line: &&str| line.trim().starts_with("stage ");
+    let (stages, tasks): (Vec<&str>, Vec<&str>) = text.lines().partition(is_stage);
+    let mut plan = plan(&tasks.join("\n"));
+    for line in stages {
+        let (head, ids) = line.split_once(':').unwrap();
+        let words: Vec<&str> = head.split_whitespace().collect();
+        plan.stages.push(Stage {
+            id: words[1].to_owned(),
+            tasks: ids.split_whitespace().map(TaskId::new).collect(),
+            can_parallel: !words.contains(&"alone"),
+            line: 1,
+        });
+    }
+    plan
+}
+
+fn read_settings(text: &str) -> (BatchSettings, Barriers) {
+    let mut settings = BatchSettings::default();
+    let mut barriers = Barriers::Stages;
+    for word in text.split_whitespace() {
+        match word {
+            "queue" => {
+                settings.mode = Mode::Queue {
+                    approval: Approval::Automatic,
+                }
+            }
+            "approval" => {
+                settings.mode = Mode::Queue {
+                    approval: Approval::ByPerson,
+                }
+            }
+            "stop" => settings.on_failure = OnFailure::Stop,
+            "skip" => settings.on_conflict = OnConflict::Skip,
+            "fail" => settings.on_conflict = OnConflict::Fail,
+            "rerun" => settings.on_conflict = OnConflict::Rerun,
+            "no-fallback" => settings.fallback = Fallback::Fail,
+            "waves" => barriers = Barriers::Waves,
+            _ => match word.split_once('=') {
+                Some(("retries", number)) => settings.retries = number.parse().unwrap(),
+                _ => {
+                    settings.mode = Mode::Parallel {
+                        slots: word.parse().unwrap(),
+                    }
+                }
+            },
+        }
+    }
+    (settings, barriers)
+}
+
+impl Story {
+    fn store(&mut self, events: Vec<Event>) {
+        for event in &events {
+            self.batch.apply(event).unwrap();
+        }
+        self.last = events;
+    }
+
+    #[track_caller]
+    fn play(&mut self, task: &str, word: &str) {
+        let id = TaskId::new(task);
+        let ended = |ending| message(id.clone(), ending, 500);
+        let commit = Commit(format!("commit of {task}"));
+        let text = || "exit 1".to_owned();
+        let message = match (task, word) {
+            ("", "go") => return self.go(),
+            (_, "started") => return self.start(&id),
+            (_, "built") => ended(AttemptEnding::Built {
+                files: vec![format!("{task}.rs")],
+                commit,
+            }),
+            (_, "same") => ended(AttemptEnding::Unchanged),
+            (_, "failed") => ended(AttemptEnding::Failed(text())),
+            (_, "hopeless") => ended(AttemptEnding::Hopeless(text())),
+            (_, "late") => ended(AttemptEnding::TimedOut),
+            (_, "stopped") => ended(AttemptEnding::Stopped),
+            (_, "limited") => ended(AttemptEnding::Limited(text(), None)),
+            (_, "noplace") => ended(AttemptEnding::NoWorktree(text())),
+            (_, "interrupted") => ended(AttemptEnding::Interrupted),
+            (_, "woven") => Message::WeaveEnded(id, WeaveEnding::Woven(commit)),
+            (_, "unweavable") => Message::WeaveEnded(id, WeaveEnding::Failed("no disk".into())),
+            (_, "conflict") => Message::WeaveEnded(
+                id,
+                WeaveEnding::Conflict {
+                    files: vec!["a.rs".into()],
+                    with: vec![],
+                },
+            ),
+            (_, "rested") => Message::Rested(id),
+            ("", "approve") => Message::Approve,
+            ("", "cancel") => Message::Cancel(Rollback::Keep),
+            ("", "rollback") => Message::Cancel(Rollback::Remove),
+            (_, "cancel") => Message::CancelTask(id),
+            (_, "refused") => Message::CannotStart(id, "nobody consents".into()),
+            (_, "retry") => Message::Retry(task.split(',').map(TaskId::new).collect()),
+            other => panic!("{other:?} means nothing here"),
+        };
+        let events = self.batch.decide(message);
+        self.store(events);
+    }
+
+    fn start(&mut self, id: &TaskId) {
+        let at = self.batch.position(id).unwrap();
+        let event = TaskEvent::Started {
+            attempt: self.batch.tasks[at].attempts + 1,
+            basis: Commit("base".into()),
+        };
+        self.store(vec![Event::Task {
+            task: id.clone(),
+            event,
+        }]);
+    }
+
+    /// Does what is to be done, again and again, except weaving.
+    fn go(&mut self) {
+        let mut done = Vec::new();
+        loop {
+            let before = done.len();
+            for action in schedule(&self.batch) {
+                let id = |at: usize| self.batch.tasks[at].design.id.clone();
+                let events = match action {
+                    Action::Start(task) => {
+                        self.start(&id(task));
+                        std::mem::take(&mut self.last)
+                    }
+                    Action::Block { task, because } => {
+                        self.batch.decide(Message::CannotStart(id(task), because))
+                    }
+                    Action::GiveUp(because) => self.batch.decide(Message::GiveUp(because)),
+                    Action::Ask(task) => vec![Event::Task {
+                        task: id(task),
+                        event: TaskEvent::Waiting,
+                    }],
+                    Action::Note(event) | Action::Finish(event) => vec![Event::Batch(event)],
+                    Action::Stop(_) | Action::Weave(_) => Vec::new(),
+                };
+                let started = matches!(
+                    events.first(),
+                    Some(Event::Task {
+                        event: TaskEvent::Started { .. },
+                        ..
+                    })
+                );
+                if !started {
+                    self.store(events.clone());
+                }
+                done.extend(events);
+            }
+            if done.len() == before {
+                self.last = done;
+                return;
+            }
+        }
+    }
+
+    /// What is to be done now.
+    #[track_caller]
+    pub(crate) fn todo(&self, expected: &str) -> &Self {
+        let id = |task: usize| &self.batch.tasks[task].design.id;
+        let words: Vec<String> = schedule(&self.batch)
+            .into_iter()
+            .map(|action| match action {
+                Action::Block { task, because } => format!("block {} because {because}", id(task)),
+                Action::GiveUp(because) => format!("give up because {because}"),
+                Action::Weave(task) => format!("weave {}", id(task)),
+                Action::Stop(task) => format!("stop {}", id(task)),
+                Action::Ask(task) => format!("ask {}", id(task)),
+                Action::Start(task) => format!("start {}", id(task)),
+                Action::Note(event) => format!("note {}", batch_words(&event)),
+                Action::Finish(event) => format!("finish {}", batch_words(&event)),
+            })
+            .collect();
+        assert_eq!(words.join("; "), expected);
+        self
+    }
+
+    /// Which events followed from the last step.
+    #[track_caller]
+    pub(crate) fn follows(&self, expected: &str) -> &Self {
+        let words: Vec<String> = self
+            .last
+            .iter()
+            .map(|event| match event {
+                Event::Task { task, event } => format!("{task} {}", event.participle()),
+                Event::Batch(event) => batch_words(event),
+            })
+            .collect();
+        assert_eq!(words.join("; "), expected);
+        self
+    }
+
+    /// Where the batch and its tasks stand.
+    #[track_caller]
+    pub(crate) fn stands(&self, expected: &str) -> &Self {
+        let tasks: Vec<String> = self
+            .batch
+            .tasks
+            .iter()
+            .map(|task| format!("{} {}", task.design.id, task.state.as_str()))
+            .collect();
+        let status = self.batch.status.as_str();
+        assert_eq!(format!("{status}: {}", tasks.join(", ")), expected);
+        self
+    }
+
+    /// Which woven tasks the basis of a task holds.
+    #[track_caller]
+    pub(crate) fn basis(&self, task: &str, expected: &str) -> &Self {
+        let position = self.batch.position(&TaskId::new(task)).unwrap();
+        let woven = self.batch.basis_of(position);
+        let ids: Vec<&str> = woven
+            .iter()
+            .map(|at| self.batch.tasks[*at].design.id.as_str())
+            .collect();
+        assert_eq!(ids.join(" "), expected);
+        self
+    }
+}
+
+/// The end of an attempt, with a throw of the dice.
+pub(crate) fn message(task: TaskId, ending: AttemptEnding, chance: u16) -> Message {
+    Message::AttemptEnded {
+        task,
+        ending,
+        kept: None,
+        chance: Chance(chance),
+    }
+}
+
+fn batch_words(event: &BatchEvent) -> String {
+    let word = event.participle();
+    match event {
+        BatchEvent::StageStarted { stage } => format!("{word} {stage}"),
+        BatchEvent::StageEnded {
+            stage,
+            merge_status,
+            success,
+        } => {
+            let verdict = if *success { "well" } else { "badly" };
+            format!("{word} {stage} {verdict} {merge_status:?}")
+        }
+        BatchEvent::FellBack {
+            stage: Some(stage), ..
+        } => format!("{word} in {stage}"),
+        BatchEvent::Failed { error } => format!("{word} because {error}"),
+        _ => word.to_owned(),
+    }
+}

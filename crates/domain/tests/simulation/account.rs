@@ -1,0 +1,93 @@
+//! The account of one task, kept from its events alone.
+//!
+//! Knows how a task goes from one state to the next, and nothing of the others.
+
+use pleach_domain::event::TaskEvent;
+
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) enum Now {
+    #[default]
+    Queued,
+    Waiting,
+    Pausing,
+    AtWork,
+    Built,
+    Merged,
+    Unchanged,
+    Conflicted,
+    Failed,
+    Blocked,
+    Cancelled,
+}
+
+impl Now {
+    pub(crate) fn is_success(self) -> bool {
+        matches!(self, Self::Merged | Self::Unchanged)
+    }
+
+    pub(crate) fn is_failure(self) -> bool {
+        matches!(self, Self::Conflicted | Self::Failed)
+    }
+
+    pub(crate) fn is_end(self) -> bool {
+        self.is_success() || self.is_failure() || matches!(self, Self::Blocked | Self::Cancelled)
+    }
+
+    pub(crate) fn is_pending(self) -> bool {
+        matches!(self, Self::Queued | Self::Waiting | Self::Pausing)
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Account {
+    pub(crate) now: Now,
+    pub(crate) attempts: u32,
+    pub(crate) failures: u32,
+    pub(crate) reruns: u32,
+    pub(crate) on_woven: bool,
+    pub(crate) approved: bool,
+    /// Whether it ended before a person opened the batch again.
+    pub(crate) excused: bool,
+}
+
+impl Account {
+    pub(crate) fn take(&mut self, event: &TaskEvent) {
+        let was = self.now;
+        match event {
+            TaskEvent::Started { attempt, .. } => self.attempts = *attempt,
+            TaskEvent::Approved => self.approved = true,
+            TaskEvent::AttemptFailed { .. } => self.failures += 1,
+            TaskEvent::Requeued { .. } => {
+                let first = self.reruns == 0;
+                assert!(first || was == Now::AtWork, "done again and again");
+                self.reruns += 1;
+                self.on_woven = true;
+            }
+            TaskEvent::Retried => {
+                assert!(was.is_end() && !was.is_success(), "it needs no retry");
+                self.on_woven |= was == Now::Conflicted;
+                (self.failures, self.reruns) = (0, 0);
+                (self.approved, self.excused) = (true, false);
+            }
+            _ => {}
+        }
+        self.now = match event {
+            TaskEvent::Started { .. } => Now::AtWork,
+            TaskEvent::Waiting => Now::Waiting,
+            TaskEvent::AttemptFailed { .. } | TaskEvent::Limited { .. } => Now::Pausing,
+            TaskEvent::Approved
+            | TaskEvent::Rested
+            | TaskEvent::Interrupted
+            | TaskEvent::Requeued { .. }
+            | TaskEvent::Retried => Now::Queued,
+            TaskEvent::Built { .. } => Now::Built,
+            TaskEvent::Unchanged => Now::Unchanged,
+            TaskEvent::Failed { .. } | TaskEvent::TimedOut => Now::Failed,
+            TaskEvent::Conflicted { .. } => Now::Conflicted,
+            TaskEvent::Blocked { .. } => Now::Blocked,
+            TaskEvent::Cancelled => Now::Cancelled,
+            TaskEvent::Woven { .. } => Now::Merged,
+            TaskEvent::StopRequested | TaskEvent::Kept { .. } | TaskEvent::Published { .. } => was,
+        };
+    }
+}
