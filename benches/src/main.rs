@@ -6,6 +6,7 @@
 
 mod measure;
 mod plan_text;
+mod relay;
 mod weave;
 mod worktrees;
 
@@ -43,6 +44,9 @@ fn main() -> ExitCode {
     }
     if wanted("weave") {
         all_kept &= weave::run(&program());
+    }
+    if wanted("relay") {
+        all_kept &= relay::run(&program());
     }
     if all_kept {
         ExitCode::SUCCESS

@@ -53,7 +53,7 @@ pub(crate) fn cpu_with_children<T>(call: impl FnOnce() -> T) -> f64 {
 }
 
 /// User and system time of all children that have been waited for.
-fn seconds_of_children() -> f64 {
+pub(crate) fn seconds_of_children() -> f64 {
     let text = std::fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
     // The program's name may hold spaces and brackets, but nothing after it does.
     let (_, fields) = text.rsplit_once(") ").expect("the name is in brackets");

@@ -17,7 +17,8 @@ const HELP: &str = "cargo xtask COMMAND
 
   demo      build Pleach and show a whole run with the built-in agent
   test      the gate: format, lints, all tests, documentation
-  bench     the benchmarks, each printing a ratio; `bench weave` runs one of plans, worktrees, weave
+  bench     the benchmarks, each printing a ratio; `bench weave` runs one of plans, worktrees,
+            weave, relay
   fuzz      the properties of plans and batches, with 200,000 cases each, and weaving on many repositories
   pictures  draw the pictures of the guide anew
 ";

@@ -4,6 +4,7 @@
 //! of it is in `shim`, its own side in `wrapper`.
 
 mod family;
+mod freeze;
 mod identity;
 mod order;
 mod record;

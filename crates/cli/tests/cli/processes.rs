@@ -118,7 +118,7 @@ impl Held {
     /// Waits until so many processes have said that they are there.
     #[track_caller]
     fn wait_for_lines(&mut self, lines: usize) {
-        while self.heard.iter().filter(|byte| **byte == b'\n').count() < lines {
+        while self.said().lines().count() < lines {
             self.wait();
             let mut bytes = [0; 256];
             let length = match self.pipe.read(&mut bytes) {

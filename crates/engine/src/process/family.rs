@@ -4,17 +4,12 @@
 //! starts other programs. Knows nothing of why they are to end.
 
 use std::io;
-use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
-use rustix::process::{
-    Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process_group, pidfd_send_signal, wait,
-};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process_group, wait};
 
+use super::freeze::{freeze, tell};
 use super::table::{Entry, living, with_descendants};
-
-/// Scans that find somebody new before those who are known are killed all the same.
-const MOST_SCANS: usize = 100;
 
 /// Whether anybody is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,39 +52,19 @@ pub(super) fn ask_to_end(leader: Option<Pid>) -> io::Result<Vec<Entry>> {
     Ok(members)
 }
 
-/// Kills everybody: first all are stopped, so that nobody is born behind our back.
+/// Kills everybody.
 pub(super) fn kill() -> io::Result<()> {
-    let mut stopped: Vec<(Entry, OwnedFd)> = Vec::new();
-    for _ in 0..MOST_SCANS {
-        let known = |member: &Entry| {
-            let mut stopped = stopped.iter();
-            stopped
-                .any(|(entry, _)| entry.pid == member.pid && entry.start_time == member.start_time)
-        };
-        let new: Vec<Entry> = members()?.into_iter().filter(|new| !known(new)).collect();
-        if new.is_empty() {
-            break;
-        }
-        for member in new {
-            if let Some(pidfd) = member.hold() {
-                tell(&pidfd, Signal::STOP);
-                stopped.push((member, pidfd));
-            }
-        }
-    }
-    for (_, pidfd) in &stopped {
-        tell(pidfd, Signal::KILL);
-    }
+    let own = own_number();
+    freeze(&[], |entry| entry.parent == own)?.kill();
     Ok(())
 }
 
 /// Everybody who descends from this process and lives.
 pub(super) fn members() -> io::Result<Vec<Entry>> {
-    let own = getpid().as_raw_nonzero().get();
+    let own = own_number();
     Ok(with_descendants(living()?, |entry| entry.parent == own))
 }
 
-fn tell(pidfd: &OwnedFd, signal: Signal) {
-    // It may be gone by now, which is what was wanted; one of another user is reported as left.
-    let _ = pidfd_send_signal(pidfd, signal);
+fn own_number() -> i32 {
+    getpid().as_raw_nonzero().get()
 }

@@ -166,7 +166,12 @@ mod tests {
         let mut relay = Relay::new(pipe, &mut log, cap as u64);
         for (length, byte) in lengths.iter().zip((0..=u8::MAX).cycle()) {
             let start = said.len();
-            said.extend((0..*length).map(|at| byte.wrapping_add((at % 251) as u8)));
+            said.extend(
+                (0..251)
+                    .cycle()
+                    .take(*length)
+                    .map(|at: u8| byte.wrapping_add(at)),
+            );
             relay.buffer[..*length].copy_from_slice(&said[start..]);
             relay.take(*length);
         }

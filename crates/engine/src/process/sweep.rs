@@ -10,10 +10,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, getpid, pidfd_send_signal};
+use rustix::process::{Pid, Signal, getpid};
 
+use super::freeze::{freeze, tell};
 use super::identity::boot_id;
-use super::table::{Entry, folder, living, with_descendants};
+use super::table::{Entry, folder};
 use super::{DEATH, NONCE, ProcessError, ProcessIdentity, Woke, wait};
 
 /// How long a wrapper may take after it was asked: its own grace when it is alone, and some more.
@@ -47,7 +48,7 @@ fn await_end(pidfd: &OwnedFd, patience: Duration) -> io::Result<()> {
         // It may be gone by now, which is what was wanted; if not, the sweep takes it along. One that is stopped would
         // not hear it.
         for signal in [Signal::TERM, Signal::CONT] {
-            let _ = pidfd_send_signal(pidfd, signal);
+            tell(pidfd, signal);
         }
         wait(pidfd.as_fd(), None, ASKED)?;
     }
@@ -59,11 +60,15 @@ pub(super) fn sweep(
     identity: &ProcessIdentity,
     worktree: &Path,
 ) -> Result<Vec<Entry>, ProcessError> {
-    let looked = ProcessError::io("look at the processes");
-    let held = stop_all(identity, &resolved(worktree)).map_err(looked)?;
-    for (_, pidfd) in &held {
-        let _ = pidfd_send_signal(pidfd, Signal::KILL);
-    }
+    let worktree = resolved(worktree);
+    let frozen = freeze(&own_line(), |entry| {
+        // Nobody that the wrapper started is older than it.
+        entry.start_time >= identity.start_time
+            && (identity.is(entry) || bears(entry, &identity.nonce) || is_lost_in(entry, &worktree))
+    });
+    let held = frozen
+        .map_err(ProcessError::io("look at the processes"))?
+        .kill();
     let mut undead = Vec::new();
     for (entry, pidfd) in &held {
         let woke = wait(pidfd.as_fd(), None, DEATH);
@@ -78,55 +83,11 @@ pub(super) fn sweep(
     }
 }
 
-/// Stops whoever belongs to a wrapper until a look finds nobody new: what is stopped starts nobody.
-fn stop_all(identity: &ProcessIdentity, worktree: &Path) -> io::Result<Vec<(Entry, OwnedFd)>> {
-    let mut held: Vec<(Entry, OwnedFd)> = Vec::new();
-    loop {
-        let living = living()?;
-        let ours = own_line(&living);
-        // Nobody that the wrapper started is older than it.
-        let may_be = |entry: &Entry| {
-            entry.start_time >= identity.start_time && !ours.contains(&entry.number())
-        };
-        let mut found = with_descendants(living, |entry| {
-            may_be(entry) && (identity.is(entry) || is_marked(entry, identity, worktree))
-        });
-        found.retain(|new| {
-            may_be(new)
-                && !held
-                    .iter()
-                    .any(|(old, _)| old.pid == new.pid && old.start_time == new.start_time)
-        });
-        if found.is_empty() {
-            return Ok(held);
-        }
-        for entry in found {
-            // Taken hold of after all looks: whoever has the number now was the one that was looked at.
-            if let Some(pidfd) = entry.hold() {
-                let _ = pidfd_send_signal(&pidfd, Signal::STOP);
-                held.push((entry, pidfd));
-            }
-        }
-    }
-}
-
 /// This process and all above it.
-fn own_line(living: &[Entry]) -> Vec<i32> {
-    let mut line = vec![getpid().as_raw_nonzero().get()];
-    while let Some(entry) = living
-        .iter()
-        .find(|entry| line.last() == Some(&entry.number()))
-    {
-        if line.contains(&entry.parent) {
-            break;
-        }
-        line.push(entry.parent);
-    }
-    line
-}
-
-fn is_marked(entry: &Entry, identity: &ProcessIdentity, worktree: &Path) -> bool {
-    bears(entry, &identity.nonce) || is_lost_in(entry, worktree)
+fn own_line() -> Vec<i32> {
+    let own = Entry::load(getpid());
+    let line = std::iter::successors(own, |entry| Entry::load(Pid::from_raw(entry.parent)?));
+    line.map(|entry| entry.number()).collect()
 }
 
 fn bears(entry: &Entry, nonce: &str) -> bool {

@@ -22,17 +22,30 @@ pub(super) struct Entry {
     pub(super) name: String,
 }
 
+/// What became of a process that was on the list.
+#[derive(Debug)]
+pub(super) enum Look {
+    Seen(Entry),
+    /// It went before its turn came.
+    Gone,
+}
+
+/// Every process, dead ones that nobody has collected among them; each is looked at when its turn comes.
+pub(super) fn looks() -> io::Result<impl Iterator<Item = Look>> {
+    let numbers = fs::read_dir("/proc")?.filter_map(|entry| {
+        let name = entry.ok()?.file_name();
+        name.to_str()?.parse().ok().and_then(Pid::from_raw)
+    });
+    Ok(numbers.map(|pid| Entry::load(pid).map_or(Look::Gone, Look::Seen)))
+}
+
 /// Every process that is not dead.
 pub(super) fn living() -> io::Result<Vec<Entry>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc")? {
-        let name = entry?.file_name();
-        let pid = name.to_str().and_then(|name| name.parse().ok());
-        // One that has gone meanwhile is not living.
-        let entry = pid.and_then(Pid::from_raw).and_then(Entry::load);
-        found.extend(entry.filter(|entry| !entry.is_dead));
-    }
-    Ok(found)
+    let seen = looks()?.filter_map(|look| match look {
+        Look::Seen(entry) if !entry.is_dead => Some(entry),
+        _ => None,
+    });
+    Ok(seen.collect())
 }
 
 /// Those that are wanted, and whatever has one of them above it.
@@ -73,6 +86,11 @@ impl Entry {
 
     pub(super) fn number(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
+    }
+
+    /// What no other process has in the life of the system.
+    pub(super) fn key(&self) -> (i32, u64) {
+        (self.number(), self.start_time)
     }
 
     /// Takes hold of the process that was looked at; nothing if it is gone, whoever has its number now.

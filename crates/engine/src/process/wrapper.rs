@@ -28,6 +28,9 @@ const GRACE_ALONE: Duration = Duration::from_secs(2);
 /// How long what a program leaves behind may take to end.
 const GRACE_OF_LEFTOVERS: Duration = Duration::from_secs(1);
 
+/// How long killed processes take at least.
+const DYING: Duration = Duration::from_millis(20);
+
 /// How long output may still come when everybody is dead.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
@@ -76,7 +79,7 @@ struct Watch<'s> {
     /// Decided by the first that happens.
     ending: Option<Ending>,
     kill_at: Option<Instant>,
-    give_up_at: Option<Instant>,
+    killing_since: Option<Instant>,
     leaked: Vec<String>,
 }
 
@@ -101,7 +104,7 @@ impl<'s> Watch<'s> {
             timeout_at: Instant::now().checked_add(spec.timeout),
             ending: None,
             kill_at: None,
-            give_up_at: None,
+            killing_since: None,
             leaked: Vec::new(),
         })
     }
@@ -121,7 +124,7 @@ impl<'s> Watch<'s> {
         record.output = self.relay.finish();
         record.leaked = self.leaked;
         record.ending = self.ending.unwrap_or(Ending::Vanished);
-        if self.give_up_at.is_some() && family::collect(|_, _| ())? == Left::Somebody {
+        if self.killing_since.is_some() && family::collect(|_, _| ())? == Left::Somebody {
             let left = family::members()?;
             record.survivors = left.iter().map(Entry::describe).collect();
         }
@@ -147,14 +150,14 @@ impl<'s> Watch<'s> {
         }
         let now = Instant::now();
         let is_over = |time: Option<Instant>| time.is_some_and(|time| now >= time);
-        if is_over(self.give_up_at) {
+        if is_over(self.gives_up_at()) {
             return Ok(Left::Nobody);
         }
         if is_over(self.kill_at) {
             family::kill()?;
-            // Those who are dying are looked for again: somebody may have been missed.
-            self.kill_at = Some(now + GRACE_OF_LEFTOVERS);
-            self.give_up_at.get_or_insert(now + DEATH);
+            // Those who are dying are looked for again, ever later: somebody may have been missed.
+            let began = *self.killing_since.get_or_insert(now);
+            self.kill_at = Some(now + DYING.max(now - began));
         } else if is_over(self.timeout_at) {
             self.end(Ending::TimedOut, self.spec.grace)?;
         } else if is_over(self.stalls_at()) {
@@ -170,7 +173,7 @@ impl<'s> Watch<'s> {
         let deadlines = [
             rests_until,
             self.kill_at,
-            self.give_up_at,
+            self.gives_up_at(),
             self.timeout_at,
             self.stalls_at(),
         ];
@@ -193,6 +196,10 @@ impl<'s> Watch<'s> {
     fn stalls_at(&self) -> Option<Instant> {
         let stall = self.spec.stall.filter(|_| self.ending.is_none())?;
         self.relay.heard_at().checked_add(stall)
+    }
+
+    fn gives_up_at(&self) -> Option<Instant> {
+        self.killing_since.map(|began| began + DEATH)
     }
 
     fn collect(&mut self) -> io::Result<Left> {

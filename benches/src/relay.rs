@@ -1,0 +1,182 @@
+//! What the wrapper of a program costs: to carry a flood of output, and to start and end.
+//!
+//! Beside it, `cat` from a pipe to a file, which does nothing else.
+
+#![expect(clippy::print_stdout, reason = "printing is what a benchmark does")]
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use pleach_engine::process::{Cancel, Ending, ProcessSpec, Record, Shim};
+use tempfile::TempDir;
+
+use crate::measure;
+
+const ROUNDS: usize = 5;
+const STARTS: u32 = 200;
+const MEGABYTES: f64 = 500.0;
+/// Milliseconds of a processor for each 100 MB.
+const MOST_CPU: f64 = 100.0;
+
+/// How a program says 500 MB.
+struct Flood {
+    name: &'static str,
+    argv: &'static [&'static str],
+}
+
+const FLOODS: [Flood; 3] = [
+    Flood {
+        name: "in large pieces",
+        argv: &[
+            "dd",
+            "if=/dev/zero",
+            "bs=250000",
+            "count=2000",
+            "status=none",
+        ],
+    },
+    Flood {
+        name: "in pieces of 8 KB",
+        argv: &[
+            "dd",
+            "if=/dev/zero",
+            "bs=8000",
+            "count=62500",
+            "status=none",
+        ],
+    },
+    Flood {
+        name: "in pieces of 1 KB",
+        argv: &[
+            "dd",
+            "if=/dev/zero",
+            "bs=1000",
+            "count=500000",
+            "status=none",
+        ],
+    },
+];
+
+/// What carrying once took.
+struct Cost {
+    wall: f64,
+    cpu: f64,
+}
+
+/// Compares the wrapper with `cat`, and a wrapped start with a plain one.
+pub(crate) fn run(program: &Path) -> bool {
+    let kept = FLOODS.iter().map(|flood| carry(program, flood));
+    let kept = kept.fold(true, |all, kept| all & kept);
+    start(program);
+    kept
+}
+
+fn carry(program: &Path, flood: &Flood) -> bool {
+    let (mut ours, mut cats) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        ours.push(wrapped(program, flood));
+        cats.push(piped(flood));
+    }
+    let least = |costs: &[Cost], of: fn(&Cost) -> f64| {
+        measure::least(&costs.iter().map(of).collect::<Vec<_>>())
+    };
+    println!("500 MB of output {}", flood.name);
+    for (name, costs) in [("cat to a file", &cats), ("wrapper", &ours)] {
+        let speed = MEGABYTES / least(costs, |cost| cost.wall);
+        let cpu = per_100_mb(least(costs, |cost| cost.cpu));
+        println!("  {name:<20} {speed:8.0} MB/s {cpu:8.1} ms CPU per 100 MB");
+    }
+    let cpu = per_100_mb(least(&ours, |cost| cost.cpu));
+    measure::verdict("  wrapper's ms CPU per 100 MB", cpu, MOST_CPU)
+}
+
+fn per_100_mb(seconds: f64) -> f64 {
+    seconds * 1e3 / (MEGABYTES / 100.0)
+}
+
+fn wrapped(program: &Path, flood: &Flood) -> Cost {
+    let place = place();
+    let (before, begin) = (measure::seconds_of_children(), Instant::now());
+    let record = through_the_wrapper(program, place.path(), flood.argv);
+    let wall = begin.elapsed().as_secs_f64();
+    let length = place.path().join("log").metadata();
+    assert_eq!(length.expect("there is a log").len(), 500_000_000);
+    // The system adds up what the wrapper took and what it collected itself.
+    let program = Duration::from_millis(record.cpu_ms).as_secs_f64();
+    let cpu = measure::seconds_of_children() - before - program;
+    Cost { wall, cpu }
+}
+
+fn through_the_wrapper(program: &Path, place: &Path, argv: &[&str]) -> Record {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let spec = ProcessSpec {
+        argv: argv.iter().map(OsString::from).collect(),
+        cwd: place.to_owned(),
+        env: vec![("PATH".into(), path)],
+        stdin_file: None,
+        log: place.join("log"),
+        record: place.join("exit.json"),
+        timeout: Duration::from_mins(10),
+        stall: None,
+        grace: Duration::ZERO,
+        log_cap: u64::MAX,
+    };
+    let cancel = Cancel::new().expect("the system has flags to give");
+    let shim = Shim::launch(program).expect("the program is built");
+    let record = shim.run(&spec, &cancel).expect("the wrapper works");
+    assert_eq!(record.ending, Ending::Exited(0));
+    record
+}
+
+fn piped(flood: &Flood) -> Cost {
+    let place = place();
+    let log = File::create(place.path().join("log")).expect("there is room");
+    let (before, begin) = (measure::seconds_of_children(), Instant::now());
+    let mut source = Command::new(flood.argv[0])
+        .args(&flood.argv[1..])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the system has it");
+    let pipe = source.stdout.take().expect("it is a pipe");
+    let mut cat = Command::new("cat");
+    let ended = cat.stdin(pipe).stdout(log).status();
+    assert!(ended.expect("the system has it").success());
+    let wall = begin.elapsed().as_secs_f64();
+    // Before the other one is waited for, and counted.
+    let cpu = measure::seconds_of_children() - before;
+    source.wait().expect("it was started");
+    Cost { wall, cpu }
+}
+
+fn start(program: &Path) {
+    let place = place();
+    let mut plain = Command::new("true");
+    let plain = measure::cpu_with_children(|| {
+        for _ in 0..STARTS {
+            plain.status().expect("the system has it");
+        }
+    });
+    let wrapped = measure::cpu_with_children(|| {
+        for _ in 0..STARTS {
+            through_the_wrapper(program, place.path(), &["true"]);
+        }
+    });
+    println!("starting and ending `true`, {STARTS} times");
+    let each = |seconds: f64| seconds * 1e3 / f64::from(STARTS);
+    measure::figure("  plain, ms CPU", each(plain));
+    measure::figure("  wrapped, ms CPU", each(wrapped));
+}
+
+/// In memory where the system has a place for that, so that no disk is measured.
+fn place() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let made = if memory.is_dir() {
+        tempfile::tempdir_in(memory)
+    } else {
+        tempfile::tempdir()
+    };
+    made.expect("there is room")
+}
