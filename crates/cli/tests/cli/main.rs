@@ -12,6 +12,7 @@ mod next;
 mod plan;
 mod processes;
 mod run;
+mod settings;
 mod stopping;
 mod weave;
 mod worktrees;

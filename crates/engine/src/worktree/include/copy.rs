@@ -146,3 +146,33 @@ fn fill(mut new: &File, mut source: &File) -> io::Result<()> {
     let mode = source.metadata()?.mode() & 0o777;
     new.set_permissions(fs::Permissions::from_mode(mode))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_link_that_appears_after_the_look_is_not_followed_and_a_file_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let [from, to, outside] = ["from", "to", "outside"].map(|name| {
+            let path = folder.path().join(name);
+            fs::create_dir(&path).unwrap();
+            path
+        });
+        fs::create_dir(from.join("sub")).unwrap();
+        for name in ["sub/file", "there", "linked"] {
+            fs::write(from.join(name), "new").unwrap();
+        }
+        symlink(&outside, to.join("sub")).unwrap();
+        symlink(outside.join("made"), to.join("linked")).unwrap();
+        fs::write(to.join("there"), "old").unwrap();
+        let copier = Copier::new(&from, &to).unwrap();
+        let put = |path: &str| copier.put(Path::new(path), &Kind::File).unwrap();
+        assert_eq!(put("sub/file"), Some(Why::InTheWay));
+        assert_eq!((put("there"), put("linked")), (None, None));
+        assert_eq!(fs::read_to_string(to.join("there")).unwrap(), "old");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    }
+}
