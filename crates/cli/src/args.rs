@@ -221,7 +221,10 @@ pub(crate) struct RunArgs {
     pub(crate) no_fallback: bool,
     /// Go on with a batch that was interrupted, and with nothing else; the last one if none is named
     #[arg(long, value_name = "BATCH", num_args = 0..=1, conflicts_with_all = ["select", "dry_run"])]
-    #[expect(clippy::option_option, reason = "the flag may stand with and without a number")]
+    #[expect(
+        clippy::option_option,
+        reason = "the flag may stand with and without a number"
+    )]
     pub(crate) resume: Option<Option<u32>>,
     /// Go on in the background; `pleach status` tells how far it is
     #[arg(long, conflicts_with = "dry_run")]

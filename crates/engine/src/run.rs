@@ -9,8 +9,8 @@ mod clock;
 mod finish;
 mod judge;
 mod marks;
-mod patience;
 mod paths;
+mod patience;
 mod record;
 mod recovery;
 mod request;
@@ -37,7 +37,9 @@ use self::clock::Clock;
 use self::marks::Marks;
 use self::run_loop::Loop;
 use crate::consent::SteeringFiles;
-use crate::database::{Among, BatchFilter, Database, DatabaseError, LoadedBatch, NewBatch, StoredEvent};
+use crate::database::{
+    Among, BatchFilter, Database, DatabaseError, LoadedBatch, NewBatch, StoredEvent,
+};
 use crate::git::{CommitId, Git, GitError, Store, StoreError};
 use crate::ownership::{BatchLock, Door, OwnershipError, Reply, Request};
 use crate::process::ProcessError;
@@ -280,7 +282,8 @@ impl Prepared {
             let note = "submodules are not fetched: their folders are empty in worktrees";
             told(Told::Note(note.to_owned()));
         }
-        let (number, lock, events, first) = match self.opening {
+        let opening = std::mem::replace(&mut self.opening, Opening::Fresh);
+        let (number, lock, events, first) = match opening {
             Opening::TakenUp {
                 number,
                 lock,
@@ -288,26 +291,51 @@ impl Prepared {
                 first,
             } => (number, lock, Some(events), first),
             Opening::Fresh => {
-                let (number, lock) = create(&self.state, &mut self.database, &self.store, &self.record)?;
+                let (number, lock) =
+                    create(&self.state, &mut self.database, &self.store, &self.record)?;
                 (number, lock, None, None)
             }
         };
-        let sender = self.controls.inbox.clone();
-        let hears = sender.clone();
+        let hears = self.controls.inbox.clone();
         let door = Door::open(&lock, move |request, reply| {
             // A loop that is over answers nobody, and the asker finds the door shut.
             let _ = hears.send(Heard::Asked(request, reply));
         })?;
+        let (mut run, inbox) = self.into_loop(number, events.as_deref().unwrap_or(&[]), told)?;
+        match (&events, run.batch.status.is_over()) {
+            (None, _) => run.begin(),
+            (Some(_), false) => run.take_up(),
+            (Some(_), true) => run.stand_at_the_tip(),
+        }?;
+        if let Some(message) = first {
+            run.decide(message);
+        }
+        run.run_to_the_end(&inbox)?;
+        let summary = run.summary();
+        drop(door);
+        drop(lock);
+        Ok(summary)
+    }
+
+    /// The loop of the batch, where its events have brought it.
+    fn into_loop<'r>(
+        self,
+        number: u32,
+        events: &[StoredEvent],
+        told: &'r mut dyn FnMut(Told<'_>),
+    ) -> Result<(Loop<'r>, Receiver<Heard>), RunError> {
         let mut batch = Batch::new(self.record.design.clone());
         let mut clock = Clock::default();
-        for stored in events.iter().flatten() {
+        for stored in events {
             clock.take_in(stored);
-            batch.apply(&stored.event).map_err(|error| RunError::Unreadable {
-                batch: number,
-                message: error.to_string(),
-            })?;
+            batch
+                .apply(&stored.event)
+                .map_err(|error| RunError::Unreadable {
+                    batch: number,
+                    message: error.to_string(),
+                })?;
         }
-        let mut run = Loop {
+        let run = Loop {
             slots: Slots::new(&self.state, self.record.parallel_limit)?,
             marks: Marks::new(self.record.plan.clone()),
             workshop: Arc::new(Workshop {
@@ -337,23 +365,10 @@ impl Prepared {
             timers: timers::Timers::default(),
             answers: answers::Answers::default(),
             waits_for_slots: false,
-            sender,
+            sender: self.controls.inbox,
             told,
         };
-        let opened = match (&events, run.batch.status.is_over()) {
-            (None, _) => run.begin(),
-            (Some(_), false) => run.take_up(),
-            (Some(_), true) => run.stand_at_the_tip(),
-        };
-        opened?;
-        if let Some(message) = first {
-            run.decide(message);
-        }
-        run.run_to_the_end(&self.inbox)?;
-        let summary = run.summary();
-        drop(door);
-        drop(lock);
-        Ok(summary)
+        Ok((run, self.inbox))
     }
 }
 

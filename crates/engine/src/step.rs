@@ -89,7 +89,10 @@ pub enum Step {
 pub(crate) fn reached(step: Step) {
     static WANTED: OnceLock<Option<OsString>> = OnceLock::new();
     let wanted = WANTED.get_or_init(|| std::env::var_os(DIE_AT));
-    if wanted.as_ref().is_some_and(|name| name == format!("{step:?}").as_str()) {
+    if wanted
+        .as_ref()
+        .is_some_and(|name| name == format!("{step:?}").as_str())
+    {
         // As by somebody else: nothing is flushed, dropped or told.
         let _ = kill_process(getpid(), Signal::KILL);
     }

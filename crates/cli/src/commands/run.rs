@@ -19,7 +19,7 @@ use pleach_engine::state_folder::StateFolder;
 use pleach_engine::weave::Strategy;
 use pleach_engine::{agent, detach};
 
-use super::watch::carry_out;
+use super::watch::{carry_out, carry_out_after};
 use crate::args::{MergeStrategy, ModeArg, OnTaskConflict, RunArgs};
 use crate::failure::{Exit, Failure, Failures, warn};
 use crate::output::{Reader, tell, tell_error};
@@ -170,7 +170,11 @@ impl Place {
         if arguments.detach {
             return self.detach();
         }
-        let summary = carry_out(prepared, self.reader)?;
+        let summary = carry_out_after(prepared, self.reader, |number| {
+            if arguments.in_background {
+                detach::announce(&number.to_string());
+            }
+        })?;
         Ok(earlier.into_iter().fold(exit(&summary), Exit::max))
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pleach_engine::run::{Controls, Prepared, Summary};
+use pleach_engine::run::{Controls, Prepared, Summary, Told};
 
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::Reader;
@@ -12,9 +12,26 @@ use crate::summary;
 
 /// Runs a prepared batch to its end and prints what became of it.
 pub(crate) fn carry_out(prepared: Prepared, reader: Reader) -> Result<Summary, Failures> {
+    carry_out_after(prepared, reader, |_| {})
+}
+
+/// The same, with something to do once the batch has its number.
+pub(crate) fn carry_out_after(
+    prepared: Prepared,
+    reader: Reader,
+    begun: impl FnOnce(u32),
+) -> Result<Summary, Failures> {
     stop_on_signals(prepared.controls())?;
-    let mut reporter = Reporter::new(reader, prepared.titles());
-    let summary = prepared.run(&mut |told| reporter.tell(&told))?;
+    let reporter = Reporter::new(reader, prepared.titles());
+    let mut begun = Some(begun);
+    let summary = prepared.run(&mut |told| {
+        if let Told::Event(stored) = &told
+            && let Some(begun) = begun.take()
+        {
+            begun(stored.batch);
+        }
+        reporter.tell(&told);
+    })?;
     match reader {
         Reader::Person => summary::print(&summary),
         Reader::Program => summary::print_json(&summary),

@@ -23,7 +23,13 @@ impl Store {
         let checked_out = checkout.checked_out(&self.git)?;
         let full = format!("refs/heads/{branch}");
         if let Some(ours) = ours.filter(|_| !checked_out.contains(&full)) {
-            let update = ["update-ref", "--no-deref", &full, commit.as_str(), ours.as_str()];
+            let update = [
+                "update-ref",
+                "--no-deref",
+                &full,
+                commit.as_str(),
+                ours.as_str(),
+            ];
             let call = self.signed(self.git.call(Place::Users(&checkout.folder)));
             if call.args(update).run()?.code == 0 {
                 return Ok(branch.to_owned());

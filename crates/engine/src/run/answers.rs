@@ -29,7 +29,10 @@ impl Loop<'_> {
                 let answer = if self.decide(Message::Approve) {
                     done("approved")
                 } else {
-                    refused("nothing_waiting", "no task of this batch waits for approval")
+                    refused(
+                        "nothing_waiting",
+                        "no task of this batch waits for approval",
+                    )
                 };
                 self.outbox.push(Effect::Answer(reply, answer));
             }
@@ -37,15 +40,23 @@ impl Loop<'_> {
                 let answer = if self.decide(Message::Retry(tasks)) {
                     done("tried again")
                 } else {
-                    refused("nothing_to_retry", "none of these tasks has ended without success")
+                    refused(
+                        "nothing_to_retry",
+                        "none of these tasks has ended without success",
+                    )
                 };
                 self.outbox.push(Effect::Answer(reply, answer));
             }
-            Request::Cancel { task: None, rollback } => {
+            Request::Cancel {
+                task: None,
+                rollback,
+            } => {
                 self.decide(Message::Cancel(rollback));
                 self.answers.waiting.push((Awaited::BatchOver, reply));
             }
-            Request::Cancel { task: Some(task), .. } => self.cancel_task(task, reply),
+            Request::Cancel {
+                task: Some(task), ..
+            } => self.cancel_task(task, reply),
         }
     }
 
@@ -73,7 +84,9 @@ impl Loop<'_> {
             let outcome = match &awaited {
                 Awaited::BatchOver => {
                     let status = &self.batch.status;
-                    status.is_over().then(|| format!("the batch is {}", status.as_str()))
+                    status
+                        .is_over()
+                        .then(|| format!("the batch is {}", status.as_str()))
                 }
                 Awaited::TaskOver(task) => {
                     let position = self.batch.position(task);

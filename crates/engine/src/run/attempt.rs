@@ -349,7 +349,12 @@ impl Workshop {
     ) -> (AttemptEnding, Option<Kept>) {
         let options = CaptureOptions {
             message: format!("Task {}: {}\n", attempt.task, attempt.title),
-            leave_out: self.record.leave_out.iter().map(|path| path.0.clone()).collect(),
+            leave_out: self
+                .record
+                .leave_out
+                .iter()
+                .map(|path| path.0.clone())
+                .collect(),
         };
         let captured = match capture(&self.store, worktree, &options) {
             Ok(captured) => captured,

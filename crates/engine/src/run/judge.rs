@@ -46,12 +46,11 @@ fn without_exit(ending: &Ending, stall: Duration) -> AttemptEnding {
             AttemptEnding::Failed(format!("the agent said nothing for {seconds} s"))
         }
         Ending::Cancelled => AttemptEnding::Stopped,
-        Ending::Abandoned => AttemptEnding::Interrupted,
         Ending::NotStarted(reason) => {
             AttemptEnding::Hopeless(format!("the agent could not be started: {reason}"))
         }
         Ending::Vanished => AttemptEnding::Failed("the agent's wrapper was killed".to_owned()),
-        Ending::Exited(_) | Ending::Signalled(_) => AttemptEnding::Interrupted,
+        Ending::Abandoned | Ending::Exited(_) | Ending::Signalled(_) => AttemptEnding::Interrupted,
     }
 }
 
@@ -67,26 +66,36 @@ pub(super) fn setup(record: &Record, command: &str, log: &Path) -> Result<(), At
     };
     let said = last_line(&tail(log));
     let said = said.map(|line| format!(": {line}")).unwrap_or_default();
-    Err(AttemptEnding::Failed(format!("setup ({command}) {how}{said}")))
+    Err(AttemptEnding::Failed(format!(
+        "setup ({command}) {how}{said}"
+    )))
 }
 
 /// What a record tells besides the ending.
 pub(super) fn note(record: &Record, notes: &mut Vec<String>) {
     if !record.leaked.is_empty() {
         let leaked = record.leaked.join(", ");
-        notes.push(format!("the agent left processes running, which were ended: {leaked}"));
+        notes.push(format!(
+            "the agent left processes running, which were ended: {leaked}"
+        ));
     }
     if !record.survivors.is_empty() {
         let survivors = record.survivors.join(", ");
-        notes.push(format!("processes of the agent could not be ended: {survivors}"));
+        notes.push(format!(
+            "processes of the agent could not be ended: {survivors}"
+        ));
     }
     if record.output.left_out > 0 {
         let bytes = record.output.left_out;
-        notes.push(format!("{bytes} bytes in the middle of the agent's output are not logged"));
+        notes.push(format!(
+            "{bytes} bytes in the middle of the agent's output are not logged"
+        ));
     }
     if record.output.unwritten > 0 {
         let bytes = record.output.unwritten;
-        notes.push(format!("there was no room to log {bytes} bytes of the agent's output"));
+        notes.push(format!(
+            "there was no room to log {bytes} bytes of the agent's output"
+        ));
     }
 }
 

@@ -9,7 +9,7 @@ use super::{RunError, Told};
 use crate::database::StoredEvent;
 
 /// How long a full disk is waited for; after that the batch stops where it is, and can be taken up again.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The longest pause between two tries.
 const LONGEST: Duration = Duration::from_secs(5);

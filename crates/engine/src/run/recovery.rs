@@ -109,9 +109,7 @@ impl Loop<'_> {
             return self.send_out(task, attempt, basis, From::Result(result), None);
         }
         let id = self.id(task);
-        let name = self
-            .workshop
-            .keep_name(&ref_segment(id.as_str()), attempt);
+        let name = self.workshop.keep_name(&ref_segment(id.as_str()), attempt);
         match worktree.retire(&self.workshop.store, &name) {
             Ok(kept) => self.interrupted(task, kept),
             Err(error) => {
@@ -172,7 +170,10 @@ impl Loop<'_> {
     fn mark_again(&mut self, task: usize) {
         let record = &self.workshop.record.tasks[task];
         let state = &self.batch.tasks[task];
-        let success = state.state.ending().is_some_and(pleach_domain::task_state::Ending::is_success);
+        let success = state
+            .state
+            .ending()
+            .is_some_and(pleach_domain::task_state::Ending::is_success);
         let change = if success {
             record.done()
         } else {
@@ -204,7 +205,9 @@ impl Loop<'_> {
         }
         let store = &self.workshop.store;
         let id = self.id(task);
-        let name = self.workshop.keep_name(&ref_segment(id.as_str()), state.attempts);
+        let name = self
+            .workshop
+            .keep_name(&ref_segment(id.as_str()), state.attempts);
         let cleared = Worktree::existing(store, &spec).and_then(|found| match found {
             Some(worktree) => {
                 let kept = keep_last_state(store, &worktree, &name)?;

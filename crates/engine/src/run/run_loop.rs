@@ -308,7 +308,8 @@ impl Loop<'_> {
         let Some(slot) = self.slots.try_take().map_err(RunError::io("take a slot"))? else {
             if !std::mem::replace(&mut self.waits_for_slots, true) {
                 let limit = self.workshop.record.parallel_limit;
-                let note = format!("waiting for a slot: {limit} agents run already (parallel_limit)");
+                let note =
+                    format!("waiting for a slot: {limit} agents run already (parallel_limit)");
                 (self.told)(Told::Note(note));
             }
             self.timers.look_for_slots();

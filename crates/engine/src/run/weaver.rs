@@ -139,7 +139,10 @@ impl Loop<'_> {
         let loom = Loom::of_store(&self.workshop.store)?;
         let (_, strands) = self.strands();
         let woven = weave(&loom, &self.base, &strands, strategy)?;
-        let all_in = !woven.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Conflict(_)));
+        let all_in = !woven
+            .outcomes
+            .iter()
+            .any(|outcome| matches!(outcome, Outcome::Conflict(_)));
         if all_in {
             self.tip = woven.tip;
             self.move_batch_branch(&self.tip.clone())?;

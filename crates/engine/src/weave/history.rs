@@ -11,9 +11,7 @@ use super::weaving::{Merged, Step, StepHistory, Weaving};
 use crate::git::Identity;
 
 /// Which history leads to the woven tree.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
     /// One merge commit a strand.

@@ -138,7 +138,10 @@ fn nothing_that_the_agent_configured_is_executed() {
     fs::remove_file(&canary).expect("the trap is armed");
     let work = scene.capture();
     weave_against_another(&scene, &work.commit);
-    scene.store.publish(&work.commit, "pleach/batch-1", None).unwrap();
+    scene
+        .store
+        .publish(&work.commit, "pleach/batch-1", None)
+        .unwrap();
     scene.store.keep(&work.commit, "x").unwrap();
     assert!(!canary.exists());
     assert_eq!(work.files, [".gitattributes", "a.txt", "nested/file"]);
