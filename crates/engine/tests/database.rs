@@ -16,7 +16,7 @@ use std::path::Path;
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Commit;
-use pleach_engine::database::{Database, DatabaseError, NewBatch};
+use pleach_engine::database::{BatchFilter, Database, DatabaseError, NewBatch};
 use pleach_engine::state_folder::StateFolder;
 use tempfile::TempDir;
 
@@ -54,7 +54,10 @@ fn create(database: &mut Database, project: &str, tasks: &str) -> Result<u32, Da
         record: "{\"base\":\"main\"}",
         tasks: &ids(tasks),
     };
-    database.create_batch(&new, 1)
+    let used = database.batches(BatchFilter::default())?;
+    let number = used.first().map_or(1, |newest| newest.id + 1);
+    database.create_batch(number, &new)?;
+    Ok(number)
 }
 
 fn of_task(task: &str, event: TaskEvent) -> Event {

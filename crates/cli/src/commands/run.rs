@@ -142,27 +142,15 @@ impl Place {
             document: source.document,
             chosen,
             rules,
-            barriers: if arguments.waves {
-                Barriers::Waves
-            } else {
-                Barriers::Stages
-            },
-            fallback: if arguments.no_fallback {
-                Fallback::Fail
-            } else {
-                Fallback::OneAtATime
-            },
+            barriers: arguments.barriers(),
+            fallback: arguments.fallback(),
             settings,
             agent,
             template,
             grace: GRACE,
             state: self.state.clone(),
             program: self.program.clone(),
-            fetch: if arguments.fetch {
-                Fetch::Origin
-            } else {
-                Fetch::Nothing
-            },
+            fetch: arguments.fetch(),
         })?;
         if !arguments.yes {
             ask(&prepared.steering().paths().collect::<Vec<_>>())?;
@@ -203,6 +191,32 @@ impl Place {
             )),
         }
         Ok(Exit::Success)
+    }
+}
+
+impl RunArgs {
+    fn barriers(&self) -> Barriers {
+        if self.waves {
+            Barriers::Waves
+        } else {
+            Barriers::Stages
+        }
+    }
+
+    fn fallback(&self) -> Fallback {
+        if self.no_fallback {
+            Fallback::Fail
+        } else {
+            Fallback::OneAtATime
+        }
+    }
+
+    fn fetch(&self) -> Fetch {
+        if self.fetch {
+            Fetch::Origin
+        } else {
+            Fetch::Nothing
+        }
     }
 }
 

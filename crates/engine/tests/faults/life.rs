@@ -82,7 +82,7 @@ impl Life {
         let tip = self.weave(&store, commit);
         store.keep(&tip, &format!("woven/{}", self.name)).unwrap();
         tell(&format!("commit {tip}"));
-        let published = store.publish(&tip, &self.published()).unwrap();
+        let published = store.publish(&tip, &self.published(), None).unwrap();
         tell(&format!("published {tip} {published}"));
         worktree.remove(&store, &kept).unwrap();
         tell("removed");
