@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "printing is what a benchmark does")]
 
+mod makespan;
 mod measure;
 mod plan_text;
 mod relay;
@@ -24,6 +25,7 @@ const ROUNDS: usize = 7;
 const MOST_TIMES_PARSER: f64 = 3.0;
 const MOST_GROWTH: f64 = 12.0;
 const MOST_MEMORY: u64 = 1 << 30;
+const PLANS_OF_EACH_SHAPE: u64 = 400;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -38,6 +40,9 @@ fn main() -> ExitCode {
         for dialect in [Dialect::Sections, Dialect::Checklist] {
             all_kept &= load_plan(dialect);
         }
+    }
+    if wanted("makespan") {
+        all_kept &= share_out();
     }
     if wanted("worktrees") {
         all_kept &= worktrees::compare();
@@ -70,6 +75,29 @@ fn load(text: &str) -> usize {
     let order = Order::of(&graph, &members, Rules::default());
     let offers = next(&graph, 10, NextRules::default());
     order.waves.len() + offers.len()
+}
+
+/// Simulated: how long plans take against the longest chain and the work shared out evenly.
+fn share_out() -> bool {
+    let (lines, mean) = makespan::compare(PLANS_OF_EACH_SHAPE);
+    println!("{PLANS_OF_EACH_SHAPE} plans of 50 tasks of each shape, times the shortest possible");
+    println!(
+        "{:<32} {:>6} {:>12} {:>6}",
+        "", "S/M/L", "no estimates", "waves"
+    );
+    let print = |name: &str, ratios: makespan::Ratios| {
+        let makespan::Ratios {
+            estimated,
+            hops,
+            waves,
+        } = ratios;
+        println!("  {name:<30} {estimated:>6.3} {hops:>12.3} {waves:>6.3}");
+    };
+    for line in &lines {
+        print(&line.name, line.ratios);
+    }
+    print("mean over all", mean);
+    measure::verdict("  mean with S/M/L", mean.estimated, makespan::MOST)
 }
 
 fn load_plan(dialect: Dialect) -> bool {

@@ -17,9 +17,10 @@ const HELP: &str = "cargo xtask COMMAND
 
   demo      build Pleach and show a whole run with the built-in agent
   test      the gate: format, lints, all tests, documentation
-  bench     the benchmarks, each printing a ratio; `bench weave` runs one of plans, worktrees,
-            weave, relay
+  bench     the benchmarks, each printing a ratio; `bench weave` runs one of plans, makespan,
+            worktrees, weave, relay, run
   fuzz      the properties of plans and batches, with 200,000 cases each, and weaving on many repositories
+  simulate  1,000,000 whole histories of batches with cancels, retries and crashes (PLEACH_CASES)
   pictures  draw the pictures of the guide anew
 ";
 
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         "test" => test(),
         "bench" => bench(),
         "fuzz" => fuzz(),
+        "simulate" => simulate(),
         "pictures" => pictures(),
         _ => Err(HELP.to_owned()),
     };
@@ -90,6 +92,22 @@ fn fuzz() -> Result<(), String> {
     ];
     weaving.args(words).args(["--test", "weave_like_git"]);
     step(weaving.env("PLEACH_THOROUGH", "1"))
+}
+
+/// The same histories as in the test suite, and many more.
+fn simulate() -> Result<(), String> {
+    let mut tests = Command::new("cargo");
+    let words = [
+        "test",
+        "--release",
+        "--locked",
+        "--package",
+        "pleach-domain",
+    ];
+    tests.args(words).args(["--test", "simulation"]);
+    tests.args(["--", "--nocapture"]);
+    let cases = std::env::var("PLEACH_CASES").unwrap_or_else(|_| "1000000".to_owned());
+    step(tests.env("PLEACH_CASES", cases))
 }
 
 /// The test suite tells when they are stale.

@@ -230,7 +230,7 @@ impl<'d> World<'d> {
             .batch
             .tip
             .clone()
-            .filter(|_| self.batch.branch.is_none())
+            .filter(|_| self.batch.published.is_none())
         {
             let branch = "pleach/batch".to_owned();
             self.store(vec![Event::Batch(BatchEvent::Published { branch, tip })])?;
