@@ -188,7 +188,8 @@ mod tests {
             record: "{}",
             tasks: &[TaskId::new("1")],
         };
-        let batch = database.create_batch(&new, 1).unwrap();
+        let batch = 1;
+        database.create_batch(batch, &new).unwrap();
         let begun = Event::Batch(BatchEvent::Started);
         database.append(batch, &[begun]).unwrap();
         database
