@@ -9,6 +9,7 @@ use anstyle::{AnsiColor, Style};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_engine::run::Told;
+use pleach_engine::view::wire;
 use serde_json::json;
 
 use crate::output::{Reader, one_line, tell};
@@ -152,8 +153,4 @@ pub(crate) fn with_whom(with: &[TaskId]) -> String {
     }
     let ids: Vec<&str> = with.iter().map(TaskId::as_str).collect();
     format!(" with {}", ids.join(" and "))
-}
-
-fn wire(stored: &pleach_engine::database::StoredEvent) -> (&'static str, serde_json::Value) {
-    ("x", serde_json::to_value(&stored.event).unwrap_or_default())
 }

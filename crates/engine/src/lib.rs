@@ -22,5 +22,6 @@ pub mod settings;
 pub mod slots;
 pub mod state_folder;
 pub mod step;
+pub mod view;
 pub mod weave;
 pub mod worktree;

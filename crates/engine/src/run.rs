@@ -28,7 +28,7 @@ use pleach_domain::batch::{Batch, Message};
 use pleach_domain::event::{BatchEvent, Event, Rollback};
 
 pub use attempt::{LOG, attempt_folder};
-pub(crate) use record::BatchRecord;
+pub(crate) use record::{BatchRecord, Text};
 pub use request::{Fetch, RunRequest, prepare};
 pub use summary::{Summary, TaskReport};
 

@@ -1,0 +1,145 @@
+//! A batch as people and programs see it, made from what is stored.
+//!
+//! Changes nothing, and knows neither terminals nor the network.
+
+mod moment;
+mod replay;
+mod shape;
+mod wire;
+
+use pleach_domain::batch::{BadEvent, Design};
+use serde::Deserialize;
+
+pub use moment::rfc3339;
+pub use shape::{
+    BatchView, ConflictView, ProgressView, SettingsView, StageView, TaskStatusWord, TaskView,
+};
+pub use wire::{wire, wire_in};
+
+use crate::database::{self, Database, DatabaseError, LoadedBatch};
+use crate::ownership::{OwnershipError, is_owned};
+use crate::state_folder::StateFolder;
+use replay::History;
+
+/// Why a batch cannot be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewError {
+    /// The database cannot be read.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// Whether anybody owns it cannot be seen.
+    #[error(transparent)]
+    Ownership(#[from] OwnershipError),
+    /// What was stored when it was made is not understood.
+    #[error("could not read the record of batch {batch}")]
+    Record {
+        /// The batch.
+        batch: u32,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// Its events contradict each other.
+    #[error("could not replay event {seq} of batch {batch}")]
+    Event {
+        /// The batch.
+        batch: u32,
+        /// The number of the event.
+        seq: u64,
+        /// What is wrong.
+        source: BadEvent,
+    },
+}
+
+/// What a view needs of a batch's record; the rest is the loop's.
+#[derive(Debug, Deserialize)]
+struct Record {
+    design: Design,
+    #[serde(default)]
+    tasks: Vec<TaskRecord>,
+    base: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct TaskRecord {
+    #[serde(default)]
+    title: String,
+}
+
+/// Whether somebody is at a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// A living process has it.
+    Alive,
+    /// Nobody has it.
+    Gone,
+}
+
+/// What a view says about the world, besides what is stored.
+#[derive(Debug, Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// Where its worktrees are.
+    pub worktrees: &'a std::path::Path,
+    /// Whether somebody is at it.
+    pub owner: Owner,
+    /// The time, in milliseconds since 1970.
+    pub now: u64,
+}
+
+/// Where a batch has its worktrees, if not where they are usually.
+#[derive(Deserialize)]
+struct Place {
+    worktrees: Option<crate::run::Text>,
+}
+
+impl BatchView {
+    /// A batch as it stands now, if there is one of that number.
+    pub fn load(
+        state: &StateFolder,
+        database: &Database,
+        batch: u32,
+    ) -> Result<Option<Self>, ViewError> {
+        // Looked at first: an owner that ends in between has written its last event by then.
+        let owner = if is_owned(&state.batch(batch))? {
+            Owner::Alive
+        } else {
+            Owner::Gone
+        };
+        let Some(loaded) = database.load(batch)? else {
+            return Ok(None);
+        };
+        let place: Place = serde_json::from_str(&loaded.record)
+            .map_err(|source| ViewError::Record { batch, source })?;
+        let root = place.worktrees.as_ref().map(|root| root.0.as_path());
+        let surroundings = Surroundings {
+            worktrees: &state.worktrees(root, &loaded.project, batch),
+            owner,
+            now: database::now(),
+        };
+        Self::of(&loaded, &surroundings).map(Some)
+    }
+
+    /// The view of what is stored.
+    pub fn of(loaded: &LoadedBatch, surroundings: &Surroundings<'_>) -> Result<Self, ViewError> {
+        let batch = loaded.id;
+        let record: Record = serde_json::from_str(&loaded.record)
+            .map_err(|source| ViewError::Record { batch, source })?;
+        let mut history = History::of(record.design);
+        for stored in &loaded.events {
+            history.follow(stored).map_err(|source| ViewError::Event {
+                batch,
+                seq: stored.seq,
+                source,
+            })?;
+        }
+        let mut titles = record.tasks.into_iter().map(|task| task.title);
+        let title = |_| titles.next().unwrap_or_default();
+        let titles = history.tasks.iter().map(title).collect();
+        Ok(shape::draw(
+            loaded,
+            &history,
+            titles,
+            record.base,
+            surroundings,
+        ))
+    }
+}

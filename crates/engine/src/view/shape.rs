@@ -1,0 +1,403 @@
+//! The shape of a batch on every surface, and how a replayed batch takes it.
+
+use std::path::PathBuf;
+
+use pleach_domain::batch::{Approval, BatchStatus, BatchTask, Mode, OnConflict, OnFailure};
+use pleach_domain::event::MergeStatus;
+use pleach_domain::id::TaskId;
+use pleach_domain::task_state::{Ending, TaskState};
+use serde::Serialize;
+
+use super::replay::{History, StageHistory, TaskHistory};
+use super::wire::worktree_id;
+use super::{Owner, Surroundings, rfc3339};
+use crate::database::LoadedBatch;
+use crate::git::ref_segment;
+
+/// A batch.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(
+    missing_docs,
+    reason = "the names are those of the interface, which its guide explains"
+)]
+pub struct BatchView {
+    pub id: u32,
+    pub project_id: String,
+    pub mode: &'static str,
+    pub status: &'static str,
+    /// Why it failed, or what it is stopping for.
+    pub error: Option<String>,
+    /// Whether it is not over and nobody is at it.
+    pub interrupted: bool,
+    pub tasks: Vec<TaskView>,
+    pub settings: SettingsView,
+    pub main_repo_path: PathBuf,
+    pub plan: String,
+    pub base: Option<String>,
+    pub batch_branch: Option<String>,
+    pub pr_url: Option<String>,
+    pub progress: ProgressView,
+    pub validation: Option<serde_json::Value>,
+    pub conflicts: Vec<ConflictView>,
+    pub predicted_conflicts: Vec<ConflictView>,
+    pub stages: Vec<StageView>,
+    pub created_at: String,
+    pub started_at: Option<String>,
+    pub completed_at: Option<String>,
+    /// Since it began, until it ended or now.
+    pub seconds: f64,
+    /// How long agents worked, all together.
+    pub worked_seconds: f64,
+    /// How long the rest may take, as far as the tasks so far tell.
+    pub seconds_left: Option<f64>,
+    pub estimated_end: Option<String>,
+}
+
+/// A task of a batch.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(
+    missing_docs,
+    reason = "the names are those of the interface, which its guide explains"
+)]
+pub struct TaskView {
+    pub task_id: TaskId,
+    pub title: String,
+    pub status: TaskStatusWord,
+    /// The finer word of where it stands.
+    pub state: &'static str,
+    /// The word of how it ended.
+    pub outcome: Option<&'static str>,
+    pub worktree_id: Option<String>,
+    /// Where its worktree is, while there is one.
+    pub worktree_path: Option<PathBuf>,
+    pub branch: Option<String>,
+    pub session_id: Option<String>,
+    pub error: Option<String>,
+    pub attempts: u32,
+    pub cost: Option<f64>,
+    pub files: Vec<String>,
+    pub started_at: Option<String>,
+    pub completed_at: Option<String>,
+    /// How long agents worked on it.
+    pub seconds: f64,
+}
+
+/// Where a task stands, coarsely.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the words say it")]
+pub enum TaskStatusWord {
+    Queued,
+    Waiting,
+    Limited,
+    Running,
+    Completed,
+    Failed,
+    Skipped,
+    Cancelled,
+}
+
+/// The settings that people look for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(
+    missing_docs,
+    reason = "the names are those of the interface, which its guide explains"
+)]
+pub struct SettingsView {
+    pub max_concurrent: usize,
+    pub auto_approve: bool,
+    pub stop_on_failure: bool,
+    pub conflict_behavior: &'static str,
+}
+
+/// How many tasks stand where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct ProgressView {
+    pub total: usize,
+    pub completed: usize,
+    pub failed: usize,
+    pub running: usize,
+    /// Those that wait for approval or for their agent are among them.
+    pub queued: usize,
+    pub skipped: usize,
+    pub cancelled: usize,
+    /// Of the tasks that are over, rounded down.
+    pub percentage: usize,
+}
+
+/// A task that was left out, and with whom it collides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct ConflictView {
+    pub task_id: TaskId,
+    pub files: Vec<String>,
+    pub with: Vec<TaskId>,
+}
+
+/// A stage or wave.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct StageView {
+    /// Its place, counted from 0.
+    pub stage: usize,
+    pub name: String,
+    pub can_parallel: bool,
+    pub task_count: usize,
+    pub status: &'static str,
+    /// Whether its tasks run one at a time because several at once did not work out.
+    pub fell_back: bool,
+    pub merge_status: Option<MergeStatus>,
+    pub started_at: Option<String>,
+    pub completed_at: Option<String>,
+    pub seconds: Option<f64>,
+}
+
+/// Draws a replayed batch.
+pub(super) fn draw(
+    loaded: &LoadedBatch,
+    history: &History,
+    titles: Vec<String>,
+    base: Option<String>,
+    surroundings: &Surroundings<'_>,
+) -> BatchView {
+    let batch = &history.batch;
+    let is_over = batch.status.is_over();
+    let draw_task = |((task, times), title)| draw_task(loaded.id, task, times, title, surroundings);
+    let tasks: Vec<TaskView> = batch
+        .tasks
+        .iter()
+        .zip(&history.tasks)
+        .zip(titles)
+        .map(draw_task)
+        .collect();
+    let until = history.ended_at.unwrap_or(surroundings.now);
+    let interrupted = !is_over && surroundings.owner == Owner::Gone;
+    let left = (!is_over && !interrupted)
+        .then(|| time_left(history, surroundings.now))
+        .flatten();
+    let began = history
+        .started_at
+        .map_or(0, |began| until.saturating_sub(began));
+    BatchView {
+        id: loaded.id,
+        project_id: loaded.project.clone(),
+        mode: match batch.design.settings.mode {
+            Mode::Parallel { .. } => "parallel",
+            Mode::Queue { .. } => "queue",
+        },
+        status: batch.status.as_str(),
+        error: error_of(&batch.status),
+        interrupted,
+        settings: settings_of(history),
+        main_repo_path: loaded.repository.to_string_lossy().into_owned().into(),
+        plan: loaded.plan.clone(),
+        base,
+        batch_branch: batch.branch.clone(),
+        pr_url: None,
+        progress: progress_of(&tasks),
+        validation: None,
+        conflicts: batch.tasks.iter().filter_map(conflict_of).collect(),
+        predicted_conflicts: Vec::new(),
+        stages: (0..history.stages.len())
+            .map(|stage| draw_stage(history, stage))
+            .collect(),
+        created_at: rfc3339(loaded.created_at),
+        started_at: history.started_at.map(rfc3339),
+        completed_at: history.ended_at.map(rfc3339),
+        seconds: seconds(began),
+        worked_seconds: tasks.iter().map(|task| task.seconds).sum(),
+        seconds_left: left.map(seconds),
+        estimated_end: left.map(|left| rfc3339(surroundings.now + left)),
+        tasks,
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a duration of 2^53 ms is longer than anything here"
+)]
+fn seconds(milliseconds: u64) -> f64 {
+    milliseconds as f64 / 1000.0
+}
+
+fn error_of(status: &BatchStatus) -> Option<String> {
+    match status {
+        BatchStatus::Failed { error } => Some(error.clone()),
+        BatchStatus::GivingUp { because } => Some(because.clone()),
+        BatchStatus::Cancelling { .. } => Some("it was asked to stop".into()),
+        _ => None,
+    }
+}
+
+fn settings_of(history: &History) -> SettingsView {
+    let settings = &history.batch.design.settings;
+    let (slots, approval) = match settings.mode {
+        Mode::Parallel { slots } => (slots, Approval::Automatic),
+        Mode::Queue { approval } => (1, approval),
+    };
+    SettingsView {
+        max_concurrent: slots,
+        auto_approve: approval == Approval::Automatic,
+        stop_on_failure: settings.on_failure == OnFailure::Stop,
+        conflict_behavior: match settings.on_conflict {
+            OnConflict::Skip => "skip",
+            OnConflict::Fail => "fail",
+            OnConflict::Rerun => "rerun",
+        },
+    }
+}
+
+fn draw_task(
+    batch: u32,
+    task: &BatchTask,
+    times: &TaskHistory,
+    title: String,
+    surroundings: &Surroundings<'_>,
+) -> TaskView {
+    let id = &task.design.id;
+    let has_begun = task.attempts > 0;
+    let folder = format!("task-{}", ref_segment(id.as_str()));
+    let worktree = surroundings.worktrees.join(folder);
+    TaskView {
+        task_id: id.clone(),
+        title,
+        status: status_of(&task.state),
+        state: task.state.as_str(),
+        outcome: task.state.ending().map(Ending::outcome),
+        worktree_id: has_begun.then(|| worktree_id(batch, id)),
+        worktree_path: (has_begun && worktree.is_dir()).then_some(worktree),
+        branch: task.branch.clone(),
+        session_id: None,
+        error: task_error(&task.state, times),
+        attempts: task.attempts,
+        cost: None,
+        files: task.files.clone(),
+        started_at: times.started_at.map(rfc3339),
+        completed_at: times.ended_at.map(rfc3339),
+        seconds: seconds(times.worked_until(surroundings.now)),
+    }
+}
+
+fn status_of(state: &TaskState) -> TaskStatusWord {
+    match state {
+        TaskState::Queued | TaskState::Resting { .. } => TaskStatusWord::Queued,
+        TaskState::Waiting => TaskStatusWord::Waiting,
+        TaskState::Limited { .. } => TaskStatusWord::Limited,
+        TaskState::Running { .. } | TaskState::Stopping { .. } | TaskState::Built { .. } => {
+            TaskStatusWord::Running
+        }
+        TaskState::Ended(ending) => match ending {
+            Ending::Merged { .. } | Ending::NoChanges => TaskStatusWord::Completed,
+            Ending::Failed { .. } | Ending::TimedOut => TaskStatusWord::Failed,
+            Ending::Conflicted { .. } | Ending::Blocked { .. } => TaskStatusWord::Skipped,
+            Ending::Cancelled => TaskStatusWord::Cancelled,
+        },
+    }
+}
+
+fn task_error(state: &TaskState, times: &TaskHistory) -> Option<String> {
+    match state {
+        TaskState::Ended(Ending::Failed { error }) => Some(error.clone()),
+        TaskState::Ended(Ending::TimedOut) => Some(super::wire::TOOK_TOO_LONG.into()),
+        TaskState::Ended(Ending::Blocked { because }) => Some(because.clone()),
+        TaskState::Ended(Ending::Conflicted { .. }) => Some(super::wire::DOES_NOT_MERGE.into()),
+        TaskState::Ended(_) => None,
+        _ => times.last_error.clone(),
+    }
+}
+
+fn conflict_of(task: &BatchTask) -> Option<ConflictView> {
+    match &task.state {
+        TaskState::Ended(Ending::Conflicted { files, with, .. }) => Some(ConflictView {
+            task_id: task.design.id.clone(),
+            files: files.clone(),
+            with: with.clone(),
+        }),
+        _ => None,
+    }
+}
+
+fn progress_of(tasks: &[TaskView]) -> ProgressView {
+    let mut progress = ProgressView {
+        total: tasks.len(),
+        ..ProgressView::default()
+    };
+    for task in tasks {
+        let count = match task.status {
+            TaskStatusWord::Queued | TaskStatusWord::Waiting | TaskStatusWord::Limited => {
+                &mut progress.queued
+            }
+            TaskStatusWord::Running => &mut progress.running,
+            TaskStatusWord::Completed => &mut progress.completed,
+            TaskStatusWord::Failed => &mut progress.failed,
+            TaskStatusWord::Skipped => &mut progress.skipped,
+            TaskStatusWord::Cancelled => &mut progress.cancelled,
+        };
+        *count += 1;
+    }
+    let over = progress.total - progress.queued - progress.running;
+    progress.percentage = (100 * over).checked_div(progress.total).unwrap_or(100);
+    progress
+}
+
+fn draw_stage(history: &History, stage: usize) -> StageView {
+    let batch = &history.batch;
+    let design = &batch.design.stages[stage];
+    let StageHistory { started_at, ended } = history.stages[stage];
+    let is_of_stage = |task: &&BatchTask| task.design.stage == Some(stage);
+    StageView {
+        stage,
+        name: design.name.clone(),
+        can_parallel: design.can_parallel,
+        task_count: batch.tasks.iter().filter(is_of_stage).count(),
+        status: match (started_at, ended) {
+            (_, Some((_, _, true))) => "completed",
+            (_, Some((_, _, false))) => "failed",
+            (Some(_), None) => "running",
+            (None, None) => "pending",
+        },
+        fell_back: batch.stages[stage].fell_back,
+        merge_status: ended.map(|(_, merge_status, _)| merge_status),
+        started_at: started_at.map(rfc3339),
+        completed_at: ended.map(|(at, _, _)| rfc3339(at)),
+        seconds: started_at
+            .zip(ended)
+            .map(|(from, (to, _, _))| seconds(to.saturating_sub(from))),
+    }
+}
+
+/// The mean of what tasks took, for those that are left, divided by how many run at once.
+fn time_left(history: &History, now: u64) -> Option<u64> {
+    let tasks = || history.batch.tasks.iter().zip(&history.tasks);
+    let is_done =
+        |state: &TaskState| matches!(state, TaskState::Built { .. }) || state.ending().is_some();
+    let (done, left): (Vec<_>, Vec<_>) = tasks().partition(|(task, _)| is_done(&task.state));
+    let took: Vec<u64> = done
+        .iter()
+        .map(|(_, times)| times.worked)
+        .filter(|took| *took > 0)
+        .collect();
+    let mean = took.iter().sum::<u64>().checked_div(took.len() as u64)?;
+    let remaining: u64 = left
+        .iter()
+        .map(|(_, times)| {
+            let since = times
+                .at_work_since
+                .map_or(0, |since| now.saturating_sub(since));
+            mean.saturating_sub(since)
+        })
+        .sum();
+    let slots = match history.batch.design.settings.mode {
+        Mode::Parallel { slots } if !history.batch.one_at_a_time => slots,
+        _ => 1,
+    };
+    let at_once = slots.min(left.len()).max(1);
+    Some(remaining / at_once as u64)
+}

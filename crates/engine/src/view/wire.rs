@@ -1,0 +1,173 @@
+//! Events as programs hear them: a name and JSON.
+//!
+//! The names are an interface; what is told by people's words is made elsewhere.
+
+use pleach_domain::batch::Design;
+use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::id::TaskId;
+use serde_json::{Value, json};
+
+use super::{BatchView, rfc3339};
+use crate::database::StoredEvent;
+use crate::git::ref_segment;
+
+pub(super) const TOOK_TOO_LONG: &str = "the task took too long";
+pub(super) const INTERRUPTED: &str = "the process that ran it died";
+pub(super) const DOES_NOT_MERGE: &str = "it does not merge cleanly";
+
+/// The name of a task's worktree within its project.
+pub(super) fn worktree_id(batch: u32, task: &TaskId) -> String {
+    format!("batch-{batch}/task-{}", ref_segment(task.as_str()))
+}
+
+/// The name of an event and what it carries.
+pub fn wire(stored: &StoredEvent) -> (&'static str, Value) {
+    let (name, mut data) = match &stored.event {
+        Event::Batch(event) => batch_wire(event),
+        Event::Task { event, .. } => (task_name(event), task_data(event)),
+    };
+    data["batchId"] = json!(stored.batch);
+    data["at"] = json!(rfc3339(stored.at));
+    if let Event::Task { task, event } = &stored.event {
+        data["taskId"] = json!(task);
+        if has_worktree(event) {
+            data["worktreeId"] = json!(worktree_id(stored.batch, task));
+        }
+    }
+    (name, data)
+}
+
+/// The same, with what only the design of the batch knows: how many tasks a stage has, and how they run.
+pub fn wire_in(design: &Design, stored: &StoredEvent) -> (&'static str, Value) {
+    let (name, mut data) = wire(stored);
+    if let Event::Batch(BatchEvent::StageStarted { stage }) = &stored.event
+        && let Some(known) = design.stages.get(*stage)
+    {
+        let tasks = design.tasks.iter();
+        let count = tasks.filter(|task| task.stage == Some(*stage)).count();
+        data["taskCount"] = json!(count);
+        data["canParallel"] = json!(known.can_parallel);
+        data["name"] = json!(known.name);
+    }
+    (name, data)
+}
+
+impl BatchView {
+    /// What is told first of a batch; it has no number, since making a batch is no event of its log.
+    pub fn created_wire(&self) -> (&'static str, Value) {
+        let tasks: Vec<&TaskId> = self.tasks.iter().map(|task| &task.task_id).collect();
+        let data = json!({
+            "batchId": self.id,
+            "tasks": tasks,
+            "mode": self.mode,
+            "at": self.created_at,
+        });
+        ("batch:created", data)
+    }
+
+    /// How far it is.
+    pub fn progress_wire(&self) -> (&'static str, Value) {
+        let progress = &self.progress;
+        let over = progress.total - progress.queued - progress.running;
+        let data = json!({
+            "batchId": self.id,
+            "completed": over,
+            "total": progress.total,
+            "percentage": progress.percentage,
+            "running": progress.running,
+        });
+        ("batch:progress", data)
+    }
+}
+
+/// Whether a task has a worktree when this happens to it.
+fn has_worktree(event: &TaskEvent) -> bool {
+    !matches!(
+        event,
+        TaskEvent::Waiting | TaskEvent::Approved | TaskEvent::Blocked { .. } | TaskEvent::Retried
+    )
+}
+
+fn batch_wire(event: &BatchEvent) -> (&'static str, Value) {
+    match event {
+        BatchEvent::Started => ("batch:started", json!({})),
+        BatchEvent::Resumed => ("batch:resumed", json!({})),
+        BatchEvent::StageStarted { stage } => ("batch:stage:started", json!({ "stage": stage })),
+        BatchEvent::StageEnded {
+            stage,
+            merge_status,
+            success,
+        } => (
+            "batch:stage:completed",
+            json!({"stage": stage, "success": success, "mergeStatus": merge_status}),
+        ),
+        BatchEvent::FellBack { reason, stage } => {
+            ("batch:fallback", json!({"reason": reason, "stage": stage}))
+        }
+        BatchEvent::CancelRequested { rollback } => {
+            ("batch:cancelling", json!({ "rollback": rollback }))
+        }
+        BatchEvent::GaveUp { because } => ("batch:stopping", json!({ "reason": because })),
+        BatchEvent::Merging => ("batch:merging", json!({})),
+        BatchEvent::Published { branch, tip } => {
+            ("batch:published", json!({"branch": branch, "tip": tip}))
+        }
+        BatchEvent::Completed => ("batch:completed", json!({ "prUrl": null })),
+        BatchEvent::Failed { error } => ("batch:failed", json!({ "error": error })),
+        BatchEvent::Cancelled => ("batch:cancelled", json!({})),
+        BatchEvent::Reopened => ("batch:reopened", json!({})),
+    }
+}
+
+fn task_name(event: &TaskEvent) -> &'static str {
+    match event {
+        TaskEvent::Waiting => "batch:task:waiting",
+        TaskEvent::Approved => "batch:task:approved",
+        TaskEvent::Started { .. } => "batch:task:started",
+        TaskEvent::StopRequested => "batch:task:stopping",
+        TaskEvent::Kept { .. } => "batch:task:kept",
+        TaskEvent::Built { .. } => "batch:task:built",
+        TaskEvent::AttemptFailed { .. } => "batch:task:retrying",
+        TaskEvent::Limited { .. } => "batch:task:limited",
+        TaskEvent::Rested
+        | TaskEvent::Interrupted
+        | TaskEvent::Requeued { .. }
+        | TaskEvent::Retried => "batch:task:queued",
+        TaskEvent::Published { .. } => "batch:task:published",
+        TaskEvent::Unchanged | TaskEvent::Woven { .. } => "batch:task:completed",
+        TaskEvent::Failed { .. } | TaskEvent::TimedOut => "batch:task:failed",
+        TaskEvent::Conflicted { .. } | TaskEvent::Blocked { .. } => "batch:task:skipped",
+        TaskEvent::Cancelled => "batch:task:cancelled",
+    }
+}
+
+fn task_data(event: &TaskEvent) -> Value {
+    match event {
+        TaskEvent::Waiting | TaskEvent::Approved | TaskEvent::StopRequested => json!({}),
+        TaskEvent::Started { attempt, basis } => json!({"attempt": attempt, "basis": basis}),
+        TaskEvent::Kept { commit } => json!({ "commit": commit }),
+        TaskEvent::Built { commit, files } => json!({"commit": commit, "files": files}),
+        TaskEvent::AttemptFailed { error, pause } | TaskEvent::Limited { error, pause } => {
+            json!({"error": error, "pauseMs": pause})
+        }
+        TaskEvent::Rested => json!({"reason": "its pause is over"}),
+        TaskEvent::Interrupted => json!({ "reason": INTERRUPTED }),
+        TaskEvent::Requeued { because } => json!({ "reason": because }),
+        TaskEvent::Retried => json!({"reason": "it is to be tried again"}),
+        TaskEvent::Published { branch } => json!({ "branch": branch }),
+        TaskEvent::Unchanged => json!({"outcome": "no_changes"}),
+        TaskEvent::Woven { tip } => json!({"outcome": "merged", "tip": tip}),
+        TaskEvent::Failed { error } => json!({"outcome": "failed", "error": error}),
+        TaskEvent::TimedOut => json!({"outcome": "timed_out", "error": TOOK_TOO_LONG}),
+        TaskEvent::Conflicted { files, with } => json!({
+            "outcome": "conflicted",
+            "reason": DOES_NOT_MERGE,
+            "files": files,
+            "with": with,
+        }),
+        TaskEvent::Blocked { because } => {
+            json!({"outcome": "blocked", "reason": because, "files": []})
+        }
+        TaskEvent::Cancelled => json!({"outcome": "cancelled"}),
+    }
+}

@@ -1,0 +1,134 @@
+//! What programs hear.
+
+use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_engine::database::StoredEvent;
+use pleach_engine::view::{Owner, wire, wire_in};
+use serde_json::json;
+
+use super::{BEGUN, NEW_YEAR, design, loaded, of_task, started, view};
+
+fn stored(event: Event) -> StoredEvent {
+    StoredEvent {
+        seq: 3,
+        batch: 7,
+        at: NEW_YEAR + 42,
+        event,
+    }
+}
+
+/// The name and what is special to the event, with a star where it names the worktree.
+fn told(event: Event) -> String {
+    let is_of_task = matches!(event, Event::Task { .. });
+    let (name, mut data) = wire(&stored(event));
+    let fields = data.as_object_mut().unwrap();
+    assert_eq!(fields.remove("batchId"), Some(json!(7)));
+    assert_eq!(fields.remove("at"), Some(json!("2026-01-01T00:00:00.042Z")));
+    assert_eq!(fields.remove("taskId"), is_of_task.then(|| json!("A")));
+    let star = match fields.remove("worktreeId") {
+        Some(worktree) => {
+            assert_eq!(worktree, "batch-7/task--41");
+            "*"
+        }
+        None => "",
+    };
+    format!("{name}{star} {data}").replace('"', "")
+}
+
+#[test]
+fn every_event_of_a_batch_has_a_name() {
+    let events = BatchEvent::one_of_each().into_iter().map(Event::Batch);
+    let told: Vec<String> = events.map(told).collect();
+    assert_eq!(
+        told,
+        [
+            "batch:started {}",
+            "batch:resumed {}",
+            "batch:stage:started {stage:0}",
+            "batch:stage:completed {mergeStatus:success,stage:0,success:true}",
+            "batch:fallback {reason:no room,stage:null}",
+            "batch:cancelling {rollback:keep}",
+            "batch:stopping {reason:1 failed}",
+            "batch:merging {}",
+            "batch:published {branch:pleach/batch-1,tip:c3}",
+            "batch:completed {prUrl:null}",
+            "batch:failed {error:nothing was merged}",
+            "batch:cancelled {}",
+            "batch:reopened {}",
+        ]
+    );
+}
+
+#[test]
+fn every_event_of_a_task_has_a_name() {
+    let events = TaskEvent::one_of_each().into_iter();
+    let told: Vec<String> = events.map(|event| told(of_task("A", event))).collect();
+    assert_eq!(
+        told,
+        [
+            "batch:task:waiting {}",
+            "batch:task:approved {}",
+            "batch:task:started* {attempt:1,basis:c2}",
+            "batch:task:stopping* {}",
+            "batch:task:kept* {commit:c2}",
+            "batch:task:built* {commit:c2,files:[a]}",
+            "batch:task:completed* {outcome:no_changes}",
+            "batch:task:retrying* {error:exit 1,pauseMs:5000}",
+            "batch:task:limited* {error:exit 1,pauseMs:5000}",
+            "batch:task:queued* {reason:its pause is over}",
+            "batch:task:queued* {reason:the process that ran it died}",
+            "batch:task:queued* {reason:it collided}",
+            "batch:task:failed* {error:exit 1,outcome:failed}",
+            "batch:task:failed* {error:the task took too long,outcome:timed_out}",
+            "batch:task:completed* {outcome:merged,tip:c2}",
+            "batch:task:skipped* {files:[a],outcome:conflicted,reason:it does not merge cleanly,with:[1]}",
+            "batch:task:skipped {files:[],outcome:blocked,reason:1 failed}",
+            "batch:task:cancelled* {outcome:cancelled}",
+            "batch:task:queued {reason:it is to be tried again}",
+            "batch:task:published* {branch:pleach/task-1/1}",
+        ]
+    );
+}
+
+#[test]
+fn a_stage_that_starts_says_what_it_is() {
+    let design = design("1 2 3");
+    let began = stored(Event::Batch(BatchEvent::StageStarted { stage: 0 }));
+    let (name, data) = wire_in(&design, &began);
+    assert_eq!(name, "batch:stage:started");
+    assert_eq!(
+        data,
+        json!({
+            "stage": 0, "taskCount": 2, "canParallel": true, "name": "build", "batchId": 7,
+            "at": "2026-01-01T00:00:00.042Z",
+        })
+    );
+    assert_eq!(wire_in(&design, &stored(BEGUN)), wire(&stored(BEGUN)));
+}
+
+#[test]
+fn making_a_batch_and_its_progress_are_told_from_its_view() {
+    let events = [
+        (0, BEGUN),
+        (0, started("1", 1)),
+        (1, of_task("1", TaskEvent::TimedOut)),
+        (2, started("2", 1)),
+    ];
+    let drawn = view(&loaded(&design("1 2 3"), &events), 3, Owner::Alive);
+    assert_eq!(
+        drawn.created_wire(),
+        (
+            "batch:created",
+            json!({
+                "batchId": 7, "tasks": ["1", "2", "3"], "mode": "parallel",
+                "at": "2025-12-31T23:59:59.500Z",
+            })
+        )
+    );
+    assert_eq!(
+        drawn.progress_wire(),
+        (
+            "batch:progress",
+            json!({"batchId": 7, "completed": 1, "total": 3, "percentage": 33, "running": 1})
+        )
+    );
+}
