@@ -17,7 +17,7 @@ use super::order::{self, STOP, STOP_AT_ONCE};
 use super::record::{Ending, Record, load_record};
 use super::sweep::sweep;
 use super::table::Entry;
-use super::{Cancel, ProcessError, ProcessIdentity, ProcessSpec, wait_for_any};
+use super::{Cancel, ProcessError, ProcessIdentity, ProcessSpec, wait, wait_for_any};
 
 /// The name under which our program is a wrapper.
 pub const SHIM: &str = "pleach-shim";
@@ -119,8 +119,13 @@ impl Shim {
 impl Drop for Shim {
     fn drop(&mut self) {
         self.lifeline = None;
-        // It ends by itself now; whoever fails to collect it leaves a zombie and no process.
-        let _ = self.child.wait();
+        // It ends by itself now, unless it hangs; one that is not collected is a corpse in the table, no more.
+        if let Ok(None) = self.child.try_wait()
+            && let Ok(pidfd) = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty())
+        {
+            let _ = wait(pidfd.as_fd(), None, LATE);
+            let _ = self.child.try_wait();
+        }
     }
 }
 

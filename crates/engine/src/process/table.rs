@@ -66,20 +66,25 @@ pub(super) fn with_descendants(
 impl Entry {
     /// Looks a process up.
     pub(super) fn load(pid: Pid) -> Option<Self> {
-        let stat = fs::read(folder(pid).join("stat")).ok()?;
+        Self::parse(pid, &fs::read(folder(pid).join("stat")).ok()?)
+    }
+
+    fn parse(pid: Pid, stat: &[u8]) -> Option<Self> {
         // The second field is a file name in brackets and may hold anything, brackets included.
         let open = stat.iter().position(|byte| *byte == b'(')?;
         let close = stat.iter().rposition(|byte| *byte == b')')?;
         let name = String::from_utf8_lossy(stat.get(open + 1..close)?).into_owned();
         let rest = std::str::from_utf8(&stat[close + 1..]).ok()?;
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let threads: u32 = fields.get(17)?.parse().ok()?;
         Some(Self {
             pid,
             parent: fields.get(1)?.parse().ok()?,
             group: fields.get(2)?.parse().ok()?,
             terminal: fields.get(4)?.parse().ok()?,
             start_time: fields.get(19)?.parse().ok()?,
-            is_dead: matches!(*fields.first()?, "Z" | "X"),
+            // One whose first thread alone has ended looks like a corpse, and is none.
+            is_dead: matches!(*fields.first()?, "Z" | "X") && threads <= 1,
             name,
         })
     }
@@ -136,6 +141,22 @@ mod tests {
         let mut numbers: Vec<i32> = family.iter().map(Entry::number).collect();
         numbers.sort_unstable();
         assert_eq!(numbers, [3, 4, 5]);
+    }
+
+    #[test]
+    fn a_name_may_hold_anything_and_a_process_outlives_its_first_thread() {
+        let line = |state: char, threads: u32| {
+            let rest = format!("1 7 7 34816 -1 0 0 0 0 0 0 0 0 0 20 0 {threads} 0 4711 0 0");
+            let stat = format!("9 (a ) Z (b) {state} {rest}\n");
+            Entry::parse(Pid::from_raw(9).unwrap(), stat.as_bytes()).unwrap()
+        };
+        let entry = line('S', 1);
+        assert_eq!(entry.name, "a ) Z (b");
+        assert_eq!((entry.parent, entry.group), (1, 7));
+        assert_eq!((entry.terminal, entry.start_time), (34816, 4711));
+        let is_dead = [('S', 1), ('Z', 1), ('Z', 2), ('X', 0)];
+        let is_dead = is_dead.map(|(state, threads)| line(state, threads).is_dead);
+        assert_eq!(is_dead, [false, true, false, true]);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -91,7 +92,8 @@ impl<'s> Watch<'s> {
         control
             .set_nonblocking(true)
             .map_err(failed("could not listen to the engine"))?;
-        let log = File::options().create(true).append(true).open(&spec.log);
+        let mut log = File::options();
+        let log = log.create(true).append(true).mode(0o600).open(&spec.log);
         let log = log.map_err(failed("could not open the log"))?;
         let (pipe, program) = start(spec, nonce)?;
         Ok(Self {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pleach_engine::process::{Cancel, Ending};
 
 use super::{
-    Ground, HIDDEN, HOSTILE, HOSTILES, Held, check_gone, launch, open_gate, run, traces_of,
+    Ground, HIDDEN, HOSTILE, HOSTILES, Held, SOON, check_gone, launch, open_gate, run, traces_of,
 };
 
 #[test]
@@ -56,21 +56,56 @@ fn a_hostile_family_is_gone_when_the_time_is_over() {
     check_gone(&mut held, &record, &ground, &Ending::TimedOut);
 }
 
-/// The one that is stopped cannot hear that it should end.
+/// Both are stopped, and could not hear that they should end; the grace is longer than the test may take.
 #[test]
-fn somebody_who_is_stopped_ends_as_well() {
+fn somebody_who_is_stopped_is_asked_as_well() {
     let ground = Ground::new();
     let mut held = Held::open(&ground.gate("held"));
-    let script = "exec 9> held; (echo on >&9; kill -STOP $(exec sh -c 'echo $PPID')) & exec 9>&-; read line < held2";
-    let gate = ground.gate("held2");
-    let spec = ground.spec(script);
-    let running = thread::spawn(move || run(&spec));
-    held.wait_for_lines(1);
-    open_gate(&gate);
-    let begin = Instant::now();
+    let stopped =
+        "trap \"echo bye >&9; exit 0\" TERM; echo $$ >&9; kill -STOP $$; sleep 1000 & wait";
+    let spec = ground.spec(&format!(
+        "exec 9> held; setsid sh -c '{stopped}' & {stopped}"
+    ));
+    let cancel = Cancel::new().unwrap();
+    let handle = cancel.clone();
+    let running = thread::spawn(move || launch().run(&spec, &handle).unwrap());
+    held.wait_for_lines(2);
+    let deadline = Instant::now() + SOON;
+    for pid in held.said().lines() {
+        let is_stopped = || {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+            stat.contains(") T ")
+        };
+        while !is_stopped() {
+            assert!(Instant::now() < deadline);
+            thread::yield_now();
+        }
+    }
+    cancel.cancel();
     let record = running.join().unwrap();
-    check_gone(&mut held, &record, &ground, &Ending::Exited(1));
-    assert!(begin.elapsed() < Duration::from_secs(5));
+    check_gone(&mut held, &record, &ground, &Ending::Cancelled);
+    assert_eq!(held.said().matches("bye").count(), 2);
+}
+
+/// Those who are ended last would see the first one die.
+#[test]
+fn nobody_runs_any_more_when_the_first_is_killed() {
+    let ground = Ground::new();
+    let mut held = Held::open(&ground.gate("held"));
+    ground.gate("grave");
+    let script = "trap '' TERM; exec 9> held; (exec 8> grave; echo on >&9; exec sleep 1000) &
+        for i in $(seq 40); do (echo on >&9; exec sleep 1000) & done
+        for i in $(seq 10); do (exec 7< grave; echo on >&9; read line <&7; echo avenged >&9) & done; sleep 1000";
+    let mut spec = ground.spec(script);
+    spec.grace = Duration::from_millis(50);
+    let cancel = Cancel::new().unwrap();
+    let handle = cancel.clone();
+    let running = thread::spawn(move || launch().run(&spec, &handle).unwrap());
+    held.wait_for_lines(51);
+    cancel.cancel();
+    let record = running.join().unwrap();
+    check_gone(&mut held, &record, &ground, &Ending::Cancelled);
+    assert!(!held.said().contains("avenged"), "{}", held.said());
 }
 
 #[test]

@@ -1,15 +1,17 @@
 //! Engines and wrappers that are killed, and what finds the rest afterwards.
 
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use pleach_engine::process::{Cancel, Ending, ProcessIdentity, Shim, end_leftovers, load_record};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 
 use super::{Ground, HIDDEN, HOSTILE, HOSTILES, Held, LONG, SOON, launch, run, traces_of};
 
@@ -202,29 +204,51 @@ fn a_wrapper_that_hangs_is_made_to_end() {
 /// Somebody whom nothing may happen to.
 struct Bystander {
     process: Child,
-    input: ChildStdin,
+    input: File,
     output: ChildStdout,
 }
 
 impl Bystander {
+    /// Has no terminal, whoever runs the tests.
     fn in_folder(folder: &Path) -> Self {
-        let mut process = Command::new("cat")
-            .current_dir(folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        Self {
-            input: process.stdin.take().unwrap(),
-            output: process.stdout.take().unwrap(),
+        let mut process = Command::new("setsid");
+        process.arg("cat").stdin(Stdio::piped());
+        let mut process = Self::start(process, folder);
+        let input = OwnedFd::from(process.stdin.take().unwrap());
+        Self::of(process, input.into())
+    }
+
+    /// Sits at a terminal of its own.
+    fn at_terminal(folder: &Path) -> Self {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+        let terminal = openpt(flags).unwrap();
+        unlockpt(&terminal).unwrap();
+        let seat = ioctl_tiocgptpeer(&terminal, flags).unwrap();
+        let mut process = Command::new("setsid");
+        process.args(["--ctty", "cat"]).stdin(seat);
+        Self::of(Self::start(process, folder), terminal.into())
+    }
+
+    fn start(mut process: Command, folder: &Path) -> Child {
+        process.current_dir(folder).stdout(Stdio::piped());
+        process.spawn().unwrap()
+    }
+
+    fn of(mut process: Child, input: File) -> Self {
+        let output = process.stdout.take().unwrap();
+        let mut bystander = Self {
             process,
-        }
+            input,
+            output,
+        };
+        bystander.check_alive();
+        bystander
     }
 
     #[track_caller]
     fn check_alive(&mut self) {
-        self.input.write_all(b"?").unwrap();
-        self.output.read_exact(&mut [0]).unwrap();
+        self.input.write_all(b"?\n").unwrap();
+        self.output.read_exact(&mut [0; 2]).unwrap();
     }
 
     fn start_time(&self) -> u64 {
@@ -289,16 +313,15 @@ fn those_who_were_there_before_or_stand_beside_are_left_alone() {
     // The clock of start times must go on by a tick, for which a process in the meantime is long enough.
     let begin = before.start_time();
     while Bystander::in_folder(&ground.path("work-2")).start_time() <= begin + 1 {}
-    let record_of = launch();
-    let identity = record_of.identity().clone();
-    drop(record_of);
+    let identity = launch().identity().clone();
     let mut beside = Bystander::in_folder(&ground.path("work-2"));
     let mut above = Bystander::in_folder(ground.folder.path());
+    let mut visitor = Bystander::at_terminal(&ground.path("work"));
     let inside = Bystander::in_folder(&ground.path("work"));
     let ended = end_leftovers(&identity, &ground.path("work"), LONG).unwrap();
     let expected = i32::try_from(inside.process.id()).unwrap();
     assert_eq!(ended, [expected]);
-    for bystander in [&mut before, &mut beside, &mut above] {
+    for bystander in [&mut before, &mut beside, &mut above, &mut visitor] {
         bystander.check_alive();
     }
 }
