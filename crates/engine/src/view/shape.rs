@@ -199,7 +199,7 @@ pub(super) fn draw(
         main_repo_path: loaded.repository.to_string_lossy().into_owned().into(),
         plan: loaded.plan.clone(),
         base,
-        batch_branch: batch.branch.clone(),
+        batch_branch: batch.published.as_ref().map(|(branch, _)| branch.clone()),
         pr_url: None,
         progress: progress_of(&tasks),
         validation: None,
