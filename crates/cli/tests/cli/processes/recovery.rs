@@ -141,20 +141,36 @@ fn nothing_is_started_when_the_engine_is_killed_before_it_said_what() {
     assert!(!ground.path("exit.json").exists() && !ground.path("log").exists());
 }
 
-/// The one that hides is not looked for here: nothing but its wrapper knows that it belongs to it.
+/// Who has left the family for good and hides is not looked for here: nothing but the wrapper knew of it.
 #[test]
 fn a_killed_wrapper_is_noticed_and_its_family_found() {
     let ground = Ground::new();
     let mut held = Held::open(&ground.gate("held"));
-    let spec = ground.spec(&format!("{HOSTILE}sleep 1000"));
+    // Hides, but below somebody who does not.
+    let below = "(cd /; exec env -i PATH=\"$PATH\" sh -c 'echo below >&9; sleep 1000; :') &\n";
+    let spec = ground.spec(&format!("{HOSTILE}{below}sleep 1000; :"));
     let shim = launch();
     let wrapper = Pid::from_raw(shim.identity().pid).unwrap();
     let running = thread::spawn(move || shim.run(&spec, &Cancel::new().unwrap()).unwrap());
-    held.wait_for_lines(HOSTILES);
+    held.wait_for_lines(HOSTILES + 1);
     kill_process(wrapper, Signal::KILL).unwrap();
     let record = running.join().unwrap();
     super::check_gone(&mut held, &record, &ground, &Ending::Vanished);
-    assert!(record.leaked.len() >= HOSTILES, "{:?}", record.leaked);
+    assert!(record.leaked.len() > HOSTILES, "{:?}", record.leaked);
+}
+
+/// As by Ctrl-C, which reaches a wrapper that has not left the terminal yet.
+#[test]
+fn a_wrapper_that_is_asked_to_end_before_it_knows_what_to_run_is_no_accident() {
+    let ground = Ground::new();
+    for signal in [Signal::INT, Signal::TERM] {
+        let shim = launch();
+        let wrapper = Pid::from_raw(shim.identity().pid).unwrap();
+        kill_process(wrapper, signal).unwrap();
+        let record = shim.run(&ground.spec("touch it"), &Cancel::new().unwrap());
+        assert_eq!(record.unwrap().ending, Ending::Cancelled);
+        assert!(!ground.path("work/it").exists());
+    }
 }
 
 #[test]
@@ -324,6 +340,17 @@ fn those_who_were_there_before_or_stand_beside_are_left_alone() {
     for bystander in [&mut before, &mut beside, &mut above, &mut visitor] {
         bystander.check_alive();
     }
+}
+
+#[test]
+fn those_whose_folder_is_gone_are_found_as_well() {
+    let ground = Ground::new();
+    let identity = launch().identity().clone();
+    let mut inside = Bystander::in_folder(&ground.path("work"));
+    inside.check_alive();
+    std::fs::remove_dir(ground.path("work")).unwrap();
+    let ended = end_leftovers(&identity, &ground.path("work"), SOON).unwrap();
+    assert_eq!(ended, [i32::try_from(inside.process.id()).unwrap()]);
 }
 
 #[test]
