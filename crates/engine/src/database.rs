@@ -74,9 +74,13 @@ impl Database {
             path: path.clone(),
             source: source.into(),
         })?;
+        Self::at(&path, schema::STEPS)
+    }
+
+    fn at(path: &Path, steps: &[&str]) -> Result<Self, DatabaseError> {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            match Self::connect(&path, schema::STEPS) {
+            match Self::connect(path, steps) {
                 // SQLite does not wait for others while it switches a new file to its log.
                 Err(error) if error.is_locked() && Instant::now() < deadline => {
                     std::thread::sleep(PAUSE);

@@ -180,7 +180,7 @@ mod tests {
     }
 
     fn with_a_batch(path: &Path) -> Database {
-        let mut database = Database::connect(path, STEPS).unwrap();
+        let mut database = Database::at(path, STEPS).unwrap();
         let new = NewBatch {
             project: "p",
             repository: Path::new("/p"),
@@ -210,14 +210,14 @@ mod tests {
             .path()
             .join(std::ffi::OsStr::from_bytes(b"pleach\xff.db"));
         let earlier = with_a_batch(&path);
-        let later = Database::connect(&path, &next_steps()).unwrap();
+        let later = Database::at(&path, &next_steps()).unwrap();
         assert_eq!(later.load(1).unwrap(), earlier.load(1).unwrap());
         assert_eq!(colours(&path).unwrap(), ["green"]);
         let copy = copy_path(&path, STEPS.len() + 1);
         let mode = fs::metadata(&copy).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert!(colours(&copy).is_err());
-        let copied = Database::connect(&copy, STEPS).unwrap();
+        let copied = Database::at(&copy, STEPS).unwrap();
         assert_eq!(copied.load(1).unwrap(), earlier.load(1).unwrap());
     }
 
@@ -228,7 +228,7 @@ mod tests {
         drop(with_a_batch(&path));
         std::thread::scope(|scope| {
             for _ in 0..6 {
-                scope.spawn(|| Database::connect(&path, &next_steps()).unwrap());
+                scope.spawn(|| Database::at(&path, &next_steps()).unwrap());
             }
         });
         assert_eq!(colours(&path).unwrap(), ["green"]);
@@ -242,18 +242,33 @@ mod tests {
         drop(with_a_batch(&path));
         let mut steps = next_steps();
         steps.push("CREATE TABLE batch (id)");
-        Database::connect(&path, &steps).unwrap_err();
+        Database::at(&path, &steps).unwrap_err();
         assert!(colours(&path).is_err());
-        let database = Database::connect(&path, STEPS).unwrap();
+        let database = Database::at(&path, STEPS).unwrap();
         assert_eq!(database.load(1).unwrap().unwrap().events.len(), 1);
+    }
+
+    /// What a power cut takes cannot be tried here, so what `SQLite` promises is asked for.
+    #[test]
+    fn what_is_committed_survives_a_power_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::at(&folder.path().join("pleach.db"), STEPS).unwrap();
+        let pragma = |name: &str| -> String {
+            let connection = &database.connection;
+            let value = |row: &rusqlite::Row<'_>| row.get::<_, rusqlite::types::Value>(0);
+            let value = connection.pragma_query_value(None, name, value).unwrap();
+            format!("{value:?}")
+        };
+        assert_eq!(pragma("synchronous"), "Integer(2)");
+        assert_eq!(pragma("journal_mode"), "Text(\"wal\")");
     }
 
     #[test]
     fn nothing_is_copied_where_there_is_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pleach.db");
-        drop(Database::connect(&path, STEPS).unwrap());
-        drop(Database::connect(&path, &next_steps()).unwrap());
+        drop(Database::at(&path, STEPS).unwrap());
+        drop(Database::at(&path, &next_steps()).unwrap());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

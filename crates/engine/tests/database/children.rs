@@ -126,6 +126,22 @@ fn threads_that_write_at_once_lose_nothing() {
     );
 }
 
+#[test]
+fn a_new_database_may_be_opened_by_many_at_once() {
+    for _ in 0..100 {
+        let home = Home::new();
+        let gate = std::sync::Barrier::new(WRITERS);
+        std::thread::scope(|scope| {
+            for _ in 0..WRITERS {
+                scope.spawn(|| {
+                    gate.wait();
+                    home.open()
+                });
+            }
+        });
+    }
+}
+
 fn events_by_seq(home: &Home) -> HashMap<u64, (u32, Event)> {
     let events = home.open().events_after(0, None).unwrap();
     events
