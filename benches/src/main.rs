@@ -8,6 +8,7 @@ mod makespan;
 mod measure;
 mod plan_text;
 mod relay;
+mod run;
 mod weave;
 mod worktrees;
 
@@ -52,6 +53,9 @@ fn main() -> ExitCode {
     }
     if wanted("relay") {
         all_kept &= relay::run(&program());
+    }
+    if wanted("run") {
+        all_kept &= run::run(&program());
     }
     if all_kept {
         ExitCode::SUCCESS
