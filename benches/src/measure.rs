@@ -11,24 +11,11 @@ pub(crate) fn cpu<T>(call: impl FnOnce() -> T) -> f64 {
 
 /// The CPU seconds of this thread and of programs that have ended, once for each of several calls.
 pub(crate) fn cpu_of_each<T>(calls: u32, mut call: impl FnMut() -> T) -> f64 {
-    let before = clock(ClockId::ThreadCPUTime) + ended_children();
+    let before = clock(ClockId::ThreadCPUTime) + seconds_of_children();
     for _ in 0..calls {
         call();
     }
-    (clock(ClockId::ThreadCPUTime) + ended_children() - before) / f64::from(calls)
-}
-
-/// The CPU seconds of all programs that this one has waited for, in steps of a hundredth.
-fn ended_children() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
-    let (_, after_name) = stat.rsplit_once(')').expect("the name is in brackets");
-    let fields: Vec<&str> = after_name.split_whitespace().collect();
-    let ticks = |at: usize| fields[at].parse::<f64>().expect("a number of ticks");
-    // The fields "cutime" and "cstime", counted from the one behind the name.
-    let per_second = rustix::param::clock_ticks_per_second();
-    #[expect(clippy::cast_precision_loss, reason = "a hundred or a thousand")]
-    let per_second = per_second as f64;
-    (ticks(13) + ticks(14)) / per_second
+    (clock(ClockId::ThreadCPUTime) + seconds_of_children() - before) / f64::from(calls)
 }
 
 fn seconds() -> f64 {

@@ -57,8 +57,14 @@ fn against_the_loop(program: &Path) -> bool {
         by_hand.push(measure::cpu_with_children(|| place.run_by_hand()));
     }
     println!("{TASKS} tasks that do nothing, 8 at once, {FILES} files");
-    println!("  by hand, under xargs           {:8.2} s CPU", measure::least(&by_hand));
-    println!("  pleach run                     {:8.2} s CPU", measure::least(&ours));
+    println!(
+        "  by hand, under xargs           {:8.2} s CPU",
+        measure::least(&by_hand)
+    );
+    println!(
+        "  pleach run                     {:8.2} s CPU",
+        measure::least(&ours)
+    );
     let ratio = measure::middle_ratio(&ours, &by_hand);
     measure::verdict("  times the loop", ratio, MOST_CPU)
 }
@@ -68,7 +74,15 @@ fn count(program: &Path) -> bool {
     let trace = place.folder.path().join("trace");
     let mut strace = Command::new("strace");
     strace
-        .args(["-f", "-qq", "-s", "200", "-e", "trace=fsync,fdatasync,sync_file_range,execve", "-o"])
+        .args([
+            "-f",
+            "-qq",
+            "-s",
+            "200",
+            "-e",
+            "trace=fsync,fdatasync,sync_file_range,execve",
+            "-o",
+        ])
         .arg(&trace)
         .arg(program)
         .args(["run", "-j", "8", "--yes"]);
@@ -111,7 +125,11 @@ impl Counts {
             let call = call.trim_start();
             if call.starts_with("execve(") && call.contains(") = 0") {
                 let program = call.split('"').nth(1).unwrap_or_default();
-                if program.rsplit('/').next().is_some_and(|name| name.starts_with("git")) {
+                if program
+                    .rsplit('/')
+                    .next()
+                    .is_some_and(|name| name.starts_with("git"))
+                {
                     gits.insert(process.to_owned());
                     counts.gits += 1;
                 } else {
@@ -152,7 +170,10 @@ fn wait_for_line(child: &mut std::process::Child, wanted: &str) -> bool {
     let (say, hear) = std::sync::mpsc::channel();
     let wanted = wanted.to_owned();
     std::thread::spawn(move || {
-        for line in std::io::BufReader::new(output).lines().map_while(Result::ok) {
+        for line in std::io::BufReader::new(output)
+            .lines()
+            .map_while(Result::ok)
+        {
             if line.contains(&wanted) {
                 // Whoever waited has given up, or goes on; either way the rest is read and dropped.
                 let _ = say.send(Instant::now());

@@ -60,7 +60,8 @@ const MAY_USE: [(&str, &[&str]); 5] = [
 ];
 
 /// Files that may start programs, and why nobody else needs to.
-const MAY_SPAWN: [&str; 5] = [
+const MAY_SPAWN: [&str; 6] = [
+    "crates/engine/src/detach.rs",
     "crates/engine/src/git.rs",
     "crates/engine/src/process/shim.rs",
     "crates/engine/src/process/wrapper.rs",

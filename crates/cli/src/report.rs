@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use anstyle::{AnsiColor, Style};
+use pleach_domain::batch::Design;
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
-use pleach_engine::run::Told;
-use pleach_engine::view::wire;
+use pleach_engine::run::{Prepared, Told};
+use pleach_engine::view::wire_in;
 use serde_json::json;
 
 use crate::output::{Reader, one_line, tell};
@@ -24,14 +25,16 @@ const PLAIN: Style = Style::new();
 pub(crate) struct Reporter {
     reader: Reader,
     titles: HashMap<TaskId, String>,
+    design: Design,
     began: Instant,
 }
 
 impl Reporter {
-    pub(crate) fn new(reader: Reader, titles: HashMap<TaskId, String>) -> Self {
+    pub(crate) fn new(reader: Reader, prepared: &Prepared) -> Self {
         Self {
             reader,
-            titles,
+            titles: prepared.titles(),
+            design: prepared.design().clone(),
             began: Instant::now(),
         }
     }
@@ -45,7 +48,7 @@ impl Reporter {
             },
             (Reader::Person, Told::Note(note)) => self.line(YELLOW, "note", note),
             (Reader::Program, Told::Event(stored)) => {
-                let (name, data) = wire(stored);
+                let (name, data) = wire_in(&self.design, stored);
                 tell(format_args!(
                     "{}\n",
                     json!({"id": stored.seq, "event": name, "data": data})

@@ -14,6 +14,8 @@ use std::time::Duration;
 pub use error::{ConfigError, NotYet, Origin};
 pub use fields::duration;
 
+use pleach_domain::batch::OnConflict;
+
 use crate::weave::Strategy;
 use fields::{Fields, Word};
 
@@ -148,18 +150,6 @@ impl Word for Mode {
         ("queue", Self::Queue),
         ("serial", Self::Serial),
     ];
-}
-
-/// What becomes of a task whose work does not merge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnConflict {
-    /// It is left out and kept.
-    #[default]
-    Skip,
-    /// The batch fails.
-    Fail,
-    /// The agent does it again on the woven result.
-    Rerun,
 }
 
 impl Word for OnConflict {

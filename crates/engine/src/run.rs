@@ -16,6 +16,7 @@ mod recovery;
 mod request;
 mod run_loop;
 mod summary;
+mod taking;
 mod timers;
 mod weaver;
 
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use pleach_domain::batch::{Batch, Message};
+use pleach_domain::batch::{Batch, Design, Message};
 use pleach_domain::event::{BatchEvent, Event, Rollback};
 
 pub use attempt::{LOG, attempt_folder};
@@ -257,6 +258,11 @@ impl Prepared {
     /// The files in that commit that steer agents or Pleach.
     pub fn steering(&self) -> &SteeringFiles {
         &self.steering
+    }
+
+    /// What it is made of.
+    pub fn design(&self) -> &Design {
+        &self.record.design
     }
 
     /// The titles of its tasks.

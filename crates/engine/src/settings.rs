@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::config::{AgentConfig, Config, ConfigError, Mode, NotYet, OnConflict};
+use pleach_domain::batch::OnConflict;
+
+use crate::config::{AgentConfig, Config, ConfigError, Mode, NotYet};
 use crate::weave::Strategy;
 
 const MAX_PARALLEL: usize = 3;

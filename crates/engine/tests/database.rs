@@ -47,6 +47,18 @@ fn ids(words: &str) -> Vec<TaskId> {
 
 /// Makes a batch of the plan `TODO.md` of a project.
 fn create(database: &mut Database, project: &str, tasks: &str) -> Result<u32, DatabaseError> {
+    let used = database.batches(BatchFilter::default())?;
+    let number = used.first().map_or(1, |newest| newest.id + 1);
+    create_as(number, database, project, tasks)
+}
+
+/// The same with a number of its own.
+fn create_as(
+    number: u32,
+    database: &mut Database,
+    project: &str,
+    tasks: &str,
+) -> Result<u32, DatabaseError> {
     let new = NewBatch {
         project,
         repository: Path::new("/somewhere/project"),
@@ -54,8 +66,6 @@ fn create(database: &mut Database, project: &str, tasks: &str) -> Result<u32, Da
         record: "{\"base\":\"main\"}",
         tasks: &ids(tasks),
     };
-    let used = database.batches(BatchFilter::default())?;
-    let number = used.first().map_or(1, |newest| newest.id + 1);
     database.create_batch(number, &new)?;
     Ok(number)
 }

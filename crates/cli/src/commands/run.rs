@@ -5,12 +5,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_domain::batch::{Barriers, BatchStatus, Fallback};
+use pleach_domain::batch::{Barriers, BatchStatus, Fallback, OnConflict};
 use pleach_domain::graph::{Graph, Order, Rules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_domain::task_state::Ending;
-use pleach_engine::config::{Config, Mode, NotYet, OnConflict};
+use pleach_engine::config::{Config, Mode, NotYet};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::prompt::Template;
 use pleach_engine::run::{Fetch, RunRequest, Summary, interrupted, prepare, take_up};

@@ -22,7 +22,7 @@ pub(crate) fn carry_out_after(
     begun: impl FnOnce(u32),
 ) -> Result<Summary, Failures> {
     stop_on_signals(prepared.controls())?;
-    let reporter = Reporter::new(reader, prepared.titles());
+    let reporter = Reporter::new(reader, &prepared);
     let mut begun = Some(begun);
     let summary = prepared.run(&mut |told| {
         if let Told::Event(stored) = &told

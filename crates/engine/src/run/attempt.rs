@@ -11,15 +11,12 @@ use std::time::Duration;
 
 use pleach_domain::batch::AttemptEnding;
 use pleach_domain::id::TaskId;
-use pleach_domain::task_state::Commit;
 
 use super::Heard;
 use super::judge::{self, Judged};
 use super::record::BatchRecord;
 use crate::agent::Agent;
-use crate::capture::{
-    CaptureOptions, Captured, History, Kept, capture, keep_captured, keep_last_state,
-};
+use crate::capture::Kept;
 use crate::causes::with_causes;
 use crate::git::{CommitId, RefsSnapshot, Store, ref_segment};
 use crate::ports::PortLease;
@@ -338,119 +335,6 @@ impl Workshop {
         }
         reached(Step::ProcessNoted);
         shim.run(spec, &line.cancel).map_err(broke)
-    }
-
-    /// Makes the task's commit of what the agent did, and keeps it; proves so if that is all there is.
-    fn take(
-        &self,
-        attempt: &Attempt,
-        worktree: &Worktree,
-        finished: &mut Finished,
-    ) -> (AttemptEnding, Option<Kept>) {
-        let options = CaptureOptions {
-            message: format!("Task {}: {}\n", attempt.task, attempt.title),
-            leave_out: self
-                .record
-                .leave_out
-                .iter()
-                .map(|path| path.0.clone())
-                .collect(),
-        };
-        let captured = match capture(&self.store, worktree, &options) {
-            Ok(captured) => captured,
-            Err(error) => {
-                let error = explain("its work could not be taken", &error);
-                return (AttemptEnding::Failed(error), None);
-            }
-        };
-        reached(Step::WorkCaptured);
-        let name = self.keep_name(&attempt.segment, attempt.number);
-        let kept = match keep_captured(&self.store, worktree, &captured, &name) {
-            Ok(kept) => kept,
-            Err(error) => {
-                let error = explain("its work could not be kept", &error);
-                return (AttemptEnding::Failed(error), None);
-            }
-        };
-        let (ending, left_out) = match captured {
-            Captured::Unchanged { left_out } => (AttemptEnding::Unchanged, left_out),
-            Captured::Changed {
-                commit,
-                files,
-                left_out,
-                history,
-                ..
-            } => {
-                if history == History::Abandoned {
-                    finished.notes.push(
-                        "the agent left the history it was given; its files were taken as one commit, and its own \
-                         commits are kept"
-                            .to_owned(),
-                    );
-                }
-                let commit = Commit(commit.to_string());
-                (AttemptEnding::Built { commit, files }, left_out)
-            }
-        };
-        for path in left_out {
-            finished.notes.push(format!(
-                "the agent's change of {} is left out: it is the plan",
-                path.display()
-            ));
-        }
-        (ending, kept)
-    }
-
-    /// Keeps whatever is in the worktree, and proves it, so that it may go then.
-    fn keep_last_state(
-        &self,
-        attempt: &Attempt,
-        worktree: &Worktree,
-        finished: &mut Finished,
-    ) -> Option<Kept> {
-        let name = self.keep_name(&attempt.segment, attempt.number);
-        match keep_last_state(&self.store, worktree, &name) {
-            Ok(kept) => {
-                finished.kept = kept.commit().cloned();
-                Some(kept)
-            }
-            Err(error) => {
-                let note = explain("its last state could not be kept", &error);
-                finished.notes.push(note);
-                None
-            }
-        }
-    }
-
-    /// Where the work is when the worktree could not be read: what was committed is on its branch.
-    fn note_what_is_left(&self, attempt: &Attempt, finished: &mut Finished) {
-        let branch = format!("refs/heads/{}", attempt.branch);
-        let committed = self.store.ref_commit(&branch).ok().flatten();
-        finished.kept = committed.filter(|commit| *commit != attempt.basis);
-    }
-
-    /// Puts back what agents share; whichever agent changed it, the next one to end tells.
-    fn mend_what_is_shared(&self, finished: &mut Finished) {
-        match self.store.mend() {
-            Ok(mended) => finished
-                .notes
-                .extend(mended.iter().map(ToString::to_string)),
-            Err(error) => finished
-                .notes
-                .push(explain("what agents share could not be looked at", &error)),
-        }
-        match self.store.restore_refs(&self.refs) {
-            Ok(moved) => finished.notes.extend(moved.iter().map(ToString::to_string)),
-            Err(error) => finished.notes.push(explain(
-                "the refs of the store could not be looked at",
-                &error,
-            )),
-        }
-    }
-
-    /// The name under which the work of an attempt is kept.
-    pub(super) fn keep_name(&self, segment: &str, attempt: u32) -> String {
-        format!("batch-{}/task-{segment}/attempt-{attempt}", self.number)
     }
 
     /// What an attempt left of its result before its engine died, if it ended by itself.

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use pleach_domain::batch::{
-    Approval, Barriers, BatchSettings, Design, Fallback, Mode, OnConflict, OnFailure,
-};
+use pleach_domain::batch::{Approval, Barriers, BatchSettings, Design, Fallback, Mode, OnFailure};
 use pleach_domain::graph::{Graph, Rules, Strictness};
 use pleach_domain::task::Effort;
 use pleach_formats::Document;
@@ -14,7 +12,6 @@ use pleach_formats::Document;
 use super::record::{BatchRecord, PlanMark, TaskRecord, Text};
 use super::{Controls, Opening, Prepared, RunError, paths};
 use crate::agent::Chosen;
-use crate::config;
 use crate::consent::SteeringFiles;
 use crate::database::Database;
 use crate::git::{Git, Logins, Store};
@@ -173,11 +170,7 @@ fn batch_settings(request: &RunRequest) -> BatchSettings {
         } else {
             OnFailure::GoOn
         },
-        on_conflict: match settings.on_conflict {
-            config::OnConflict::Skip => OnConflict::Skip,
-            config::OnConflict::Fail => OnConflict::Fail,
-            config::OnConflict::Rerun => OnConflict::Rerun,
-        },
+        on_conflict: settings.on_conflict,
         fallback: request.fallback,
         retries: settings.retries,
         retry_pause: u64::try_from(settings.retry_pause.as_millis()).unwrap_or(u64::MAX),

@@ -10,7 +10,7 @@ use pleach_engine::database::Database;
 use pleach_engine::state_folder::StateFolder;
 use rusqlite::Connection;
 
-use super::{BEGUN, Home, create, started};
+use super::{BEGUN, Home, create_as, started};
 
 const ROLE: &str = "PLEACH_TEST_ROLE";
 const STATE: &str = "PLEACH_TEST_STATE";
@@ -50,7 +50,7 @@ fn append(state: &Path, rounds: Option<usize>) {
     std::io::stdin().read_exact(&mut [0]).unwrap();
     let mut database = Database::open(&StateFolder::at(state).unwrap()).unwrap();
     let project = format!("project {}", std::process::id());
-    let batch = create(&mut database, &project, "1").unwrap();
+    let batch = create_as(std::process::id(), &mut database, &project, "1").unwrap();
     let mut stdout = std::io::stdout();
     for attempt in (1..).step_by(2).take(rounds.unwrap_or(usize::MAX)) {
         let events = [started("1", attempt), started("1", attempt + 1)];

@@ -399,9 +399,10 @@ fn a_stored_batch_is_shown_with_its_owner_and_its_worktrees() {
         record: &json!({ "design": design }).to_string(),
         tasks: &[TaskId::new("A"), TaskId::new("2")],
     };
-    let batch = database.create_batch(&new, 1).unwrap();
+    let batch = 1;
+    database.create_batch(batch, &new).unwrap();
     database.append(batch, &[BEGUN, started("A", 1)]).unwrap();
-    let worktree = state.worktrees("project-1", batch).join("task--41");
+    let worktree = state.worktrees(None, "project-1", batch).join("task--41");
     fs::create_dir_all(&worktree).unwrap();
     fs::create_dir_all(state.batch(batch)).unwrap();
     let lock = BatchLock::take(&state.batch(batch)).unwrap();
