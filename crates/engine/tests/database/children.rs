@@ -106,7 +106,13 @@ fn threads_that_write_at_once_lose_nothing() {
                 let home = &home;
                 scope.spawn(move || {
                     let mut database = home.open();
-                    let batch = create(&mut database, &writer.to_string(), "1").unwrap();
+                    let batch = create_as(
+                        u32::try_from(writer).unwrap() + 1,
+                        &mut database,
+                        &writer.to_string(),
+                        "1",
+                    )
+                    .unwrap();
                     let append = |_| database.append(batch, &[BEGUN]).unwrap()[0].seq;
                     (0..APPENDS).map(append).collect::<Vec<u64>>()
                 })
