@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "printing is what a benchmark does")]
 
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -114,23 +115,25 @@ struct Counts {
 }
 
 impl Counts {
-    /// Reads the lines of `strace -f`: a process number, then the call.
+    /// Reads the lines of `strace -f`: a process number, then the call, which others may have interrupted.
     fn of(text: &str) -> Self {
         let mut counts = Self::default();
-        let mut gits = std::collections::HashSet::new();
+        let mut gits = HashSet::new();
+        let mut begun: HashMap<&str, &str> = HashMap::new();
         for line in text.lines() {
             let Some((process, call)) = line.split_once(' ') else {
                 continue;
             };
             let call = call.trim_start();
-            if call.starts_with("execve(") && call.contains(") = 0") {
-                let program = call.split('"').nth(1).unwrap_or_default();
-                if program
-                    .rsplit('/')
-                    .next()
-                    .is_some_and(|name| name.starts_with("git"))
-                {
-                    gits.insert(process.to_owned());
+            if let Some(words) = call.strip_prefix("execve(") {
+                begun.insert(process, words.split('"').nth(1).unwrap_or_default());
+            }
+            let ends = call.starts_with("execve(") || call.starts_with("<... execve resumed>");
+            if ends && call.trim_end().ends_with("= 0") {
+                let program = begun.remove(process).unwrap_or_default();
+                let name = program.rsplit('/').next().unwrap_or_default();
+                if name.starts_with("git") {
+                    gits.insert(process);
                     counts.gits += 1;
                 } else {
                     gits.remove(process);
