@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use pleach_domain::batch::{Batch, Design, Message};
+use pleach_domain::batch::{Batch, BatchStatus, Design, Message};
 use pleach_domain::event::{BatchEvent, Event, Rollback};
 
 pub use attempt::{LOG, attempt_folder};
@@ -181,15 +181,22 @@ impl Controls {
 
 /// The batches of a repository that were alive when their process died, oldest first.
 pub fn interrupted(state: &StateFolder, folder: &Path) -> Result<Vec<u32>, RunError> {
-    let store = Store::open(Git::find()?, &state.stores(), folder)?;
-    let database = Database::open(state)?;
-    let mut numbers = Vec::new();
     let open = BatchFilter {
-        project: Some(&paths::project_name(&store)),
+        project: None,
         among: Among::Open,
     };
-    for row in database.batches(open)? {
-        if !crate::ownership::is_owned(&state.batch(row.id))? {
+    let mut numbers = Vec::new();
+    let mut project = None;
+    for row in Database::open(state)?.batches(open)? {
+        if crate::ownership::is_owned(&state.batch(row.id))? {
+            continue;
+        }
+        // Most of the time nothing is interrupted, and then nobody waits for git.
+        if project.is_none() {
+            let store = Store::open(Git::find()?, &state.stores(), folder)?;
+            project = Some(paths::project_name(&store));
+        }
+        if project.as_ref() == Some(&row.project) {
             numbers.push(row.id);
         }
     }
@@ -308,10 +315,10 @@ impl Prepared {
             let _ = hears.send(Heard::Asked(request, reply));
         })?;
         let (mut run, inbox) = self.into_loop(number, events.as_deref().unwrap_or(&[]), told)?;
-        match (&events, run.batch.status.is_over()) {
-            (None, _) => run.begin(),
-            (Some(_), false) => run.take_up(),
-            (Some(_), true) => run.stand_at_the_tip(),
+        match &run.batch.status {
+            BatchStatus::Pending => run.begin(),
+            status if status.is_over() => run.stand_at_the_tip(),
+            _ => run.take_up(),
         }?;
         if let Some(message) = first {
             run.decide(message);
@@ -355,7 +362,7 @@ impl Prepared {
                 state: self.state,
                 number,
                 record: self.record,
-                program: self.program,
+                wrapper: wrapper(self.program),
             }),
             database: self.database,
             batch,
@@ -384,6 +391,16 @@ impl Loop<'_> {
         self.flush()?;
         reached(Step::BatchStarted);
         Ok(())
+    }
+}
+
+/// The program that wraps agents: this very one, even if its file is replaced by a newer one while a batch runs.
+fn wrapper(program: PathBuf) -> PathBuf {
+    let is_own = std::env::current_exe().is_ok_and(|own| own == program);
+    if is_own {
+        PathBuf::from("/proc/self/exe")
+    } else {
+        program
     }
 }
 

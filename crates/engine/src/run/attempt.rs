@@ -42,8 +42,8 @@ pub(super) struct Workshop {
     pub(super) record: BatchRecord,
     /// Ignored files of the user's checkout that every worktree gets.
     pub(super) included: Included,
-    /// Our own program, which is the wrapper of agents.
-    pub(super) program: PathBuf,
+    /// The program that wraps agents.
+    pub(super) wrapper: PathBuf,
 }
 
 /// What is to be tried.
@@ -317,7 +317,7 @@ impl Workshop {
         line: &Line,
     ) -> Result<Record, NotRun> {
         let broke = NotRun::broke("the agent could not be run");
-        let shim = match Shim::launch(&self.program) {
+        let shim = match Shim::launch(&self.wrapper) {
             Ok(shim) => shim,
             Err(error) => return Err(broke(error)),
         };
