@@ -49,6 +49,8 @@ fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
     }
     let settings = Settings::load(&project_folder(&place.folder), flags(arguments))?;
     refuse_what_is_not_done_yet(&settings.not_yet)?;
+    // What is wrong with the plan is told before anything is done; what is taken up may change it.
+    PlanSource::load(arguments.plan.as_deref())?;
     let resumed = if arguments.dry_run || arguments.detach {
         Vec::new()
     } else {
