@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "tests say what is wrong by panicking")]
 
 mod bad_input;
+mod by_name;
 mod demo;
+mod fallback;
 mod faults;
 mod fetch;
 mod guard;
@@ -12,6 +14,7 @@ mod next;
 mod plan;
 mod processes;
 mod run;
+mod scene;
 mod settings;
 mod stopping;
 mod weave;

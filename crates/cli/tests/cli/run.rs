@@ -1,68 +1,10 @@
 //! `pleach run`.
 
-use std::path::PathBuf;
-
 use pleach_testkit::TestRepo;
-use serde_json::Value;
 
+use crate::scene::Story;
+pub(crate) use crate::scene::{Scene, make_pipe};
 use crate::{Answer, pleach};
-
-/// A repository with a plan, and an agent that is a line of shell.
-pub(crate) struct Scene {
-    pub(crate) repo: TestRepo,
-}
-
-impl Scene {
-    pub(crate) fn new(plan: &str, shell: &str) -> Self {
-        let repo = TestRepo::new();
-        let command = serde_json::to_string(&["sh", "-c", shell]).unwrap();
-        let config = format!("task_timeout = \"60s\"\n[agents.shell]\ncommand = {command}\n");
-        repo.write("pleach.toml", config);
-        repo.write("TODO.md", plan);
-        repo.commit("a plan");
-        Self { repo }
-    }
-
-    pub(crate) fn home(&self) -> PathBuf {
-        self.repo.beside("home")
-    }
-
-    pub(crate) fn run(&self, words: &[&str]) -> Answer {
-        let words: Vec<&str> = ["run", "--yes"].iter().chain(words).copied().collect();
-        pleach(self.repo.path(), &self.home(), &words)
-    }
-
-    pub(crate) fn plan(&self) -> String {
-        std::fs::read_to_string(self.repo.path().join("TODO.md")).unwrap()
-    }
-
-    pub(crate) fn show(&self, branch: &str, file: &str) -> String {
-        self.repo.git(&["show", &format!("{branch}:{file}")])
-    }
-}
-
-/// The last line of a JSON run.
-fn summary(answer: &Answer) -> Value {
-    for (line, id) in answer.out.lines().zip(1..) {
-        let event: Value = serde_json::from_str(line).unwrap();
-        assert_eq!(event["id"], id, "events are numbered without a gap: {line}");
-    }
-    let last = answer.out.lines().last().unwrap();
-    serde_json::from_str::<Value>(last).unwrap()["data"].clone()
-}
-
-fn outcomes(answer: &Answer) -> String {
-    let summary = summary(answer);
-    let tasks = summary["tasks"].as_array().unwrap();
-    let words = tasks.iter().map(|task| {
-        format!(
-            "{}:{}",
-            task["taskId"].as_str().unwrap(),
-            task["outcome"].as_str().unwrap()
-        )
-    });
-    words.collect::<Vec<_>>().join(" ")
-}
 
 #[test]
 fn independent_tasks_are_woven_into_one_branch_and_ticked() {
@@ -70,11 +12,8 @@ fn independent_tasks_are_woven_into_one_branch_and_ticked() {
         "- [ ] 1.1 A\n- [ ] 1.2 B\n",
         "echo \"$PLEACH_TASK\" > \"file-$PLEACH_TASK\"",
     );
-    let answer = scene.run(&["--json"]);
-    assert_eq!(
-        (answer.code, outcomes(&answer).as_str()),
-        (0, "1.1:merged 1.2:merged")
-    );
+    let story = scene.story(&[]);
+    story.check(0, "1.1:merged 1.2:merged");
     assert_eq!(scene.show("pleach/batch-1", "file-1.1"), "1.1");
     assert_eq!(scene.show("pleach/batch-1", "file-1.2"), "1.2");
     assert_eq!(scene.plan(), "- [x] 1.1 A\n- [x] 1.2 B\n");
@@ -87,11 +26,9 @@ fn independent_tasks_are_woven_into_one_branch_and_ticked() {
     let mut subjects: Vec<&str> = subjects.lines().collect();
     subjects.sort_unstable();
     assert_eq!(subjects, ["Merge task 1.1: A", "Merge task 1.2: B"]);
-    let branches = scene
-        .repo
-        .git(&["branch", "--list", "pleach/*", "--format=%(refname:short)"]);
     assert_eq!(
-        branches, "pleach/batch-1",
+        scene.branches(),
+        "pleach/batch-1",
         "branches of merged tasks are not in the user's repository"
     );
 }
@@ -117,17 +54,8 @@ fn tasks_really_run_at_the_same_time() {
     .env("GATE", &gate)
     .output()
     .unwrap();
-    let answer = Answer::from(output);
-    assert_eq!(outcomes(&answer), "1.1:no_changes 1.2:merged");
+    Story::of(&Answer::from(output)).check(0, "1.1:no_changes 1.2:merged");
     assert_eq!(scene.show("pleach/batch-1", "met"), "met");
-}
-
-pub(crate) fn make_pipe(path: &std::path::Path) {
-    let made = std::process::Command::new("mkfifo")
-        .arg(path)
-        .status()
-        .unwrap();
-    assert!(made.success());
 }
 
 #[test]
@@ -136,8 +64,8 @@ fn a_dependent_starts_from_the_work_of_what_it_needs_and_nothing_else() {
         "- [ ] 1.1 A\n- [ ] 1.2 B\n- [ ] 2.1 C (depends: 1.1)\n",
         "ls > \"saw-$PLEACH_TASK\"",
     );
-    let answer = scene.run(&["-j", "1", "--json"]);
-    assert_eq!(outcomes(&answer), "1.1:merged 1.2:merged 2.1:merged");
+    let story = scene.story(&["-j", "1"]);
+    story.check(0, "1.1:merged 1.2:merged 2.1:merged");
     let saw = scene.show("pleach/batch-1", "saw-2.1");
     assert!(saw.contains("saw-1.1") && !saw.contains("saw-1.2"), "{saw}");
 }
@@ -166,11 +94,8 @@ fn a_failure_keeps_its_work_and_blocks_only_its_dependents() {
         "- [ ] 1.1 A\n- [ ] 1.2 B (depends: 1.1)\n- [ ] 1.3 C\n",
         "echo half > \"work-$PLEACH_TASK\"; [ \"$PLEACH_TASK\" != 1.1 ]",
     );
-    let answer = scene.run(&["--json"]);
-    assert_eq!(
-        (answer.code, outcomes(&answer).as_str()),
-        (1, "1.1:failed 1.2:blocked 1.3:merged")
-    );
+    let story = scene.story(&[]);
+    story.check(1, "1.1:failed 1.2:blocked 1.3:merged");
     assert_eq!(scene.show("pleach/task-1/1-2e1", "work-1.1"), "half");
     assert_eq!(
         scene.plan(),
@@ -234,14 +159,7 @@ fn the_users_checkout_is_untouched() {
     let answer = scene.run(&["--plan", plan.to_str().unwrap()]);
     assert_eq!(answer.code, 0, "{}{}", answer.out, answer.err);
     assert_eq!(scene.repo.fingerprint(), before);
-    let worktrees = scene.home().join(".local/state/pleach/worktrees");
-    let project = std::fs::read_dir(worktrees)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap();
-    let left = std::fs::read_dir(project.path()).unwrap().count();
-    assert_eq!(left, 0, "no worktree is left");
+    scene.check_no_worktree_is_left();
 }
 
 #[test]
@@ -273,14 +191,12 @@ fn a_task_that_changes_what_steers_agents_holds_up_its_dependents() {
         "- [ ] 1.1 A\n- [ ] 1.2 B (depends: 1.1)\n- [ ] 1.3 C\n",
         "echo \"$PLEACH_TASK\" >> AGENTS.md",
     );
-    let answer = scene.run(&["1.1", "1.2", "--json"]);
-    assert_eq!(outcomes(&answer), "1.1:merged 1.2:blocked");
+    let story = scene.story(&["1.1", "1.2"]);
+    story.check(1, "1.1:merged 1.2:blocked");
+    let reason = story.error_of("1.2");
     assert!(
-        answer
-            .out
-            .contains("changed AGENTS.md, which needs your consent"),
-        "{}",
-        answer.out
+        reason.contains("changed AGENTS.md, which needs your consent"),
+        "{reason}"
     );
 }
 
@@ -388,5 +304,6 @@ fn a_dry_run_does_nothing() {
     assert!(answer.err.contains("1 task of TODO.md"), "{}", answer.err);
     assert_eq!(answer.good(), "");
     assert_eq!(scene.repo.git(&["branch", "--list", "pleach/*"]), "");
-    assert!(!scene.home().exists());
+    let state = std::fs::read_dir(scene.state()).unwrap().count();
+    assert_eq!(state, 0, "nothing is kept of it either");
 }

@@ -1,7 +1,6 @@
-//! Stopping a run, and running two at once.
+//! Stopping a run.
 
 use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -99,19 +98,4 @@ fn wait_for(output: &mut impl std::io::BufRead, word: &str) {
             "the run ended before it said {word}"
         );
     }
-}
-
-#[test]
-fn a_second_run_of_the_same_project_is_told_to_wait() {
-    let scene = Scene::new("- [ ] 1.1 A\n", "");
-    let (first, mut gate) = waiting_run(&scene, "true");
-    let error = scene.run(&[]).bad(3);
-    assert!(
-        error.contains("another run of this project is under way"),
-        "{error}"
-    );
-    writeln!(gate, "go on").unwrap();
-    drop(gate);
-    assert_eq!(first.wait_with_output().unwrap().status.code(), Some(0));
-    assert_eq!(scene.plan(), "- [x] 1.1 A\n");
 }
