@@ -27,7 +27,7 @@ pub(crate) fn print(summary: &Summary) {
         _ => String::new(),
     };
     tell(format_args!(
-        "\n{BOLD}Batch {} {}{BOLD:#}{why} in {} {DIM}({} of work){DIM:#}\n\n",
+        "\n{BOLD}Batch {} {}{BOLD:#} in {} {DIM}({} of work){DIM:#}{why}\n\n",
         summary.number,
         summary.status.as_str(),
         seconds(summary.time),
@@ -46,8 +46,11 @@ pub(crate) fn print(summary: &Summary) {
         .max()
         .unwrap_or(0)
         .min(48);
-    for task in &summary.tasks {
-        print_task(task, id_width, title_width);
+    let times: Vec<String> = summary.tasks.iter().map(time).collect();
+    let time_width = times.iter().map(|time| time.width()).max().unwrap_or(0);
+    for (task, time) in summary.tasks.iter().zip(times) {
+        let time = format!("{}{time}", " ".repeat(time_width - time.width()));
+        print_task(task, id_width, title_width, &time);
     }
     let merged = summary
         .tasks
@@ -76,7 +79,16 @@ pub(crate) fn print(summary: &Summary) {
     ));
 }
 
-fn print_task(task: &TaskReport, id_width: usize, title_width: usize) {
+/// How long agents were at it, and how many of them.
+fn time(task: &TaskReport) -> String {
+    match (task.time, task.attempts) {
+        (None, _) => String::new(),
+        (Some(time), 0 | 1) => seconds(time),
+        (Some(time), attempts) => format!("{attempts} attempts, {}", seconds(time)),
+    }
+}
+
+fn print_task(task: &TaskReport, id_width: usize, title_width: usize, time: &str) {
     let Some(ending) = &task.ending else { return };
     let (style, sign) = match ending {
         Ending::Merged { .. } => (GREEN, "✓"),
@@ -86,10 +98,6 @@ fn print_task(task: &TaskReport, id_width: usize, title_width: usize) {
     };
     let outcome = ending.outcome().replace('_', " ");
     let title = padded(&cut(&one_line(&task.title), title_width), title_width);
-    let mut time = task.time.map(seconds).unwrap_or_default();
-    if task.attempts > 1 {
-        time = format!("{time} ×{}", task.attempts);
-    }
     let branch = task
         .branch
         .as_ref()
@@ -97,7 +105,7 @@ fn print_task(task: &TaskReport, id_width: usize, title_width: usize) {
         .unwrap_or_default();
     let id = padded(task.id.as_str(), id_width);
     tell(format_args!(
-        "  {style}{sign}{style:#} {BOLD}{id}{BOLD:#}  {title}  {style}{outcome:<10}{style:#} {time:>6}  {DIM}{}{branch}{DIM:#}\n",
+        "  {style}{sign}{style:#} {BOLD}{id}{BOLD:#}  {title}  {style}{outcome:<10}{style:#} {time}  {DIM}{}{branch}{DIM:#}\n",
         one_line(&what_happened(ending, &task.files)),
     ));
 }
