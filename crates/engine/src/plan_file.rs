@@ -89,6 +89,11 @@ impl PlanFile {
         }
     }
 
+    /// Deletes what killed processes left next to the plan and what holds nobody else's text, as soon as it may go.
+    pub fn clear_leftovers(path: &Path) {
+        aside::sweep_patiently(path);
+    }
+
     /// Files next to the plan that a killed process left and that may hold what somebody saved.
     pub fn leftovers(path: &Path) -> Vec<PathBuf> {
         aside::unexplained(path)

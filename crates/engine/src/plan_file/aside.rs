@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::displaced::SLOWEST_WRITER;
 use super::source;
 
 /// What the name of a file ends with until its text is complete.
@@ -18,10 +20,14 @@ pub(super) const PARTIAL: &str = ".part";
 const MARK: &str = ".pleach-";
 const LONGEST_STEM: usize = 96;
 /// Guards the files of a process that cannot be seen from here, as in another container.
-const SWEPT_AFTER: Duration = Duration::from_mins(1);
+const UNSEEN_SWEPT_AFTER: Duration = Duration::from_mins(1);
+/// Others may write to what a dead process displaced for as long as it would have watched; ages are in whole seconds.
+const SWEPT_AFTER: Duration = SLOWEST_WRITER.saturating_add(Duration::from_secs(1));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Signature {
+    /// The processes among which it has its number.
+    among: u64,
     pid: u32,
     started: u64,
     made: u64,
@@ -34,6 +40,7 @@ struct Signature {
 pub(super) fn fresh_path(target: &Path, was: &str, new: &str) -> PathBuf {
     static SERIAL: AtomicU64 = AtomicU64::new(0);
     let signature = Signature {
+        among: own_processes(),
         pid: process::id(),
         started: own_start(),
         made: unix_seconds(),
@@ -46,10 +53,20 @@ pub(super) fn fresh_path(target: &Path, was: &str, new: &str) -> PathBuf {
 
 /// Deletes what killed processes left next to the plan and what is known to hold nobody else's text.
 pub(super) fn sweep(plan: &Path) {
-    let old = left_by_the_dead(plan).filter(|(_, signature)| signature.age() >= SWEPT_AFTER);
+    let old = left_by_the_dead(plan).filter(|(_, signature)| signature.rest().is_zero());
     for (path, _) in old.filter(|(path, signature)| is_ours(path, *signature)) {
         // Another process may have swept it first, and a file that stays does no harm.
         let _ = fs::remove_file(path);
+    }
+}
+
+/// The same, after waiting for those who may still write to it.
+pub(super) fn sweep_patiently(plan: &Path) {
+    let seen = left_by_the_dead(plan).filter(|(_, signature)| signature.is_seen());
+    let ours = seen.filter(|(path, signature)| is_ours(path, *signature));
+    if let Some(rest) = ours.map(|(_, signature)| signature.rest()).max() {
+        thread::sleep(rest);
+        sweep(plan);
     }
 }
 
@@ -64,7 +81,12 @@ pub(super) fn unexplained(plan: &Path) -> Vec<PathBuf> {
 fn left_by_the_dead(plan: &Path) -> impl Iterator<Item = (PathBuf, Signature)> {
     let target = source::resolve(plan).unwrap_or_else(|_| plan.to_owned());
     let prefix = prefix(&target);
-    let own = format!("{}-{}-", process::id(), own_start());
+    let own = format!(
+        "{:016x}-{}-{}-",
+        own_processes(),
+        process::id(),
+        own_start()
+    );
     let folder = target.parent().and_then(|folder| fs::read_dir(folder).ok());
     folder
         .into_iter()
@@ -98,6 +120,7 @@ fn prefix(target: &Path) -> String {
 impl Signature {
     fn encode(self) -> String {
         let Self {
+            among,
             pid,
             started,
             made,
@@ -105,12 +128,13 @@ impl Signature {
             was,
             new,
         } = self;
-        format!("{pid}-{started}-{made}-{serial}-{was:016x}-{new:016x}")
+        format!("{among:016x}-{pid}-{started}-{made}-{serial}-{was:016x}-{new:016x}")
     }
 
     fn decode(text: &str) -> Option<Self> {
         let mut parts = text.strip_suffix(PARTIAL).unwrap_or(text).split('-');
         let signature = Self {
+            among: u64::from_str_radix(parts.next()?, 16).ok()?,
             pid: parts.next()?.parse().ok()?,
             started: parts.next()?.parse().ok()?,
             made: parts.next()?.parse().ok()?,
@@ -125,9 +149,34 @@ impl Signature {
         running_since(&self.pid.to_string()) == Some(self.started)
     }
 
+    /// Whether its process would be seen if it were alive.
+    fn is_seen(self) -> bool {
+        self.among == own_processes()
+    }
+
+    /// How long it stays although its process is dead.
+    fn rest(self) -> Duration {
+        let swept_after = if self.is_seen() {
+            SWEPT_AFTER
+        } else {
+            UNSEEN_SWEPT_AFTER
+        };
+        swept_after.saturating_sub(self.age())
+    }
+
     fn age(self) -> Duration {
         Duration::from_secs(unix_seconds().saturating_sub(self.made))
     }
+}
+
+/// This boot and this container: elsewhere the same number is another process.
+fn own_processes() -> u64 {
+    static AMONG: OnceLock<u64> = OnceLock::new();
+    *AMONG.get_or_init(|| {
+        let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+        digest(&[&boot, space.as_os_str().as_encoded_bytes()].concat())
+    })
 }
 
 fn own_start() -> u64 {
@@ -166,6 +215,7 @@ mod tests {
 
     /// A plan with one file next to it, made `age` seconds ago by `pid` and now holding `text`.
     fn plan_with_aside(
+        among: u64,
         pid: u32,
         age: u64,
         text: &str,
@@ -175,6 +225,7 @@ mod tests {
         let plan = folder.path().canonicalize().unwrap().join("TODO.md");
         fs::write(&plan, "plan\n").unwrap();
         let signature = Signature {
+            among,
             pid,
             started: if pid == process::id() { own_start() } else { 1 },
             made: unix_seconds() - age,
@@ -195,7 +246,12 @@ mod tests {
 
     #[track_caller]
     fn check(pid: u32, age: u64, text: &str, suffix: &str, swept: &str) {
-        let (_folder, plan, aside) = plan_with_aside(pid, age, text, suffix);
+        check_among(own_processes(), pid, age, text, suffix, swept);
+    }
+
+    #[track_caller]
+    fn check_among(among: u64, pid: u32, age: u64, text: &str, suffix: &str, swept: &str) {
+        let (_folder, plan, aside) = plan_with_aside(among, pid, age, text, suffix);
         let unexplained = unexplained(&plan);
         sweep(&plan);
         let fate = match (aside.exists(), unexplained.is_empty()) {
@@ -209,7 +265,7 @@ mod tests {
 
     #[test]
     fn the_text_that_was_read_or_written_by_a_dead_process_is_deleted() {
-        check(dead_pid(), 61, "was\n", "", "deleted");
+        check(dead_pid(), 4, "was\n", "", "deleted");
         check(dead_pid(), 61, "new\n", "", "deleted");
         check(dead_pid(), 61, "ne", PARTIAL, "deleted");
     }
@@ -222,7 +278,25 @@ mod tests {
     #[test]
     fn the_files_of_a_running_process_and_young_ones_are_left_alone() {
         check(process::id(), 3600, "was\n", "", "left alone");
-        check(dead_pid(), 5, "was\n", "", "left alone");
+        check(dead_pid(), 1, "was\n", "", "left alone");
+    }
+
+    #[test]
+    fn a_process_elsewhere_may_be_alive_and_is_waited_for_a_minute() {
+        let elsewhere = own_processes() ^ 1;
+        check_among(elsewhere, dead_pid(), 50, "was\n", "", "left alone");
+        check_among(elsewhere, dead_pid(), 61, "was\n", "", "deleted");
+    }
+
+    #[test]
+    fn whoever_has_time_waits_until_what_is_left_may_go() {
+        let (_folder, plan, aside) = plan_with_aside(own_processes(), dead_pid(), 2, "was\n", "");
+        sweep_patiently(&plan);
+        assert!(!aside.exists());
+        let (_folder, plan, aside) =
+            plan_with_aside(own_processes() ^ 1, dead_pid(), 0, "was\n", "");
+        sweep_patiently(&plan);
+        assert!(aside.exists(), "that would take a minute");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::source::load_text;
 use super::swap::Writer;
 use super::turn::Turn;
 
-const SLOWEST_WRITER: Duration = Duration::from_secs(2);
+pub(super) const SLOWEST_WRITER: Duration = Duration::from_secs(2);
 const MOST_PASSES: u32 = 16;
 
 /// A file that was the plan for a while: somebody may hold it open and write to it.

@@ -90,10 +90,12 @@ impl Marks {
                 }
             }
             if !undone {
-                return;
+                break;
             }
             self.waiting = std::mem::take(&mut self.written);
             self.write(told);
         }
+        // Of a run that was killed and taken up again, perhaps a moment ago.
+        PlanFile::clear_leftovers(&self.path);
     }
 }
