@@ -21,6 +21,7 @@ const HELP: &str = "cargo xtask COMMAND
             worktrees, weave, relay, run
   fuzz      the properties of plans and batches, with 200,000 cases each, and weaving on many repositories
   simulate  1,000,000 whole histories of batches with cancels, retries and crashes (PLEACH_CASES)
+  crash     kills `pleach run` at 2,000 random moments and checks what came of it (PLEACH_CRASHES)
   pictures  draw the pictures of the guide anew
 ";
 
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         "bench" => bench(),
         "fuzz" => fuzz(),
         "simulate" => simulate(),
+        "crash" => crash(),
         "pictures" => pictures(),
         _ => Err(HELP.to_owned()),
     };
@@ -108,6 +110,16 @@ fn simulate() -> Result<(), String> {
     tests.args(["--", "--nocapture"]);
     let cases = std::env::var("PLEACH_CASES").unwrap_or_else(|_| "1000000".to_owned());
     step(tests.env("PLEACH_CASES", cases))
+}
+
+/// The same deaths as in the test suite, and many more.
+fn crash() -> Result<(), String> {
+    let mut tests = Command::new("cargo");
+    let words = ["test", "--release", "--locked", "--package", "pleach"];
+    tests.args(words).args(["--test", "cli", "--"]);
+    tests.args(["a_run_may_be_killed", "--nocapture"]);
+    let crashes = std::env::var("PLEACH_CRASHES").unwrap_or_else(|_| "2000".to_owned());
+    step(without_home(&mut tests)?.env("PLEACH_CRASHES", crashes))
 }
 
 /// The test suite tells when they are stale.

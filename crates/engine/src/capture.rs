@@ -15,6 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::git::{CommitId, GitError, Store, StoreError, TreeId};
+use crate::step::{Step, reached};
 use crate::weave::{self, WeaveError};
 use crate::worktree::Worktree;
 
@@ -159,6 +160,7 @@ pub fn capture(
     } else {
         store.commit_tree(&tree, &[&start], &options.message, None)?
     };
+    reached(Step::CommitMade);
     move_branch(store, worktree, branch.as_ref(), &commit)?;
     Ok(Captured::Changed {
         files: weave::changed_files(store, &basis_tree, &tree)?,

@@ -1,44 +1,30 @@
 //! Points at which a run can be made to die, so that every one of them can be tried.
 //!
-//! `PLEACH_DIE_AT` names the point; without it nothing happens here.
+//! `PLEACH_DIE_AT` names the point, and may say how often it is passed before: `WorkKept:3` dies there at the third
+//! time. Without it nothing happens here.
 
-use std::ffi::OsString;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::process::{Signal, getpid, kill_process};
 
 /// The variable that names the point.
 pub const DIE_AT: &str = "PLEACH_DIE_AT";
 
-/// Every point, in the order in which a run comes by.
-pub const ALL: [Step; 22] = [
-    Step::FolderMade,
-    Step::BatchStored,
-    Step::BatchStarted,
-    Step::TaskStarted,
-    Step::WorktreeMade,
-    Step::SetupRun,
-    Step::WrapperLaunched,
-    Step::ProcessNoted,
-    Step::AgentEnded,
-    Step::WorkCaptured,
-    Step::WorkKept,
-    Step::EndingHeard,
-    Step::BranchWoven,
-    Step::WeavingStored,
-    Step::WorktreeRemoved,
-    Step::PlanMarked,
-    Step::AllOver,
-    Step::ResultWoven,
-    Step::BatchPublished,
-    Step::TaskPublished,
-    Step::BatchEnded,
-    Step::BatchTakenUp,
-];
+macro_rules! steps {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// A point between two effects.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Step {
+            $($(#[$doc])* $name,)*
+        }
 
-/// A point between two effects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+        /// Every point, in the order in which a run comes by.
+        pub const ALL: &[Step] = &[$(Step::$name,)*];
+    };
+}
+
+steps! {
     /// A batch has a number and a folder, and is not stored.
     FolderMade,
     /// It is stored and has not begun.
@@ -47,6 +33,14 @@ pub enum Step {
     BatchStarted,
     /// A task is stored as started and has no worktree.
     TaskStarted,
+    /// It is noted that its worktree is being made.
+    WorktreeNoted,
+    /// Its branch is taken, and nothing is registered.
+    BranchTaken,
+    /// Its worktree is registered and empty.
+    WorktreeRegistered,
+    /// Its files are there, and it is not noted that they are.
+    WorktreeFilled,
     /// Its worktree is made.
     WorktreeMade,
     /// Its setup has run.
@@ -57,43 +51,80 @@ pub enum Step {
     ProcessNoted,
     /// The agent ended; its result record is written.
     AgentEnded,
+    /// Its work is a commit that no branch leads to.
+    CommitMade,
     /// Its work is a commit on the task branch.
     WorkCaptured,
     /// Its work is kept.
     WorkKept,
     /// The loop heard of it, and nothing is stored.
     EndingHeard,
+    /// That an attempt ended is stored.
+    EndingStored,
     /// The batch branch moved, and nothing is stored.
     BranchWoven,
     /// That is stored.
     WeavingStored,
+    /// The files of a worktree are out of sight, and it is registered.
+    FilesMovedAway,
+    /// The registration is void, and it is noted that the worktree goes.
+    RegistrationVoid,
     /// The worktree of a woven task is gone.
     WorktreeRemoved,
+    /// A new text of the plan lies beside it.
+    PlanDrafted,
+    /// The plan is the new text, and the old one lies beside it.
+    PlanExchanged,
     /// The plan was marked.
     PlanMarked,
     /// All tasks are over, and that is stored.
     AllOver,
     /// The result is woven in the wanted way.
     ResultWoven,
+    /// The commits of the result are in the user's repository, and no branch.
+    ObjectsCopied,
     /// The batch branch is in the user's repository.
     BatchPublished,
     /// A branch that was left out is in the user's repository.
     TaskPublished,
+    /// What was published is stored, and everything that could go is gone.
+    AllCleared,
+    /// The plan is as it stays.
+    PlanSettled,
     /// The end of the batch is stored.
     BatchEnded,
     /// An interrupted batch was taken up, and nothing of it was looked at.
     BatchTakenUp,
+    /// That is stored.
+    ResumptionStored,
+    /// What the dead process left running has ended.
+    LeftoversEnded,
+    /// The batch branch is where the database says.
+    BranchReset,
+    /// The last state of an interrupted attempt is kept, and its worktree gone.
+    AttemptRetired,
+    /// That is stored.
+    InterruptionStored,
 }
 
 /// Comes by a point, and dies there if that is wanted.
 pub(crate) fn reached(step: Step) {
-    static WANTED: OnceLock<Option<OsString>> = OnceLock::new();
-    let wanted = WANTED.get_or_init(|| std::env::var_os(DIE_AT));
-    if wanted
-        .as_ref()
-        .is_some_and(|name| name == format!("{step:?}").as_str())
+    static WANTED: OnceLock<Option<(String, u32)>> = OnceLock::new();
+    static TIMES: AtomicU32 = AtomicU32::new(0);
+    let wanted = WANTED.get_or_init(|| {
+        let text = std::env::var(DIE_AT).ok()?;
+        let (name, times) = text.split_once(':').unwrap_or((&text, "1"));
+        Some((name.to_owned(), times.parse().ok()?))
+    });
+    if let Some((name, times)) = wanted
+        && *name == format!("{step:?}")
+        && TIMES.fetch_add(1, Ordering::SeqCst) + 1 == *times
     {
         // As by somebody else: nothing is flushed, dropped or told.
         let _ = kill_process(getpid(), Signal::KILL);
+        // The signal may take a moment to reach a thread that runs.
+        loop {
+            std::thread::park();
+        }
     }
 }

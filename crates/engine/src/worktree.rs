@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use crate::capture::{CaptureError, Kept, keep_last_state};
 use crate::git::{CommitId, GitError, Store, StoreError, ref_segment};
+use crate::step::{Step, reached};
 
 pub use include::{Included, NotCopied, Why};
 pub use list::{Listed, TreeState, list};
@@ -115,9 +116,11 @@ impl Worktree {
         fs::create_dir_all(folder).map_err(failed("create", folder))?;
         let worktree = Self::named(store, spec)?;
         worktree.register(store)?;
-        let made = worktree
-            .check_out(store)
-            .and_then(|()| worktree.note(store, Stage::Made));
+        reached(Step::WorktreeRegistered);
+        let made = worktree.check_out(store).and_then(|()| {
+            reached(Step::WorktreeFilled);
+            worktree.note(store, Stage::Made)
+        });
         if made.is_err() {
             // Nobody has worked here yet, so there is nothing to keep; the first error counts.
             let _ = worktree.discard(store);
@@ -248,6 +251,7 @@ impl Worktree {
         }
         // Before there is anything, so that whatever a killed process leaves is known for what it is.
         self.note(store, Stage::Making)?;
+        reached(Step::WorktreeNoted);
         let linked = fs::create_dir(&self.path)
             .map_err(failed("create", &self.path))
             .and_then(|()| self.link(store));
@@ -288,6 +292,7 @@ impl Worktree {
         self.write_git_file()
             .map_err(failed("write to", &self.path))?;
         self.take_branch(store)?;
+        reached(Step::BranchTaken);
         let stage = self.stage(store)?;
         remove_all(&stage)
             .and_then(|()| fs::create_dir_all(&stage))
@@ -382,10 +387,14 @@ impl Worktree {
         self.note(store, Stage::Going)?;
         if is_present(&self.path) {
             delete_later(trash::move_away(store, &self.path)?);
+            reached(Step::FilesMovedAway);
         }
         remove_all(&self.admin.join(GITDIR))
             .and_then(|()| remove_all(&self.pristine_index))
-            .and_then(|()| Record::delete(store, &self.id()))
+            .and_then(|()| {
+                reached(Step::RegistrationVoid);
+                Record::delete(store, &self.id())
+            })
             .map_err(failed("move away", &self.path))?;
         if is_present(&self.admin) {
             delete_later(Waste::of_registration(store, &self.admin));

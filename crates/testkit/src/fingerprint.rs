@@ -21,6 +21,15 @@ impl fmt::Debug for Fingerprint {
 }
 
 impl Fingerprint {
+    /// What is told of only one of two moments.
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        let only = |these: &Self, those: &Self, sign: char| -> Vec<String> {
+            let these = these.0.iter().filter(|line| !those.0.contains(line));
+            these.map(|line| format!("{sign} {line}")).collect()
+        };
+        [only(self, other, '-'), only(other, self, '+')].concat()
+    }
+
     pub(crate) fn of(repo: &TestRepo) -> Self {
         let mut lines = Vec::new();
         let questions: &[&[&str]] = &[

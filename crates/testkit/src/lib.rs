@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of Pleach itself, so that every crate may use it.
 
+mod crash;
 mod fingerprint;
 mod git_server;
 mod hermetic;
@@ -10,6 +11,7 @@ mod nasty;
 mod repo;
 mod tangle;
 
+pub use crash::{Moments, Struck, find_below, locks_below, processes_of, run_to_end, strike};
 pub use fingerprint::Fingerprint;
 pub use git_server::{Access, GitServer, Request};
 pub use merge_loop::{MergeLoop, merge_loop, merge_tree_loop};

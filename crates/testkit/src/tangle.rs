@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+pub(crate) use chance::Chance;
+
 use crate::hermetic;
 use stream::Stream;
 

@@ -1,8 +1,12 @@
 //! What must hold when the program is killed, has company, or finds no room to write.
 
+mod crashes;
 mod hostile;
 mod killed;
 mod no_room;
+mod ordeal;
+mod steps;
+mod survived;
 mod together;
 
 use pleach_testkit::TestRepo;

@@ -5,6 +5,7 @@
 use super::checkout::Checkout;
 use super::store::Project;
 use super::{CommitId, Place, Store, StoreError};
+use crate::step::{Step, reached};
 
 impl Store {
     /// Creates a branch in the user's repository and returns its name, numbered if it was taken.
@@ -20,6 +21,7 @@ impl Store {
         let checkout = self.checkout()?;
         self.check_prefixes(branch)?;
         self.copy_objects(checkout, commit)?;
+        reached(Step::ObjectsCopied);
         let checked_out = checkout.checked_out(&self.git)?;
         let full = format!("refs/heads/{branch}");
         if let Some(ours) = ours.filter(|_| !checked_out.contains(&full)) {

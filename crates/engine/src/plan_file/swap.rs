@@ -21,6 +21,7 @@ use super::merge::distance;
 use super::retry::{PAUSES, retry};
 use super::source::{load_text, resolve};
 use super::turn::Turn;
+use crate::step::{Step, reached};
 
 const ROUNDS: u32 = 24;
 const HALF_SAVED_ROUNDS: u32 = 5;
@@ -151,6 +152,7 @@ impl Writer {
         if !holds(&target, &was) {
             return Ok(Round::Again);
         }
+        reached(Step::PlanDrafted);
         Ok(self.publish(draft, Change { target, was, new })?)
     }
 
@@ -180,6 +182,7 @@ impl Writer {
 
     /// Keeps our text in place if it displaced what was read, and takes it back otherwise.
     fn verify(&mut self, aside: PathBuf, change: Change) -> Result<Round, PlanFileError> {
+        reached(Step::PlanExchanged);
         let displaced = fs::read(&aside).unwrap_or_default();
         if displaced != change.was.as_bytes() {
             return self.take_back(aside, &displaced, change);

@@ -99,6 +99,9 @@ type Tree = (Worktree, Option<Kept>);
 impl Workshop {
     /// Carries an attempt out, tells the loop, and does with the worktree what that says.
     pub(super) fn attend(&self, attempt: &Attempt, line: &Line) {
+        if matches!(attempt.from, From::Scratch) {
+            reached(Step::TaskStarted);
+        }
         let mut finished = Finished {
             task: attempt.task.clone(),
             ending: AttemptEnding::Failed("Pleach has a bug: the attempt broke off".to_owned()),

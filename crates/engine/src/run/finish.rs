@@ -36,8 +36,10 @@ impl Loop<'_> {
         crate::worktree::finish_removals();
         // Kept worktrees keep their folder; an empty one is nobody's.
         let _ = std::fs::remove_dir(self.workshop.trees());
+        reached(Step::AllCleared);
         self.marks.write(self.told);
         self.marks.settle(self.told);
+        reached(Step::PlanSettled);
         self.take_in(Event::Batch(event));
         self.flush()?;
         reached(Step::BatchEnded);

@@ -24,11 +24,14 @@ impl Loop<'_> {
         reached(Step::BatchTakenUp);
         self.take_in(Event::Batch(BatchEvent::Resumed));
         self.flush()?;
+        reached(Step::ResumptionStored);
         self.end_what_runs()?;
+        reached(Step::LeftoversEnded);
         crate::worktree::sweep(&self.workshop.store)
             .map_err(Box::new)
             .map_err(RunError::Worktree)?;
         self.reset_batch_branch()?;
+        reached(Step::BranchReset);
         for task in 0..self.batch.tasks.len() {
             match self.batch.tasks[task].state.clone() {
                 TaskState::Running { attempt } | TaskState::Stopping { attempt } => {
@@ -111,7 +114,10 @@ impl Loop<'_> {
         let id = self.id(task);
         let name = self.workshop.keep_name(&ref_segment(id.as_str()), attempt);
         match worktree.retire(&self.workshop.store, &name) {
-            Ok(kept) => self.interrupted(task, kept),
+            Ok(kept) => {
+                reached(Step::AttemptRetired);
+                self.interrupted(task, kept)
+            }
             Err(error) => {
                 let note = super::attempt::explain("its last state could not be kept", &error);
                 self.tell_notes(&id, vec![note]);
@@ -164,7 +170,9 @@ impl Loop<'_> {
             kept: kept.map(|commit| Commit(commit.to_string())),
             chance: Chance(0),
         });
-        self.flush()
+        self.flush()?;
+        reached(Step::InterruptionStored);
+        Ok(())
     }
 
     fn mark_again(&mut self, task: usize) {

@@ -88,14 +88,22 @@ impl Loop<'_> {
             Some(time) => inbox.recv_timeout(time),
             None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
+        let mut has_ended = false;
         for heard in first.into_iter().chain(inbox.try_iter()) {
+            has_ended |= matches!(heard, Heard::Finished(..));
             self.hear(heard)?;
         }
         for task in self.timers.over() {
             self.decide(Message::Rested(task));
         }
-        reached(Step::EndingHeard);
-        self.flush()
+        if has_ended {
+            reached(Step::EndingHeard);
+        }
+        self.flush()?;
+        if has_ended {
+            reached(Step::EndingStored);
+        }
+        Ok(())
     }
 
     pub(super) fn hear(&mut self, heard: Heard) -> Result<(), RunError> {
