@@ -57,6 +57,12 @@ enum Destiny {
     Shown,
 }
 
+/// Whether a commit's message begins with a subject, whatever its capitals.
+fn names(commit: &Commit, subject: &str) -> bool {
+    let beginning = commit.message.get(..subject.len());
+    beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(subject.as_bytes()))
+}
+
 /// What a commit says besides its tree and parents.
 struct Words<'a> {
     author: Option<&'a [u8]>,
@@ -120,10 +126,11 @@ impl<'c> Chain<'c> {
         let is_one_encoding = brought
             .iter()
             .all(|one| one.encoding.as_deref() == encoding);
+        let subject = &self.weaving.strands[step.place].subject;
         let message = match brought.as_slice() {
-            [only] => only.message.clone(),
+            // A commit of an agent does not say which task it was for.
+            [only] if self.basis(step).is_none() || names(only, subject) => only.message.clone(),
             several => {
-                let subject = &self.weaving.strands[step.place].subject;
                 let mut message = format!("Squash {subject}\n").into_bytes();
                 for (number, commit) in several.iter().enumerate() {
                     message.extend_from_slice(if number == 0 { b"\n* " } else { b"* " });
@@ -223,14 +230,24 @@ impl<'c> Chain<'c> {
     }
 
     /// The commits that a strand brought, the oldest first.
+    fn basis(&self, step: &Step) -> Option<ObjectId> {
+        let basis = self.weaving.strands[step.place].basis.as_ref()?;
+        ObjectId::from_hex(basis.as_str().as_bytes()).ok()
+    }
+
     fn brought(&self, step: &Step) -> Result<Vec<Commit>, WeaveError> {
-        let own = match (step.history, step.base) {
-            (StepHistory::Apart, Some(basis)) => {
+        let basis = match (step.history, step.base) {
+            (StepHistory::Apart, Some(basis)) => Some(basis),
+            // What it began with is no work of its own, merges that only brought that together included.
+            _ => self.basis(step),
+        };
+        let own: Vec<ObjectId> = match basis {
+            Some(basis) => {
                 let below = self.weaving.lineage.brings_before(basis);
                 let is_own = |commit: &&ObjectId| !below.contains(*commit);
                 step.brought.iter().filter(is_own).copied().collect()
             }
-            _ => step.brought.clone(),
+            None => step.brought.clone(),
         };
         let read = |commit: &ObjectId| self.objects().commit(*commit);
         own.iter().map(read).collect()

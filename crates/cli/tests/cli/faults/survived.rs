@@ -181,7 +181,11 @@ impl<'o> Over<'o> {
         let range = format!("main..{branch}");
         let log = repo.git(&["log", "--first-parent", "--format=%s%n%b", &range]);
         for task in self.merged() {
-            let subject = format!("task {}: {:?}", task.id, task.deed);
+            let subject = match (self.ordeal.variant.merge, task.deed) {
+                // The agent's own commits are replayed with their own words.
+                ("rebase", Deed::Commit) => "by the agent".to_owned(),
+                _ => format!("task {}: {:?}", task.id, task.deed),
+            };
             let times = log.lines().filter(|line| {
                 let line = line.trim_start_matches(['-', '*', ' ']).to_lowercase();
                 line.trim_start_matches("merge ")
