@@ -359,6 +359,9 @@ impl From<RunError> for Failures {
             RunError::NoBatch(_) => Failure::new(Exit::Usage, "batch_not_found", error.to_string())
                 .hint("`pleach status --all` lists the batches there are")
                 .into(),
+            RunError::Over(_) => Failure::new(Exit::Usage, "batch_over", error.to_string())
+                .hint("`pleach retry BATCH TASK` opens it again")
+                .into(),
             RunError::Ownership(_)
             | RunError::Process(_)
             | RunError::Unreadable { .. }

@@ -83,6 +83,9 @@ pub enum RunError {
     /// There is no such batch.
     #[error("there is no batch {0}")]
     NoBatch(u32),
+    /// There is nothing left to do in it.
+    #[error("batch {0} is over")]
+    Over(u32),
     /// What is stored of a batch cannot be read.
     #[error("could not read what is stored of batch {batch}: {message}")]
     Unreadable {
@@ -227,6 +230,9 @@ pub fn take_up(
     };
     let record: BatchRecord =
         serde_json::from_str(&record).map_err(|error| unreadable(error.to_string()))?;
+    if first.is_none() && replay(number, &record, &events)?.status.is_over() {
+        return Err(RunError::Over(number));
+    }
     let store = Store::open(Git::find()?, &state.stores(), &record.folder)?;
     store.install_guard(program)?;
     let base: CommitId = record
@@ -254,6 +260,20 @@ pub fn take_up(
         },
         inbox,
     }))
+}
+
+/// Where its events have brought a batch.
+fn replay(number: u32, record: &BatchRecord, events: &[StoredEvent]) -> Result<Batch, RunError> {
+    let mut batch = Batch::new(record.design.clone());
+    for stored in events {
+        batch
+            .apply(&stored.event)
+            .map_err(|error| RunError::Unreadable {
+                batch: number,
+                message: error.to_string(),
+            })?;
+    }
+    Ok(batch)
 }
 
 impl Prepared {
@@ -337,16 +357,10 @@ impl Prepared {
         events: &[StoredEvent],
         told: &'r mut dyn FnMut(Told<'_>),
     ) -> Result<(Loop<'r>, Receiver<Heard>), RunError> {
-        let mut batch = Batch::new(self.record.design.clone());
+        let batch = replay(number, &self.record, events)?;
         let mut clock = Clock::default();
         for stored in events {
             clock.take_in(stored);
-            batch
-                .apply(&stored.event)
-                .map_err(|error| RunError::Unreadable {
-                    batch: number,
-                    message: error.to_string(),
-                })?;
         }
         let run = Loop {
             slots: Slots::new(&self.state, self.record.parallel_limit)?,

@@ -13,7 +13,9 @@ use pleach_domain::task_state::Ending;
 use pleach_engine::config::{Config, Mode, NotYet};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::prompt::Template;
-use pleach_engine::run::{Fetch, RunRequest, Summary, interrupted, prepare, take_up};
+use pleach_engine::run::{
+    Fetch, Prepared, RunError, RunRequest, Summary, interrupted, prepare, take_up,
+};
 use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::weave::Strategy;
@@ -72,14 +74,19 @@ impl Place {
     fn resume_all(&self) -> Result<Vec<Summary>, Failures> {
         let mut summaries = Vec::new();
         for number in interrupted(&self.state, &self.folder)? {
-            summaries.extend(self.resume_one(number)?);
+            match take_up(&self.state, number, &self.program, None) {
+                Ok(prepared) => summaries.extend(self.go_on(number, prepared)?),
+                // Whoever took it up before us has ended it.
+                Err(RunError::Over(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         Ok(summaries)
     }
 
     /// Goes on with one batch; `None` if somebody else does.
-    fn resume_one(&self, number: u32) -> Result<Option<Summary>, Failures> {
-        let Some(prepared) = take_up(&self.state, number, &self.program, None)? else {
+    fn go_on(&self, number: u32, prepared: Option<Prepared>) -> Result<Option<Summary>, Failures> {
+        let Some(prepared) = prepared else {
             return Ok(None);
         };
         tell_error(format_args!(
@@ -99,7 +106,8 @@ impl Place {
                         .hint("`pleach status` shows the batches there are")
                 })?,
         };
-        let summary = self.resume_one(number)?.ok_or_else(|| {
+        let prepared = take_up(&self.state, number, &self.program, None)?;
+        let summary = self.go_on(number, prepared)?.ok_or_else(|| {
             let message = format!("batch {number} is running in another process");
             Failure::new(Exit::Usage, "batch_running", message)
                 .hint(format!("`pleach status {number} --watch` follows it"))

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::command;
 use crate::scene::{Gate, Running, Scene, WAIT};
-use crate::{command, pleach};
 
 /// A run in a repository with the state folder of another scene.
 fn start_with_home_of(scene: &Scene, host: &Scene, words: &[&str]) -> Running {
@@ -124,14 +124,11 @@ fn a_detached_run_answers_with_its_number_and_goes_on() {
     gate.let_go(1);
     wait_until(|| scene.branches() == "pleach/batch-1");
     wait_until(|| scene.plan() == "- [x] 1.1 A\n");
-    // Its end is over when another run may have the task and nothing is interrupted.
     wait_until(|| {
-        let words = ["run", "--resume"];
-        let told = pleach(scene.repo.path(), &scene.home(), &words);
-        told.code == 2
-            && told
-                .err
-                .contains("no batch of this repository is interrupted")
+        scene
+            .run(&["--resume", "1"])
+            .err
+            .contains("batch 1 is over")
     });
     scene.check_no_worktree_is_left();
 }
@@ -166,6 +163,12 @@ fn nothing_to_resume_is_told_with_a_hint() {
     let error = scene.run(&["--resume"]).bad(2);
     assert!(
         error.contains("no batch of this repository is interrupted") && error.contains("hint: "),
+        "{error}"
+    );
+    scene.story(&[]).check(0, "1:merged");
+    let error = scene.run(&["--resume", "1"]).bad(2);
+    assert!(
+        error.contains("batch 1 is over") && error.contains("hint: "),
         "{error}"
     );
     let error = scene.run(&["--resume", "7"]).bad(2);
