@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests say what is wrong by panicking")]
 
+mod agents;
 mod bad_input;
 mod by_name;
 mod demo;
@@ -21,6 +22,7 @@ mod scene;
 mod settings;
 mod several;
 mod stopping;
+mod unfit;
 mod weave;
 mod worktrees;
 
