@@ -5,18 +5,20 @@
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use pleach_testkit::TestRepo;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, Mode, OFlags};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::{Answer, command, pleach};
 
 /// How long an event may take that must come.
-const SOON: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_mins(1);
 
 /// A repository with a plan, and an agent that is a line of shell.
 pub(crate) struct Scene {
@@ -221,9 +223,8 @@ impl Story {
     /// The notes, which are no events.
     pub(crate) fn notes(&self) -> String {
         let notes = self.told("note").into_iter();
-        notes
-            .map(|note| format!("{}\n", note["message"].as_str().unwrap()))
-            .collect()
+        let notes: Vec<&str> = notes.filter_map(|note| note["message"].as_str()).collect();
+        notes.join("\n")
     }
 
     #[track_caller]
@@ -265,11 +266,11 @@ impl Story {
             .events
             .iter()
             .filter(|(_, data)| data["taskId"] == task);
-        let told = of_task.filter_map(|(_, data)| {
+        let mut told = of_task.filter_map(|(_, data)| {
             let error = data["error"].as_str().or(data["reason"].as_str());
             error.map(str::to_owned)
         });
-        told.last().unwrap_or_default()
+        told.next_back().unwrap_or_default()
     }
 
     /// Checks exit code and outcomes at once.
@@ -290,10 +291,10 @@ impl Story {
     }
 }
 
-/// A run under way.
+/// A run under way; it ends with the test at the latest.
 pub(crate) struct Running {
-    pub(crate) child: Child,
-    lines: BufReader<ChildStdout>,
+    child: Child,
+    lines: Receiver<String>,
     heard: String,
 }
 
@@ -304,7 +305,13 @@ impl Running {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap());
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (say, lines) = channel();
+        std::thread::spawn(move || {
+            let lines = output.lines().map_while(Result::ok);
+            // A test that has failed listens no more.
+            lines.map(|line| say.send(line)).find(Result::is_err)
+        });
         Self {
             child,
             lines,
@@ -316,34 +323,63 @@ impl Running {
     #[track_caller]
     pub(crate) fn wait_for(&mut self, word: &str) {
         loop {
-            let from = self.heard.len();
-            let length = self.lines.read_line(&mut self.heard).unwrap();
-            assert!(length > 0, "the run ended before {word}: {}", self.heard);
-            if self.heard[from..].contains(word) {
+            let line = self.lines.recv_timeout(SOON);
+            let line = line.unwrap_or_else(|why| panic!("no {word}: {why}: {}", self.heard));
+            self.hear(&line);
+            if line.contains(word) {
                 return;
             }
         }
     }
 
+    fn hear(&mut self, line: &str) {
+        self.heard.push_str(line);
+        self.heard.push('\n');
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
     /// Waits until it ends.
+    #[track_caller]
     pub(crate) fn answer(mut self) -> Answer {
-        self.lines.read_to_string(&mut self.heard).unwrap();
-        let output = self.child.wait_with_output().unwrap();
+        loop {
+            match self.lines.recv_timeout(SOON) {
+                Ok(line) => self.hear(&line),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("it does not end: {}", self.heard),
+            }
+        }
+        let mut err = String::new();
+        let mut errors = self.child.stderr.take().unwrap();
+        errors.read_to_string(&mut err).unwrap();
         Answer {
-            out: self.heard,
-            ..output.into()
+            code: self.child.wait().unwrap().code().unwrap_or(-1),
+            out: std::mem::take(&mut self.heard),
+            err,
         }
     }
 
+    #[track_caller]
     pub(crate) fn story(self) -> Story {
         Story::of(&self.answer())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It has ended in all tests but those that failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
 /// Where agents arrive and wait until they are let go.
 pub(crate) struct Gate {
     arrivals: File,
-    gate: File,
+    way_on: File,
     heard: String,
 }
 
@@ -361,7 +397,7 @@ impl Gate {
         };
         Self {
             arrivals: open("arrived"),
-            gate: open("gate"),
+            way_on: open("gate"),
             heard: String::new(),
         }
     }
@@ -395,7 +431,7 @@ impl Gate {
 
     /// Lets so many go on.
     pub(crate) fn let_go(&mut self, count: usize) {
-        self.gate
+        self.way_on
             .write_all("go\n".repeat(count).as_bytes())
             .unwrap();
     }

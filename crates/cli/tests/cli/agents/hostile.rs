@@ -2,7 +2,7 @@
 
 use std::io::{Read as _, Seek as _, SeekFrom};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
 use crate::scene::{Gate, Scene, Story, WAIT, make_pipe};
 
@@ -72,10 +72,9 @@ fn an_agent_that_ignores_sigterm_is_killed_with_its_family() {
     let mut gate = Gate::at(&haunted.scene);
     let mut run = haunted.scene.start(&["-j", "1"]);
     gate.wait_for(1);
-    let pid = Pid::from_child(&run.child);
-    kill_process(pid, Signal::INT).unwrap();
+    run.signal(Signal::INT);
     run.wait_for("batch:task:stopping");
-    kill_process(pid, Signal::INT).unwrap();
+    run.signal(Signal::INT);
     run.story().check(130, "1:cancelled 2:cancelled");
     assert_eq!(haunted.scene.show("pleach/task-1/1", "half"), "half");
     haunted.check_nobody_is_left();

@@ -1,6 +1,6 @@
 //! Agents that fill the disk, really: a small file system of the test's own holds everything.
 
-use std::path::Path;
+use std::io::Write as _;
 use std::process::Command;
 
 use crate::scene::{Scene, Story};
@@ -16,7 +16,10 @@ fn on_a_small_disk(scene: &Scene, mib: u32, meanwhile: &str, words: &[&str]) -> 
         .arg(&disk)
         .output();
     if !may.is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: no file system can be mounted here");
+        let _ = writeln!(
+            std::io::stderr(),
+            "SKIPPED: no file system can be mounted here"
+        );
         return None;
     }
     let words: Vec<&str> = ["run", "--yes"].iter().chain(words).copied().collect();
@@ -40,11 +43,6 @@ fn on_a_small_disk(scene: &Scene, mib: u32, meanwhile: &str, words: &[&str]) -> 
         .env("PLEACH_HOME", &disk)
         .env("OUT", scene.repo.beside("out"));
     Some(small.output().unwrap().into())
-}
-
-fn disk(scene: &Scene) -> String {
-    let disk = scene.repo.beside("disk");
-    disk.to_str().unwrap().to_owned()
 }
 
 #[test]
@@ -88,28 +86,16 @@ fn an_agent_that_leaves_the_disk_full_holds_the_batch_up_until_there_is_room() {
 #[test]
 fn no_disk_is_told_before_anything_starts() {
     let scene = Scene::of("1", "", "touch ran");
-    let fill = "true";
-    let words = ["--json"];
-    let full = |mib| on_a_small_disk(&scene, mib, fill, &words);
-    let Some(_) = full(40) else { return };
-    let disk = disk(&scene);
-    let shell = format!(
-        "mount -t tmpfs -o size=64k none '{disk}'; dd if=/dev/zero of='{disk}/ballast' bs=4k 2>/dev/null; exec \"$0\" run --yes"
-    );
-    let output = Command::new("unshare")
-        .args(["-rm", "sh", "-c", &shell])
-        .arg(Path::new(env!("CARGO_BIN_EXE_pleach")))
-        .current_dir(scene.repo.path())
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap())
-        .env("HOME", scene.home())
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("PLEACH_HOME", &disk)
-        .output()
-        .unwrap();
-    let error = Answer::from(output).bad(3);
+    // Everything is there already, and then there is no room for more.
+    let fill = "wait $RUN; dd if=/dev/zero of=\"$PLEACH_HOME/ballast\" bs=512 2>/dev/null
+        \"$0\" run --yes > \"$OUT\" & RUN=$!";
+    let Some(answer) = on_a_small_disk(&scene, 4, fill, &[]) else {
+        return;
+    };
+    let error = answer.bad(3);
     assert!(
         error.contains("error: ") && error.contains("hint: "),
         "{error}"
     );
+    assert_eq!(scene.branches(), "pleach/batch-1", "of the run before");
 }
