@@ -2,11 +2,18 @@
 //!
 //! Words and help only; what they do is in `commands`.
 
+mod following;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use pleach_domain::phase::Threshold;
+
+pub(crate) use following::{
+    ApproveArgs, CancelArgs, DiffArgs, GcArgs, LogsArgs, ProgressArgs, RecoverArgs, RetryArgs,
+    StatusArgs,
+};
 
 /// Runs coding agents on a list of tasks, each in its own worktree, and weaves the branches into one.
 #[derive(Debug, Parser)]
@@ -32,8 +39,26 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Weave branches of this repository into one, leaving out what conflicts
     Weave(WeaveArgs),
+    /// Show how far batches are, and what is to do
+    Status(StatusArgs),
+    /// Show how far the plan is, phase by phase
+    Progress(ProgressArgs),
+    /// Print what the agent of a task said
+    Logs(LogsArgs),
+    /// Show what a batch or a task changed
+    Diff(DiffArgs),
+    /// Let the task that waits start
+    Approve(ApproveArgs),
+    /// Stop a batch or a task, and keep its work
+    Cancel(CancelArgs),
+    /// Try tasks again that did not make it
+    Retry(RetryArgs),
+    /// List the work that is kept, or bring it back as branches
+    Recover(RecoverArgs),
     /// List what is checked out for tasks of this repository, or left over from them
     Worktrees(WorktreesArgs),
+    /// Remove what is no longer needed, after showing it
+    Gc(GcArgs),
     /// Show a whole run on a small repository in a temporary folder; needs no account
     Demo,
     /// Print the completions for a shell

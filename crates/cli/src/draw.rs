@@ -2,6 +2,8 @@
 //!
 //! Knows what is drawn in all of them; each form knows how.
 
+pub(crate) mod bars;
+pub(crate) mod batch;
 pub(crate) mod dot;
 mod layout;
 pub(crate) mod mermaid;
@@ -11,7 +13,7 @@ mod sample;
 pub(crate) mod svg;
 pub(crate) mod text;
 mod waiting;
-mod words;
+pub(crate) mod words;
 
 use pleach_domain::graph::{Graph, Order};
 use pleach_domain::task::{Task, TaskStatus};

@@ -11,6 +11,7 @@ use pleach_domain::select::SelectionError;
 use pleach_engine::agent::NoAgent;
 use pleach_engine::causes::with_causes;
 use pleach_engine::config::ConfigError;
+use pleach_engine::control::ControlError;
 use pleach_engine::database::DatabaseError;
 use pleach_engine::git::{GitError, PutError, StoreError};
 use pleach_engine::plan_file::PlanFileError;
@@ -18,6 +19,8 @@ use pleach_engine::plan_in_use::NoPlan;
 use pleach_engine::prompt::UnknownPlace;
 use pleach_engine::run::RunError;
 use pleach_engine::state_folder::StateFolderError;
+use pleach_engine::stored_batch::LookupError;
+use pleach_engine::view::ViewError;
 use pleach_engine::weave::WeaveError;
 use pleach_engine::worktree::WorktreeError;
 use serde_json::json;
@@ -367,6 +370,49 @@ impl From<RunError> for Failures {
             | RunError::Unreadable { .. }
             | RunError::Io { .. } => {
                 Failure::new(Exit::Environment, "run", with_causes(&error)).into()
+            }
+        }
+    }
+}
+
+impl From<ViewError> for Failures {
+    fn from(error: ViewError) -> Self {
+        match error {
+            ViewError::Database(error) => error.into(),
+            _ => Failure::new(Exit::Environment, "database", with_causes(&error)).into(),
+        }
+    }
+}
+
+impl From<LookupError> for Failures {
+    fn from(error: LookupError) -> Self {
+        let code = match error {
+            LookupError::NoBatch(_) => "batch_not_found",
+            LookupError::NoTask { .. } => "task_not_found",
+            LookupError::View(error) => return error.into(),
+        };
+        Failure {
+            hint: error.hint(),
+            ..Failure::new(Exit::Usage, code, error.to_string())
+        }
+        .into()
+    }
+}
+
+impl From<ControlError> for Failures {
+    fn from(error: ControlError) -> Self {
+        match error {
+            ControlError::Lookup(error) => error.into(),
+            ControlError::Run(error) => (*error).into(),
+            ControlError::Refused {
+                code,
+                message,
+                hint,
+            } => Failure::new(Exit::Usage, code, message).hint(hint).into(),
+            ControlError::Ask(error) => {
+                Failure::new(Exit::Environment, "owner", with_causes(&error))
+                    .hint("`pleach status` shows whether anybody runs it")
+                    .into()
             }
         }
     }

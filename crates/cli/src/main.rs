@@ -2,9 +2,11 @@
 //! exit codes.
 
 mod args;
+mod columns;
 mod commands;
 mod draw;
 mod failure;
+mod harmless;
 mod hook;
 mod output;
 mod pager;
@@ -13,6 +15,7 @@ mod preview;
 mod report;
 mod shim;
 mod summary;
+mod waiting;
 
 use std::process::ExitCode;
 
@@ -46,6 +49,15 @@ fn run(arguments: Arguments) -> Result<Exit, Failures> {
         Command::Mark(arguments) => commands::mark::run(&arguments),
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::Weave(arguments) => commands::weave::run(&arguments),
+        Command::Status(arguments) => commands::status::run(&arguments),
+        Command::Progress(arguments) => commands::progress::run(&arguments),
+        Command::Logs(arguments) => commands::logs::run(&arguments),
+        Command::Diff(arguments) => commands::diff::run(&arguments),
+        Command::Approve(arguments) => commands::approve::run(&arguments),
+        Command::Cancel(arguments) => commands::cancel::run(&arguments),
+        Command::Retry(arguments) => commands::retry::run(&arguments),
+        Command::Recover(arguments) => commands::recover::run(&arguments),
+        Command::Gc(arguments) => commands::gc::run(&arguments),
         Command::Worktrees(arguments) => commands::worktrees::run(&arguments),
         Command::Demo => commands::demo::run(),
         Command::Completions { shell } => Ok(commands::completions::run(shell)),

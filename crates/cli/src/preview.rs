@@ -83,11 +83,7 @@ pub(crate) fn ask(steering: &[&str]) -> Result<(), Failures> {
             tell_error(format_args!("    {path}\n"));
         }
     }
-    tell_error(format_args!("Run it? [y/N] "));
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    let says_yes = matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes");
-    if read.is_ok() && says_yes {
+    if asks("Run it?") == Some(true) {
         return Ok(());
     }
     Err(
@@ -95,4 +91,16 @@ pub(crate) fn ask(steering: &[&str]) -> Result<(), Failures> {
             .hint("answer y to run it")
             .into(),
     )
+}
+
+/// Asks a question that is answered with yes or no; no answer, if nobody is there.
+pub(crate) fn asks(question: &str) -> Option<bool> {
+    if !std::io::stdin().is_terminal() {
+        return None;
+    }
+    tell_error(format_args!("{question} [y/N] "));
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    let says_yes = matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes");
+    Some(read.is_ok() && says_yes)
 }

@@ -9,6 +9,7 @@ use pleach_engine::run::{Summary, TaskReport};
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
 
+use crate::columns::{cut, padded, seconds};
 use crate::output::{one_line, tell};
 use crate::preview::count;
 use crate::report::with_whom;
@@ -101,6 +102,7 @@ fn print_task(task: &TaskReport, id_width: usize, title_width: usize, time: &str
     let branch = task
         .branch
         .as_ref()
+        .filter(|_| !ending.is_success())
         .map(|branch| format!(" → {branch}"))
         .unwrap_or_default();
     let id = padded(task.id.as_str(), id_width);
@@ -124,33 +126,6 @@ fn what_happened(ending: &Ending, files: &[String]) -> String {
         Ending::Failed { error } => error.clone(),
         Ending::Blocked { because } => because.clone(),
         Ending::NoChanges | Ending::TimedOut | Ending::Cancelled => String::new(),
-    }
-}
-
-fn cut(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    for c in text.chars() {
-        if kept.width() + 2 > width {
-            break;
-        }
-        kept.push(c);
-    }
-    format!("{kept}…")
-}
-
-fn padded(text: &str, width: usize) -> String {
-    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
-}
-
-fn seconds(time: Duration) -> String {
-    let whole = time.as_secs();
-    match whole {
-        0..60 => format!("{:.1}s", time.as_secs_f64()),
-        60..3600 => format!("{}m {:02}s", whole / 60, whole % 60),
-        _ => format!("{}h {:02}m", whole / 3600, whole % 3600 / 60),
     }
 }
 

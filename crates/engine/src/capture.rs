@@ -14,7 +14,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::git::{CommitId, GitError, Store, StoreError, TreeId};
+use crate::git::{CommitId, GitError, Store, StoreError, TreeId, nul_separated, parse_id};
 use crate::step::{Step, reached};
 use crate::weave::{self, WeaveError};
 use crate::worktree::Worktree;
@@ -219,12 +219,33 @@ pub fn keep_last_state(
 ) -> Result<Kept, CaptureError> {
     let is_there = worktree.path().symlink_metadata().is_ok();
     let commit = if is_there {
-        snapshot(store, worktree)?
+        let commit = snapshot(store, worktree)?;
+        commit
+            .map(|commit| same_as_kept(store, commit, name))
+            .transpose()?
     } else {
         // Where it was is all that is left of it.
         Heads::of(store, worktree)?.head.map(|(head, _)| head)
     };
     keep(store, worktree, commit, name)
+}
+
+/// A worktree that nobody touched since is kept once, however often that is asked for.
+fn same_as_kept(store: &Store, commit: CommitId, name: &str) -> Result<CommitId, CaptureError> {
+    let name = format!("refs/pleach/keep/{name}");
+    let facts = "--format=%(tree) %(parent)%00%(objectname)%00";
+    let numbered = format!("{name}-*");
+    let list = ["for-each-ref", facts, &name, &numbered];
+    let printed = store.call().args(list).output()?;
+    let show = ["log", "-1", "--format=%T %P", commit.as_str()];
+    let ours = store.call().args(show).output()?;
+    let mut fields = nul_separated(&printed).map(<[u8]>::trim_ascii);
+    while let (Some(theirs), Some(there)) = (fields.next(), fields.next()) {
+        if theirs == ours.trim_ascii() {
+            return Ok(parse_id("for-each-ref", there)?);
+        }
+    }
+    Ok(commit)
 }
 
 /// Keeps what was captured; `None` if there is more in the worktree than that.

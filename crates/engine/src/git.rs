@@ -20,6 +20,7 @@ mod publish;
 pub(crate) mod read;
 mod ref_watch;
 mod refs;
+mod repack;
 mod repository;
 mod rooms;
 mod settings;

@@ -31,6 +31,7 @@ use pleach_domain::event::{BatchEvent, Event, Rollback};
 pub use attempt::{LOG, attempt_folder};
 pub(crate) use record::{BatchRecord, Text};
 pub use request::{Fetch, RunRequest, prepare};
+pub(crate) use run_loop::{batch_branch, task_branch};
 pub use summary::{Summary, TaskReport};
 
 use self::attempt::{Finished, Launched, Workshop};

@@ -166,7 +166,7 @@ impl Place {
             ask(&prepared.steering().paths().collect::<Vec<_>>())?;
         }
         if arguments.detach {
-            return self.detach();
+            return start_detached(&self.state, &self.program, &["--yes"], self.reader);
         }
         let summary = carry_out_after(prepared, self.reader, |number| {
             if arguments.in_background {
@@ -175,33 +175,40 @@ impl Place {
         })?;
         Ok(earlier.into_iter().fold(exit(&summary), Exit::max))
     }
+}
 
-    /// Starts the same command once more, in the background and without questions.
-    fn detach(&self) -> Result<Exit, Failures> {
-        let is_switch = |word: &OsString| word == "--detach" || word == "--yes";
-        let words = std::env::args_os().skip(1).filter(|word| !is_switch(word));
-        let words: Vec<OsString> = words
-            .chain(["--yes".into(), "--in-background".into()])
-            .collect();
-        let log = self.state.detached_log();
-        let failed = |message: String| {
-            Failure::new(Exit::Environment, "detach", message)
-                .hint(format!("{} tells more", log.display()))
-        };
-        let started = detach::start(&self.program, &words, &log)
-            .map_err(|error| failed(format!("could not go to the background: {error}")))?;
-        let Some(number) = started else {
-            return Err(failed("the run in the background did not begin".to_owned()).into());
-        };
-        match self.reader {
-            Reader::Program => tell(format_args!("{{\"batchId\":{number}}}\n")),
-            Reader::Person => tell(format_args!(
-                "batch {number} runs in the background\n  follow it  pleach status {number} --watch\n  stop it    \
-                 pleach cancel {number}\n"
-            )),
-        }
-        Ok(Exit::Success)
+/// Starts the same command once more, in the background and with further words.
+pub(crate) fn start_detached(
+    state: &StateFolder,
+    program: &Path,
+    further: &[&str],
+    reader: Reader,
+) -> Result<Exit, Failures> {
+    let is_switch = |word: &OsString| word == "--detach" || word == "--yes";
+    let words = std::env::args_os().skip(1).filter(|word| !is_switch(word));
+    let further = further.iter().map(OsString::from);
+    let words: Vec<OsString> = words
+        .chain(further)
+        .chain(["--in-background".into()])
+        .collect();
+    let log = state.detached_log();
+    let failed = |message: String| {
+        Failure::new(Exit::Environment, "detach", message)
+            .hint(format!("{} tells more", log.display()))
+    };
+    let started = detach::start(program, &words, &log)
+        .map_err(|error| failed(format!("could not go to the background: {error}")))?;
+    let Some(number) = started else {
+        return Err(failed("the run in the background did not begin".to_owned()).into());
+    };
+    match reader {
+        Reader::Program => tell(format_args!("{{\"batchId\":{number}}}\n")),
+        Reader::Person => tell(format_args!(
+            "batch {number} runs in the background\n  follow it  pleach status {number} --watch\n  stop it    \
+             pleach cancel {number}\n"
+        )),
     }
+    Ok(Exit::Success)
 }
 
 impl RunArgs {

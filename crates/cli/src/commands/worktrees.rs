@@ -1,7 +1,5 @@
 //! `pleach worktrees`: what is checked out for tasks of this repository, or left over from them.
 
-use std::time::Duration;
-
 use anstyle::{AnsiColor, Style};
 use pleach_engine::git::{CommitId, Git, Store};
 use pleach_engine::state_folder::StateFolder;
@@ -10,6 +8,7 @@ use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::args::WorktreesArgs;
+use crate::columns::age;
 use crate::failure::{Exit, Failures};
 use crate::output::{self, Reader, one_line};
 use crate::plan_source::current_folder;
@@ -102,14 +101,5 @@ fn state(state: TreeState) -> &'static str {
         TreeState::Going => "going",
         TreeState::FolderGone => "files_gone",
         TreeState::Unregistered => "unregistered",
-    }
-}
-
-fn age(age: Duration) -> String {
-    match age.as_secs() {
-        seconds @ 0..60 => format!("{seconds}s"),
-        seconds @ 60..3_600 => format!("{}m", seconds / 60),
-        seconds @ 3_600..86_400 => format!("{}h", seconds / 3_600),
-        seconds => format!("{}d", seconds / 86_400),
     }
 }

@@ -9,7 +9,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 pub(super) use crate::output::one_line;
 
 /// The text, cut with an ellipsis where it is wider than `width` columns.
-pub(super) fn cut(text: &str, width: usize) -> String {
+pub(crate) fn cut(text: &str, width: usize) -> String {
     // A terminal column holds one character and a few marks on it at most.
     let shown: String = text.chars().take(width.saturating_mul(8)).collect();
     if shown.len() == text.len() && text.width() <= width {

@@ -155,6 +155,14 @@ impl Database {
         })
     }
 
+    /// The number of the last event of all batches; 0 if there is none.
+    pub fn last_seq(&self) -> Result<u64, DatabaseError> {
+        self.read("read the log", |connection| {
+            let last = "SELECT coalesce(max(seq), 0) FROM event";
+            Ok(connection.query_one(last, [], |row| unsigned_in(row, 0))?)
+        })
+    }
+
     /// The processes that were noted for a batch.
     pub fn processes(&self, batch: u32) -> Result<Vec<NotedProcess>, DatabaseError> {
         self.read("list the processes", |connection| {

@@ -53,7 +53,7 @@ impl Store {
     }
 
     /// Whether another process is at work in the store.
-    fn has_company(&self) -> Result<bool, StoreError> {
+    pub(crate) fn has_company(&self) -> Result<bool, StoreError> {
         let own = self.sign()?;
         for entry in fs::read_dir(self.signs()).into_iter().flatten().flatten() {
             let sign = entry.file_name().to_string_lossy().into_owned();

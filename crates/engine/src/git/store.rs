@@ -99,6 +99,14 @@ impl Store {
         Ok((store.git_dir().is_dir() && store.vault().is_dir()).then_some(store))
     }
 
+    /// The name of the store of the repository that a folder is in, whether or not it is there yet.
+    pub fn name_of(git: &Git, checkout: &Path) -> Result<String, StoreError> {
+        let checkout = Checkout::find(git, checkout)?;
+        let place = checkout.common_dir.as_os_str().as_encoded_bytes();
+        let home = home_of(Path::new(""), top(&checkout.common_dir), place);
+        Ok(home.to_string_lossy().into_owned())
+    }
+
     pub(super) fn at(git: Git, home: PathBuf, project: Project, identity: Identity) -> Self {
         Self {
             git,

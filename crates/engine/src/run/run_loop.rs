@@ -396,10 +396,10 @@ fn chance() -> Chance {
     Chance(u16::try_from(random % 1_000).unwrap_or_default())
 }
 
-pub(super) fn batch_branch(number: u32) -> String {
+pub(crate) fn batch_branch(number: u32) -> String {
     format!("pleach/batch-{number}")
 }
 
-pub(super) fn task_branch(number: u32, segment: &str) -> String {
+pub(crate) fn task_branch(number: u32, segment: &str) -> String {
     format!("pleach/task-{number}/{segment}")
 }

@@ -1,0 +1,183 @@
+//! The words of the commands around a run: looking at batches, acting on them, clearing up after them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use pleach_domain::id::TaskId;
+use pleach_engine::config::duration;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples: pleach status · pleach status 3 --watch · pleach status --all --json"
+)]
+pub(crate) struct StatusArgs {
+    /// The batch; those that are not over if none is named, else the last one
+    pub(crate) batch: Option<u32>,
+    /// List every batch there was
+    #[arg(long, conflicts_with_all = ["batch", "watch"])]
+    pub(crate) all: bool,
+    /// Go on showing until it is over
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples: pleach progress · pleach progress --watch")]
+pub(crate) struct ProgressArgs {
+    /// The plan's file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
+    /// A status.json to read the states of tasks from
+    #[arg(long, value_name = "FILE")]
+    pub(crate) status: Option<PathBuf>,
+    /// Go on showing while a batch of the plan runs
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples: pleach logs 3 1.2 -f · pleach logs 3 1.2 --attempt 1 | less · pleach logs 3 1.2 --prompt"
+)]
+pub(crate) struct LogsArgs {
+    /// The batch
+    pub(crate) batch: u32,
+    /// The task
+    #[arg(value_parser = task)]
+    pub(crate) task: TaskId,
+    /// Go on printing until the task is over
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+    /// Which attempt, counted from 1; the last one if none is named
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) attempt: Option<u32>,
+    /// Print what the agent was told instead
+    #[arg(long, conflicts_with = "follow")]
+    pub(crate) prompt: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples: pleach diff 3 · pleach diff 3 1.2 --stat")]
+pub(crate) struct DiffArgs {
+    /// The batch
+    pub(crate) batch: u32,
+    /// The task; everything that is merged if none is named
+    #[arg(value_parser = task)]
+    pub(crate) task: Option<TaskId>,
+    /// Only which files changed, and how much
+    #[arg(long)]
+    pub(crate) stat: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example: pleach approve 3")]
+pub(crate) struct ApproveArgs {
+    /// The batch
+    pub(crate) batch: u32,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples: pleach cancel 3 · pleach cancel 3 1.2 · pleach cancel 3 --rollback\n\n\
+                        It answers when what was asked for has ended. All work is kept; `pleach recover` brings it back."
+)]
+pub(crate) struct CancelArgs {
+    /// The batch
+    pub(crate) batch: u32,
+    /// The task; the whole batch if none is named
+    #[arg(value_parser = task, conflicts_with = "rollback")]
+    pub(crate) task: Option<TaskId>,
+    /// Remove the branch of the batch too
+    #[arg(long)]
+    pub(crate) rollback: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples: pleach retry 3 1.2 · pleach retry 3\n\n\
+                        While the batch runs, the tasks are queued again there. A batch that is over is opened again and\n\
+                        runs here, as `pleach run` does.")]
+pub(crate) struct RetryArgs {
+    /// The batch
+    pub(crate) batch: u32,
+    /// The tasks; all that did not make it if none is named
+    #[arg(value_parser = task, value_name = "TASK")]
+    pub(crate) tasks: Vec<TaskId>,
+    /// Go on in the background; `pleach status` tells how far it is
+    #[arg(long)]
+    pub(crate) detach: bool,
+    /// Set by --detach for the process that goes on in the background
+    #[arg(long, hide = true)]
+    pub(crate) in_background: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples: pleach recover · pleach recover 3 · pleach recover 3 1.2 --attempt 1\n\n\
+                        Without a batch it lists what is kept. With one it makes branches pleach/recovered-3/… in the\n\
+                        repository of the batch; your checkout is not touched."
+)]
+pub(crate) struct RecoverArgs {
+    /// The batch
+    pub(crate) batch: Option<u32>,
+    /// The task; every task that is not merged if none is named
+    #[arg(value_parser = task)]
+    pub(crate) task: Option<TaskId>,
+    /// Which attempt, counted from 1; the last one if none is named
+    #[arg(long, value_name = "K", requires = "task", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) attempt: Option<u32>,
+    /// List what is merged already, too
+    #[arg(long, conflicts_with = "batch")]
+    pub(crate) all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples: pleach gc --dry-run · pleach gc --yes · pleach gc --keep 30d\n\n\
+                        Nothing of a batch that runs or is interrupted is touched, and no kept work that is younger than\n\
+                        keep_work (90d)."
+)]
+pub(crate) struct GcArgs {
+    /// How long kept work stays, for this call; 500ms, 90s, 30m, 1h, 2d
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) keep: Option<Duration>,
+    /// Only show what would be removed
+    #[arg(long, conflicts_with = "yes")]
+    pub(crate) dry_run: bool,
+    /// Remove it without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "what reads a word may refuse it, and this takes any"
+)]
+fn task(text: &str) -> Result<TaskId, std::convert::Infallible> {
+    Ok(TaskId::new(text))
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    duration(text).ok_or_else(|| "a time is written 500ms, 90s, 30m, 1h or 2d".to_owned())
+}

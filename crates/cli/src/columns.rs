@@ -1,0 +1,91 @@
+//! Text that fits into the columns of a terminal: cut, padded, and numbers as people say them.
+
+use std::time::Duration;
+
+use unicode_width::UnicodeWidthStr as _;
+
+pub(crate) use crate::draw::words::cut;
+
+/// How wide the terminal is, if there is one.
+pub(crate) fn terminal_width() -> Option<usize> {
+    if !std::io::IsTerminal::is_terminal(&std::io::stdout()) {
+        return None;
+    }
+    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
+}
+
+/// The text, with spaces behind it up to a width.
+pub(crate) fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
+}
+
+/// A time that something took.
+pub(crate) fn seconds(time: Duration) -> String {
+    let whole = time.as_secs();
+    match whole {
+        0..60 => format!("{:.1}s", time.as_secs_f64()),
+        60..3600 => format!("{}m {:02}s", whole / 60, whole % 60),
+        _ => format!("{}h {:02}m", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+/// A time that nobody knows exactly.
+pub(crate) fn about(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..60 => format!("{seconds}s"),
+        seconds @ 60..3_600 => format!("{}m", seconds.div_ceil(60)),
+        seconds => format!("{}h {:02}m", seconds / 3_600, seconds % 3_600 / 60),
+    }
+}
+
+/// How long ago something was, in its largest unit.
+pub(crate) fn age(age: Duration) -> String {
+    match age.as_secs() {
+        seconds @ 0..60 => format!("{seconds}s"),
+        seconds @ 60..3_600 => format!("{}m", seconds / 60),
+        seconds @ 3_600..86_400 => format!("{}h", seconds / 3_600),
+        seconds => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// A number of bytes.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "one digit behind the point is shown"
+)]
+pub(crate) fn bytes(count: u64) -> String {
+    let mut size = count as f64;
+    let mut units = ["kB", "MB", "GB", "TB"].into_iter();
+    if count < 1_000 {
+        return format!("{count} B");
+    }
+    let mut unit = "B";
+    while size >= 999.95 {
+        let Some(larger) = units.next() else { break };
+        size /= 1_000.0;
+        unit = larger;
+    }
+    format!("{size:.1} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_said_in_their_largest_unit() {
+        for (count, text) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1_000, "1.0 kB"),
+            (999_949, "999.9 kB"),
+            (999_951, "1.0 MB"),
+            (1_234_000_000, "1.2 GB"),
+        ] {
+            assert_eq!(bytes(count), text);
+        }
+        assert_eq!(age(Duration::from_hours(25)), "1d");
+        assert_eq!(about(Duration::from_secs(61)), "2m");
+        assert_eq!(seconds(Duration::from_secs(3_700)), "1h 01m");
+    }
+}

@@ -1,0 +1,47 @@
+//! `pleach approve`: lets the task that waits start.
+
+use pleach_engine::control::Control;
+use pleach_engine::state_folder::StateFolder;
+use pleach_engine::view::BatchView;
+use serde_json::json;
+
+use super::run::own_program;
+use crate::args::ApproveArgs;
+use crate::failure::{Exit, Failures};
+use crate::output::{self, Reader};
+
+/// Approves the next task of a batch.
+pub(crate) fn run(arguments: &ApproveArgs) -> Result<Exit, Failures> {
+    let reader = Reader::of(arguments.json);
+    approve(arguments, reader).map_err(|failures| failures.told_to(reader))
+}
+
+fn approve(arguments: &ApproveArgs, reader: Reader) -> Result<Exit, Failures> {
+    let state = StateFolder::of_user()?;
+    let control = Control {
+        state: &state,
+        batch: arguments.batch,
+        program: &own_program()?,
+    };
+    tell_done(&state, arguments.batch, &control.approve()?, reader)?;
+    Ok(Exit::Success)
+}
+
+/// Says what was done to a batch.
+pub(crate) fn tell_done(
+    state: &StateFolder,
+    batch: u32,
+    message: &str,
+    reader: Reader,
+) -> Result<(), Failures> {
+    match reader {
+        Reader::Person => output::print(format_args!("{message}\n")),
+        Reader::Program => {
+            let database = pleach_engine::database::Database::open(state)?;
+            let view = BatchView::load(state, &database, batch)?;
+            let answer = json!({"message": message, "batch": view});
+            output::print(format_args!("{answer:#}\n"));
+        }
+    }
+    Ok(())
+}

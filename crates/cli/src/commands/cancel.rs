@@ -1,0 +1,61 @@
+//! `pleach cancel`: stops a batch or a task, and answers when it has ended.
+
+use pleach_domain::event::Rollback;
+use pleach_engine::control::{Control, Effect, cancelled};
+use pleach_engine::run::{Prepared, Told};
+use pleach_engine::state_folder::StateFolder;
+
+use super::approve::tell_done;
+use super::run::own_program;
+use crate::args::CancelArgs;
+use crate::failure::{Exit, Failures};
+use crate::output::{Reader, one_line, tell_error};
+use crate::waiting::Waiting;
+
+/// Stops what was named.
+pub(crate) fn run(arguments: &CancelArgs) -> Result<Exit, Failures> {
+    let reader = Reader::of(arguments.json);
+    cancel(arguments, reader).map_err(|failures| failures.told_to(reader))
+}
+
+fn cancel(arguments: &CancelArgs, reader: Reader) -> Result<Exit, Failures> {
+    let state = StateFolder::of_user()?;
+    let program = own_program()?;
+    let batch = arguments.batch;
+    let control = Control {
+        state: &state,
+        batch,
+        program: &program,
+    };
+    let rollback = if arguments.rollback {
+        Rollback::Remove
+    } else {
+        Rollback::Keep
+    };
+    let effect = if let Some(task) = &arguments.task {
+        let _waiting = Waiting::tell(format!("stopping task {task} of batch {batch}"));
+        control.cancel_task(task)?
+    } else {
+        let _waiting = Waiting::tell(format!("stopping batch {batch}"));
+        control.cancel(rollback)?
+    };
+    let message = match effect {
+        Effect::Done { message } => message,
+        Effect::Run(prepared) => end(batch, *prepared)?,
+    };
+    tell_done(&state, batch, &message, reader)?;
+    Ok(Exit::Success)
+}
+
+/// Brings a batch that nobody runs to its end.
+fn end(batch: u32, prepared: Prepared) -> Result<String, Failures> {
+    tell_error(format_args!(
+        "batch {batch} is interrupted; ending it here\n"
+    ));
+    let summary = prepared.run(&mut |told| {
+        if let Told::Note(note) = told {
+            tell_error(format_args!("note: {}\n", one_line(&note)));
+        }
+    })?;
+    Ok(cancelled(batch, summary.status.as_str()))
+}

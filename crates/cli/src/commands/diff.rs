@@ -1,0 +1,62 @@
+//! `pleach diff`: what a batch or a task changed.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use pleach_engine::causes::with_causes;
+use pleach_engine::database::Database;
+use pleach_engine::patch::{Colour, Extent, PatchError, patch};
+use pleach_engine::state_folder::StateFolder;
+use pleach_engine::stored_batch::StoredBatch;
+
+use crate::args::DiffArgs;
+use crate::columns::terminal_width;
+use crate::failure::{Exit, Failure, Failures};
+use crate::harmless::Harmless;
+use crate::pager;
+
+/// What git takes where there is no terminal.
+const COLUMNS: usize = 80;
+
+/// Shows a patch.
+pub(crate) fn run(arguments: &DiffArgs) -> Result<Exit, Failures> {
+    let state = StateFolder::of_user()?;
+    let stored = StoredBatch::load(&Database::open(&state)?, arguments.batch)?;
+    let on_terminal = std::io::stdout().is_terminal();
+    let in_colour =
+        anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
+    let colour = if in_colour {
+        Colour::Always
+    } else {
+        Colour::Never
+    };
+    let extent = if arguments.stat {
+        Extent::Files(terminal_width().unwrap_or(COLUMNS))
+    } else {
+        Extent::Lines
+    };
+    let patch = patch(&state, &stored, arguments.task.as_ref(), extent, colour)?;
+    if on_terminal {
+        pager::show(&Harmless::default().pass(&patch));
+    } else {
+        // As git gave it: somebody may want to apply it. Who reads no further has seen enough.
+        let mut output = std::io::stdout().lock();
+        let _ = output.write_all(&patch).and_then(|()| output.flush());
+    }
+    Ok(Exit::Success)
+}
+
+impl From<PatchError> for Failures {
+    fn from(error: PatchError) -> Self {
+        match error {
+            PatchError::Lookup(error) => error.into(),
+            PatchError::Store(error) => error.into(),
+            PatchError::Git(error) => error.into(),
+            PatchError::Nothing { what, hint } => {
+                Failure::new(Exit::Usage, "no_work", what).hint(hint).into()
+            }
+            PatchError::Gone { .. } => Failure::new(Exit::Usage, "work_gone", with_causes(&error))
+                .hint("`pleach recover` lists what is kept")
+                .into(),
+        }
+    }
+}

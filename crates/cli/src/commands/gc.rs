@@ -1,0 +1,261 @@
+//! `pleach gc`: removes what is no longer needed, after showing it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anstyle::Style;
+use pleach_engine::causes::with_causes;
+use pleach_engine::config::Config;
+use pleach_engine::database::{Among, Database};
+use pleach_engine::gc::{Broom, Find, GcError, Removed, Repacked, What, empty_folders};
+use pleach_engine::git::{Git, Store};
+use pleach_engine::plan_in_use::project_folder;
+use pleach_engine::scope::Scope;
+use pleach_engine::settings::Settings;
+use pleach_engine::state_folder::StateFolder;
+use serde_json::{Value, json};
+
+use crate::args::GcArgs;
+use crate::columns::{age, bytes, cut, terminal_width};
+use crate::failure::{Exit, Failure, Failures};
+use crate::output::{Reader, one_line, print, tell_error};
+use crate::plan_source::current_folder;
+use crate::preview::{asks, count};
+use crate::waiting::Waiting;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// Removes what is no longer needed.
+pub(crate) fn run(arguments: &GcArgs) -> Result<Exit, Failures> {
+    clear_up(arguments).map_err(|failures| failures.told_to(Reader::of(arguments.json)))
+}
+
+/// A project to clear up after.
+struct Project {
+    name: String,
+    store: Store,
+    keep: Duration,
+}
+
+fn clear_up(arguments: &GcArgs) -> Result<Exit, Failures> {
+    let state = StateFolder::of_user()?;
+    let database = Database::open(&state)?;
+    let projects = projects(&state, &database, arguments.keep)?;
+    let brooms: Vec<Broom<'_>> = projects
+        .iter()
+        .map(|project| Broom {
+            state: &state,
+            database: &database,
+            store: &project.store,
+            project: &project.name,
+            keep: project.keep,
+        })
+        .collect();
+    let mut found = Vec::new();
+    for broom in &brooms {
+        found.push(broom.look()?);
+    }
+    // They are of no project; the first one takes them along.
+    let empty = empty_folders(&state, &database)?;
+    if let Some(first) = found.first_mut() {
+        first.extend(empty);
+    }
+    let all: Vec<&Find> = found.iter().flatten().collect();
+    if !arguments.json {
+        show(&all);
+    }
+    if arguments.dry_run {
+        if arguments.json {
+            print_json(&all, &[], &[], true);
+        }
+        return Ok(Exit::Success);
+    }
+    if !arguments.yes && !all.is_empty() {
+        consent()?;
+    }
+    let mut removed = Removed::default();
+    let mut repacked = Vec::new();
+    for (broom, finds) in brooms.iter().zip(&found) {
+        let _waiting = Waiting::tell("clearing up".to_owned());
+        let gone = broom.remove(finds);
+        removed.finds.extend(gone.finds);
+        removed.notes.extend(gone.notes);
+        match broom.repack() {
+            Ok(Some(sizes)) => repacked.push(sizes),
+            Ok(None) => removed
+                .notes
+                .push("the store was not packed: somebody works in it".to_owned()),
+            Err(error) => removed
+                .notes
+                .push(format!("the store was not packed: {}", with_causes(&error))),
+        }
+    }
+    if arguments.json {
+        let gone: Vec<&Find> = removed.finds.iter().collect();
+        print_json(&gone, &removed.notes, &repacked, false);
+    } else {
+        report(&removed, &repacked);
+    }
+    Ok(Exit::Success)
+}
+
+/// The project around, or all of this user that can still be found.
+fn projects(
+    state: &StateFolder,
+    database: &Database,
+    keep: Option<Duration>,
+) -> Result<Vec<Project>, Failures> {
+    let here = current_folder()?;
+    let scope = Scope::of(&here)?;
+    let mut folders: BTreeMap<String, PathBuf> = BTreeMap::new();
+    match scope {
+        Scope::Project(name) => {
+            folders.insert(name, here);
+        }
+        Scope::User => {
+            for row in scope.batches(database, Among::All)? {
+                folders.entry(row.project).or_insert(row.repository);
+            }
+        }
+    }
+    let is_only = folders.len() == 1;
+    let mut projects = Vec::new();
+    for (name, folder) in folders {
+        let store = match Store::existing(Git::find()?, &state.stores(), &folder) {
+            Ok(store) => store,
+            Err(error) if is_only => return Err(error.into()),
+            Err(error) => {
+                let what = with_causes(&error);
+                tell_error(format_args!("note: {name} is left alone: {what}\n"));
+                continue;
+            }
+        };
+        let settings = Settings::load(&project_folder(&folder), Config::default())?;
+        projects.extend(store.map(|store| Project {
+            name,
+            store,
+            keep: keep.unwrap_or(settings.keep_work),
+        }));
+    }
+    Ok(projects)
+}
+
+fn consent() -> Result<(), Failures> {
+    let nobody = "nobody is there to agree to this";
+    let failure = |message: &str, hint: &str| -> Failures {
+        Failure::new(Exit::Environment, "no_consent", message)
+            .hint(hint)
+            .into()
+    };
+    match asks("Remove this?") {
+        Some(true) => Ok(()),
+        Some(false) => Err(failure("nothing was removed", "answer y to remove it")),
+        None => Err(failure(
+            nobody,
+            "add --yes to remove it, or --dry-run to see it only",
+        )),
+    }
+}
+
+fn show(finds: &[&Find]) {
+    if finds.is_empty() {
+        print(format_args!(
+            "Nothing is left behind that could be removed.\n"
+        ));
+        return;
+    }
+    let width = terminal_width().unwrap_or(usize::MAX);
+    for find in finds {
+        let batch = find
+            .batch
+            .map_or_else(String::new, |batch| format!("batch {batch}  "));
+        let old = find.age.map(age).unwrap_or_default();
+        let size = find.bytes.filter(|size| *size > 0).map(bytes);
+        let rest = format!("{batch}{}", one_line(&find.name));
+        let rest = cut(&rest, width.saturating_sub(36));
+        print(format_args!(
+            "  {:<12} {old:>5}  {:>9}  {BOLD}{rest}{BOLD:#}\n",
+            find.what.as_str(),
+            size.unwrap_or_default(),
+        ));
+    }
+    if finds
+        .iter()
+        .any(|find| matches!(find.what, What::Worktree { .. }))
+    {
+        print(format_args!(
+            "{DIM}What is in a worktree is kept before it goes; `pleach recover` brings it back.{DIM:#}\n"
+        ));
+    }
+}
+
+fn report(removed: &Removed, repacked: &[Repacked]) {
+    for note in &removed.notes {
+        tell_error(format_args!("note: {}\n", one_line(note)));
+    }
+    let freed: u64 = removed.finds.iter().filter_map(|find| find.bytes).sum();
+    if !removed.finds.is_empty() {
+        print(format_args!(
+            "{} removed, {} freed\n",
+            count(removed.finds.len(), "thing"),
+            bytes(freed)
+        ));
+    }
+    for sizes in repacked {
+        print(format_args!(
+            "store packed: {}, now {}\n",
+            bytes(sizes.before),
+            bytes(sizes.after)
+        ));
+    }
+}
+
+fn print_json(finds: &[&Find], notes: &[String], repacked: &[Repacked], is_dry: bool) {
+    let list: Vec<Value> = finds.iter().map(|find| entry(find)).collect();
+    let freed: u64 = finds.iter().filter_map(|find| find.bytes).sum();
+    let stores: Vec<_> = repacked
+        .iter()
+        .map(|sizes| json!({"bytesBefore": sizes.before, "bytesAfter": sizes.after}))
+        .collect();
+    let key = if is_dry { "wouldRemove" } else { "removed" };
+    let answer = json!({key: list, "bytes": freed, "stores": stores, "notes": notes});
+    print(format_args!("{answer:#}\n"));
+}
+
+fn entry(find: &Find) -> Value {
+    let reference = match &find.what {
+        What::KeptWork { name, .. } | What::Branch { name, .. } => Some(name),
+        _ => None,
+    };
+    let path = match &find.what {
+        What::Worktree { path, .. } | What::Socket { path } => Some(path),
+        What::Transcripts { folder } | What::EmptyFolder { folder } => Some(folder),
+        _ => None,
+    };
+    json!({
+        "kind": find.what.as_str().replace(' ', "_"),
+        "batchId": find.batch,
+        "name": find.name,
+        "ref": reference,
+        "path": path,
+        "seconds": find.age.map(|age| age.as_secs()),
+        "bytes": find.bytes,
+    })
+}
+
+impl From<GcError> for Failures {
+    fn from(error: GcError) -> Self {
+        match error {
+            GcError::Lookup(error) => error.into(),
+            GcError::Kept(error) => error.into(),
+            GcError::Store(error) => error.into(),
+            GcError::Git(error) => error.into(),
+            GcError::Worktree(error) => (*error).into(),
+            GcError::Ownership(_) | GcError::Io { .. } => {
+                Failure::new(Exit::Environment, "gc", with_causes(&error)).into()
+            }
+        }
+    }
+}

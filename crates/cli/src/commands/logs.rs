@@ -1,0 +1,302 @@
+//! `pleach logs`: what the agent of a task said, and goes on saying.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, IsTerminal as _, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use pleach_engine::database::Database;
+use pleach_engine::git::ref_segment;
+use pleach_engine::run::{LOG, attempt_folder};
+use pleach_engine::state_folder::StateFolder;
+use pleach_engine::stored_batch::StoredBatch;
+use pleach_engine::view::{BatchView, TaskView};
+
+use super::status::{Sight, no_batch};
+use crate::args::LogsArgs;
+use crate::failure::{Exit, Failure, Failures};
+use crate::harmless::Harmless;
+use crate::output::{print, tell_error};
+
+const SETUP_LOG: &str = "setup.log";
+const PROMPT: &str = "prompt.md";
+/// How often a transcript is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+/// How often it is asked whether anybody still runs the batch.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// Prints a transcript.
+pub(crate) fn run(arguments: &LogsArgs) -> Result<Exit, Failures> {
+    let state = StateFolder::of_user()?;
+    let database = Database::open(&state)?;
+    let stored = StoredBatch::load(&database, arguments.batch)?;
+    let position = stored.position(&arguments.task)?;
+    let archive = Archive {
+        arguments,
+        position,
+        sight: Sight { state, database },
+    };
+    if arguments.follow {
+        archive.follow()?;
+    } else {
+        archive.print()?;
+    }
+    Ok(Exit::Success)
+}
+
+/// The transcripts of one task.
+struct Archive<'a> {
+    arguments: &'a LogsArgs,
+    position: usize,
+    sight: Sight,
+}
+
+/// Where the task stands.
+struct Standing {
+    attempts: u32,
+    state: &'static str,
+    is_over: bool,
+    interrupted: bool,
+}
+
+impl Standing {
+    /// Whether an attempt has said all it will say.
+    fn has_ended(&self, attempt: u32) -> bool {
+        let at_work = matches!(self.state, "running" | "stopping");
+        self.attempts > attempt || (self.attempts == attempt && !at_work) || self.interrupted
+    }
+}
+
+impl Archive<'_> {
+    fn standing(&self) -> Result<Standing, Failures> {
+        let number = self.arguments.batch;
+        let view = BatchView::load(&self.sight.state, &self.sight.database, number)?;
+        let view = view.ok_or_else(|| no_batch(number))?;
+        let task: &TaskView = &view.tasks[self.position];
+        Ok(Standing {
+            attempts: task.attempts,
+            state: task.state,
+            is_over: task.outcome.is_some(),
+            interrupted: view.interrupted,
+        })
+    }
+
+    fn folder(&self, attempt: u32) -> PathBuf {
+        let batch = self.sight.state.batch(self.arguments.batch);
+        let segment = ref_segment(self.arguments.task.as_str());
+        attempt_folder(&batch, &segment, attempt)
+    }
+
+    fn print(&self) -> Result<(), Failures> {
+        let standing = self.standing()?;
+        let Some(attempt) = self.chosen(&standing)? else {
+            self.say_not_started(&standing);
+            return Ok(());
+        };
+        let folder = self.folder(attempt);
+        let mut printer = Printer::new();
+        if self.arguments.prompt {
+            let is_there = printer.print(&mut Tail::of(folder.join(PROMPT)))?;
+            return self.or_missing(is_there, attempt, "prompt");
+        }
+        let mut is_there = printer.print(&mut Tail::of(folder.join(LOG)))?;
+        if !is_there {
+            // The agent never began; what came before it tells why.
+            is_there = printer.print(&mut Tail::of(folder.join(SETUP_LOG)))?;
+        }
+        if !is_there && !standing.has_ended(attempt) {
+            tell_error(format_args!("attempt {attempt} has said nothing yet\n"));
+            return Ok(());
+        }
+        self.or_missing(is_there, attempt, "transcript")
+    }
+
+    fn or_missing(&self, is_there: bool, attempt: u32, what: &str) -> Result<(), Failures> {
+        if is_there {
+            return Ok(());
+        }
+        let task = &self.arguments.task;
+        let message = format!("there is no {what} of attempt {attempt} of task {task}");
+        Err(Failure::new(Exit::Usage, "no_transcript", message)
+            .hint("it never got that far, or `pleach gc` has removed it")
+            .into())
+    }
+
+    /// The attempt that is meant, if there was one yet.
+    fn chosen(&self, standing: &Standing) -> Result<Option<u32>, Failures> {
+        let last = (standing.attempts > 0).then_some(standing.attempts);
+        match self.arguments.attempt {
+            Some(wanted) if wanted > standing.attempts => {
+                let (task, attempts) = (&self.arguments.task, standing.attempts);
+                let message = format!("task {task} has had no attempt {wanted}");
+                let hint = format!("the last one was attempt {attempts}");
+                let none = "it has not started yet".to_owned();
+                Err(Failure::new(Exit::Usage, "no_attempt", message)
+                    .hint(if attempts == 0 { none } else { hint })
+                    .into())
+            }
+            Some(wanted) => Ok(Some(wanted)),
+            None => Ok(last),
+        }
+    }
+
+    fn say_not_started(&self, standing: &Standing) {
+        let LogsArgs { batch, task, .. } = self.arguments;
+        tell_error(format_args!(
+            "task {task} of batch {batch} has not started: it is {}\n",
+            standing.state.replace('_', " ")
+        ));
+    }
+
+    fn follow(&self) -> Result<(), Failures> {
+        let mut standing = self.standing()?;
+        let mut attempt = self.chosen(&standing)?;
+        if attempt.is_none() && !standing.is_over && !standing.interrupted {
+            self.say_not_started(&standing);
+        }
+        let mut printer = Printer::new();
+        let mut seen = self.sight.database.last_seq()?;
+        let mut looked = Instant::now();
+        let mut transcript = attempt.map(|attempt| Transcript::of(&self.folder(attempt)));
+        loop {
+            // Looked at before the file: what was said before the end is in it by then.
+            let ended = attempt.is_none_or(|attempt| standing.has_ended(attempt));
+            if let Some(transcript) = &mut transcript {
+                transcript.print(&mut printer)?;
+            }
+            if ended {
+                let may_go_on = self.arguments.attempt.is_none();
+                let next = attempt.map_or(1, |attempt| attempt + 1);
+                if may_go_on && standing.attempts >= next {
+                    if next > 1 {
+                        tell_error(format_args!(
+                            "attempt {next} of task {}\n",
+                            self.arguments.task
+                        ));
+                    }
+                    attempt = Some(next);
+                    transcript = Some(Transcript::of(&self.folder(next)));
+                    continue;
+                }
+                if !may_go_on || standing.is_over || standing.interrupted {
+                    self.say_why_no_more(&standing, attempt);
+                    return Ok(());
+                }
+            }
+            std::thread::sleep(LOOK);
+            let last = self.sight.database.last_seq()?;
+            if last != seen || looked.elapsed() > BEAT {
+                (seen, looked) = (last, Instant::now());
+                standing = self.standing()?;
+            }
+        }
+    }
+
+    fn say_why_no_more(&self, standing: &Standing, attempt: Option<u32>) {
+        let LogsArgs { batch, task, .. } = self.arguments;
+        if attempt.is_none() && standing.is_over {
+            self.say_not_started(standing);
+        } else if standing.interrupted && !standing.is_over {
+            tell_error(format_args!(
+                "batch {batch} is interrupted; `pleach run --resume {batch}` goes on with task {task}\n"
+            ));
+        }
+    }
+}
+
+/// What an attempt says: its setup first, while the agent has not begun.
+struct Transcript {
+    setup: Tail,
+    agent: Tail,
+}
+
+impl Transcript {
+    fn of(folder: &Path) -> Self {
+        Self {
+            setup: Tail::of(folder.join(SETUP_LOG)),
+            agent: Tail::of(folder.join(LOG)),
+        }
+    }
+
+    fn print(&mut self, printer: &mut Printer) -> Result<(), Failures> {
+        // Once begun, it is printed to its end.
+        let has_begun = self.agent.path.exists();
+        if !has_begun || self.setup.file.is_some() {
+            printer.print(&mut self.setup)?;
+        }
+        if has_begun {
+            printer.print(&mut self.agent)?;
+        }
+        Ok(())
+    }
+}
+
+/// A file that grows, read up to some place.
+struct Tail {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Tail {
+    fn of(path: PathBuf) -> Self {
+        Self { path, file: None }
+    }
+
+    /// The next bytes; none if there are none yet.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => match File::open(&self.path) {
+                Ok(file) => none.insert(file),
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(error),
+            },
+        };
+        file.read(buffer).map(Some)
+    }
+}
+
+/// Prints bytes: as they are to a program, without tricks to a terminal.
+struct Printer {
+    harmless: Option<Harmless>,
+    buffer: Vec<u8>,
+}
+
+impl Printer {
+    fn new() -> Self {
+        Self {
+            harmless: io::stdout().is_terminal().then(Harmless::default),
+            buffer: vec![0; 64 << 10],
+        }
+    }
+
+    /// Prints what is new in a file; tells whether there is such a file.
+    fn print(&mut self, tail: &mut Tail) -> Result<bool, Failures> {
+        loop {
+            let read = tail.read(&mut self.buffer).map_err(|error| {
+                let message = format!("could not read {}: {error}", tail.path.display());
+                Failure::new(Exit::Environment, "no_transcript", message)
+            })?;
+            match read {
+                None => return Ok(false),
+                Some(0) => return Ok(true),
+                Some(count) => self.put(count),
+            }
+        }
+    }
+
+    fn put(&mut self, count: usize) {
+        let bytes = &self.buffer[..count];
+        if let Some(harmless) = &mut self.harmless {
+            return print(format_args!("{}", harmless.pass(bytes)));
+        }
+        let mut output = io::stdout().lock();
+        if let Err(error) = output.write_all(bytes).and_then(|()| output.flush()) {
+            if error.kind() != ErrorKind::BrokenPipe {
+                tell_error(format_args!("error: could not write the answer: {error}\n"));
+                std::process::exit(3);
+            }
+            std::process::exit(0);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! `pleach progress`: how far the plan is, phase by phase, and when it may be done.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::time::Duration;
+
+use pleach_domain::plan::Plan;
+use pleach_engine::config::Config;
+use pleach_engine::database::Database;
+use pleach_engine::outlook::{Outlook, Setting};
+use pleach_engine::plan_file::PlanFile;
+use pleach_engine::plan_in_use::project_folder;
+use pleach_engine::scope::Scope;
+use pleach_engine::settings::{RunMode, Settings};
+use pleach_engine::state_folder::StateFolder;
+use pleach_formats::StatusFile;
+
+use super::next::bad_status;
+use super::status::{Screen, Sight};
+use crate::args::ProgressArgs;
+use crate::columns::terminal_width;
+use crate::draw::bars::draw;
+use crate::failure::{Exit, Failures};
+use crate::output::{self, Reader};
+use crate::plan_source::{PlanSource, current_folder};
+
+/// Shows how far the plan is.
+pub(crate) fn run(arguments: &ProgressArgs) -> Result<Exit, Failures> {
+    show(arguments).map_err(|failures| failures.told_to(Reader::of(arguments.json)))
+}
+
+fn show(arguments: &ProgressArgs) -> Result<Exit, Failures> {
+    let state = StateFolder::of_user()?;
+    let sight = Sight {
+        database: Database::open(&state)?,
+        state,
+    };
+    let scope = Scope::of(&current_folder()?)?;
+    let on_terminal = std::io::stdout().is_terminal() && !arguments.json;
+    let mut screen = Screen::default();
+    let mut told = Vec::new();
+    loop {
+        let seen = sight.database.last_seq()?;
+        let outlook = look(arguments, &sight, &scope)?;
+        let lines = if arguments.json {
+            let text = if arguments.watch {
+                serde_json::to_string(&outlook)
+            } else {
+                serde_json::to_string_pretty(&outlook)
+            };
+            vec![text.expect("it is plain data")]
+        } else {
+            draw(&outlook, terminal_width())
+        };
+        // Times run on; in a pipe that is no news.
+        let news = (outlook.total.clone(), outlook.batches.clone());
+        if on_terminal && arguments.watch {
+            screen.draw(&lines);
+        } else if !told.contains(&news) {
+            output::print(format_args!("{}\n", lines.join("\n")));
+            told = vec![news];
+        }
+        if !arguments.watch || outlook.batches.is_empty() {
+            return Ok(Exit::Success);
+        }
+        sight.wait_for_news(seen)?;
+    }
+}
+
+fn look(arguments: &ProgressArgs, sight: &Sight, scope: &Scope) -> Result<Outlook, Failures> {
+    let (plan, path) = if let Some(status) = &arguments.status {
+        (recorded(arguments, status)?, None)
+    } else {
+        let source = PlanSource::load(arguments.plan.as_deref())?;
+        (source.document.plan, Some(source.path))
+    };
+    let path = path.and_then(|path| path.canonicalize().ok());
+    let name = path.map(|path| path.to_string_lossy().into_owned());
+    let settings = Settings::load(&project_folder(&current_folder()?), Config::default())?;
+    let setting = Setting {
+        state: &sight.state,
+        database: &sight.database,
+        project: scope.project(),
+        plan: name.as_deref(),
+        at_once: match settings.mode {
+            RunMode::Parallel => settings.max_parallel,
+            RunMode::Queue => 1,
+        },
+    };
+    Ok(Outlook::of(&plan, &setting)?)
+}
+
+/// The plan with the states of a status file.
+fn recorded(arguments: &ProgressArgs, status: &Path) -> Result<Plan, Failures> {
+    let file = PlanFile::load(status)?;
+    let recorded = StatusFile::read(file.text()).map_err(|error| bad_status(&error, status))?;
+    let written = match PlanSource::load(arguments.plan.as_deref()) {
+        Ok(source) => source.document.plan,
+        Err(failures) if arguments.plan.is_some() => return Err(failures),
+        Err(_) => Plan::default(),
+    };
+    Ok(recorded.plan(&written))
+}
+
+/// A number of seconds as a time.
+pub(crate) fn time(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
+}

@@ -1,0 +1,223 @@
+//! `pleach recover`: lists the work that is kept, or brings it back as branches.
+
+use std::collections::HashSet;
+use std::time::{Duration, SystemTime};
+
+use anstyle::{AnsiColor, Style};
+use pleach_engine::causes::with_causes;
+use pleach_engine::database::Database;
+use pleach_engine::git::{CommitId, Git, Store};
+use pleach_engine::kept::{Also, KeptError, KeptWork, Recovered, list, recover};
+use pleach_engine::ownership::is_owned;
+use pleach_engine::state_folder::StateFolder;
+use pleach_engine::stored_batch::StoredBatch;
+use serde_json::json;
+
+use crate::args::RecoverArgs;
+use crate::columns::{age, cut, padded, terminal_width};
+use crate::failure::{Exit, Failure, Failures};
+use crate::output::{Reader, one_line, print, tell_error};
+use crate::plan_source::current_folder;
+use crate::preview::count;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GREEN: Style = AnsiColor::Green.on_default();
+
+/// Lists or recovers.
+pub(crate) fn run(arguments: &RecoverArgs) -> Result<Exit, Failures> {
+    let reader = Reader::of(arguments.json);
+    let answer = StateFolder::of_user()
+        .map_err(Failures::from)
+        .and_then(|state| match arguments.batch {
+            None => list_kept(&state, arguments),
+            Some(batch) => bring_back(&state, batch, arguments),
+        });
+    answer.map_err(|failures| failures.told_to(reader))
+}
+
+fn list_kept(state: &StateFolder, arguments: &RecoverArgs) -> Result<Exit, Failures> {
+    let store = Store::existing(Git::find()?, &state.stores(), &current_folder()?)?;
+    let mut all = match &store {
+        Some(store) => list(store, &Database::open(state)?)?,
+        None => Vec::new(),
+    };
+    let merged = all.iter().filter(|work| work.also == Also::Merged).count();
+    if !arguments.all {
+        all.retain(|work| work.also != Also::Merged);
+    }
+    // What stood on a branch is mostly what an attempt left.
+    let of_attempts: HashSet<CommitId> = all
+        .iter()
+        .filter(|work| work.attempt().is_some())
+        .map(|work| work.commit.clone())
+        .collect();
+    all.retain(|work| work.attempt().is_some() || !of_attempts.contains(&work.commit));
+    // Newest first.
+    all.sort_by_key(|work| std::cmp::Reverse(work.kept_at));
+    let mut works = Vec::new();
+    for work in all {
+        let files = match &store {
+            Some(store) => work.count_files(store)?,
+            None => None,
+        };
+        works.push((work, files));
+    }
+    if arguments.json {
+        print_json(&works);
+        return Ok(Exit::Success);
+    }
+    if works.is_empty() {
+        print(format_args!("Nothing is kept that is not merged.\n"));
+    }
+    print_list(&works);
+    if merged > 0 && !arguments.all {
+        print(format_args!(
+            "{DIM}{} more {} merged already; --all lists {}{DIM:#}\n",
+            merged,
+            if merged == 1 { "is" } else { "are" },
+            if merged == 1 { "it" } else { "them" },
+        ));
+    }
+    if let Some(origin) = works.iter().find_map(|(work, _)| work.origin.as_ref()) {
+        print(format_args!(
+            "\nbring it back  pleach recover {} {}\n",
+            origin.batch,
+            one_line(origin.task.as_str())
+        ));
+    }
+    Ok(Exit::Success)
+}
+
+fn print_list(works: &[(KeptWork, Option<usize>)]) {
+    let width = terminal_width().unwrap_or(usize::MAX);
+    let names: Vec<String> = works.iter().map(|(work, _)| name(work)).collect();
+    let column = names.iter().map(|name| name.chars().count()).max();
+    let column = column.unwrap_or(0).min(40);
+    for ((work, files), name) in works.iter().zip(names) {
+        let old = old(work).map(age).unwrap_or_default();
+        let files = files.map_or_else(String::new, |files| count(files, "file"));
+        let also = match &work.also {
+            Also::Nowhere => String::new(),
+            Also::Branch(branch) => format!("in {}", one_line(branch)),
+            Also::Merged => "merged".to_owned(),
+        };
+        let commit: String = work.commit.as_str().chars().take(10).collect();
+        let rest = format!("{old:>5}  {files:<9}  {commit}  {also}");
+        let rest = cut(rest.trim_end(), width.saturating_sub(column + 4));
+        print(format_args!(
+            "  {BOLD}{}{BOLD:#}  {rest}\n",
+            padded(&cut(&name, column), column)
+        ));
+    }
+}
+
+fn name(work: &KeptWork) -> String {
+    match &work.origin {
+        Some(origin) => {
+            let attempt = origin.attempt;
+            let attempt =
+                attempt.map_or("branch".to_owned(), |attempt| format!("attempt {attempt}"));
+            let task = one_line(origin.task.as_str());
+            format!("batch {}  {task}  {attempt}", origin.batch)
+        }
+        None => one_line(work.name.trim_start_matches("refs/pleach/keep/")),
+    }
+}
+
+fn old(work: &KeptWork) -> Option<Duration> {
+    let kept = SystemTime::UNIX_EPOCH + Duration::from_millis(work.kept_at?);
+    Some(SystemTime::now().duration_since(kept).unwrap_or_default())
+}
+
+fn print_json(works: &[(KeptWork, Option<usize>)]) {
+    let kept: Vec<_> = works
+        .iter()
+        .map(|(work, files)| {
+            let origin = work.origin.as_ref();
+            json!({
+                "ref": work.name,
+                "commit": work.commit.as_str(),
+                "batchId": origin.map(|origin| origin.batch),
+                "taskId": origin.map(|origin| origin.task.as_str()),
+                "attempt": origin.and_then(|origin| origin.attempt),
+                "keptAt": work.kept_at.map(pleach_engine::view::rfc3339),
+                "files": files,
+                "merged": work.also == Also::Merged,
+                "branch": match &work.also {
+                    Also::Branch(branch) => Some(branch),
+                    _ => None,
+                },
+            })
+        })
+        .collect();
+    print(format_args!("{:#}\n", json!({ "kept": kept })));
+}
+
+fn bring_back(state: &StateFolder, batch: u32, arguments: &RecoverArgs) -> Result<Exit, Failures> {
+    let database = Database::open(state)?;
+    let stored = StoredBatch::load(&database, batch)?;
+    let is_live = is_owned(&state.batch(batch)).map_err(KeptError::from)?;
+    if !stored.batch.status.is_over() && !is_live {
+        tell_error(format_args!(
+            "batch {batch} is interrupted; `pleach run --resume {batch}` goes on with it\n"
+        ));
+    }
+    let task = arguments.task.as_ref();
+    let recovered = recover(state, &database, &stored, task, arguments.attempt)?;
+    if arguments.json {
+        let branches: Vec<_> = recovered
+            .iter()
+            .map(|work| {
+                json!({
+                    "taskId": work.task.as_str(),
+                    "attempt": work.attempt,
+                    "branch": work.branch,
+                    "commit": work.commit.as_str(),
+                    "basis": work.basis.as_ref().map(CommitId::as_str),
+                })
+            })
+            .collect();
+        let answer =
+            json!({"batchId": batch, "repository": stored.folder(), "recovered": branches});
+        print(format_args!("{answer:#}\n"));
+        return Ok(Exit::Success);
+    }
+    for work in &recovered {
+        print_recovered(work);
+    }
+    Ok(Exit::Success)
+}
+
+fn print_recovered(work: &Recovered) {
+    let branch = one_line(&work.branch);
+    let basis = work.basis.as_ref().map(CommitId::as_str);
+    let basis: String = basis.unwrap_or_default().chars().take(10).collect();
+    let look = if basis.is_empty() {
+        format!("git show {branch}")
+    } else {
+        format!("git diff {basis} {branch}")
+    };
+    print(format_args!(
+        "{GREEN}✓{GREEN:#} task {}, attempt {}  → {BOLD}{branch}{BOLD:#}\n    {DIM}look at it{DIM:#}  {look}\n",
+        one_line(work.task.as_str()),
+        work.attempt,
+    ));
+}
+
+impl From<KeptError> for Failures {
+    fn from(error: KeptError) -> Self {
+        match error {
+            KeptError::Lookup(error) => error.into(),
+            KeptError::Store(error) => error.into(),
+            KeptError::Git(error) => error.into(),
+            KeptError::Worktree(error) => (*error).into(),
+            KeptError::Ownership(_) => {
+                Failure::new(Exit::Environment, "owner", with_causes(&error)).into()
+            }
+            KeptError::Nothing(_) => Failure::new(Exit::Usage, "nothing_kept", error.to_string())
+                .hint("`pleach recover --all` lists everything that is kept")
+                .into(),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! `pleach retry`: tries tasks again that did not make it.
+
+use pleach_engine::control::{Control, Effect};
+use pleach_engine::detach;
+use pleach_engine::state_folder::StateFolder;
+
+use super::approve::tell_done;
+use super::run::{exit, own_program, start_detached};
+use super::watch::carry_out_after;
+use crate::args::RetryArgs;
+use crate::failure::{Exit, Failures};
+use crate::output::Reader;
+
+/// Tries what was named again.
+pub(crate) fn run(arguments: &RetryArgs) -> Result<Exit, Failures> {
+    let reader = Reader::of(arguments.json);
+    retry(arguments, reader).map_err(|failures| failures.told_to(reader))
+}
+
+fn retry(arguments: &RetryArgs, reader: Reader) -> Result<Exit, Failures> {
+    let state = StateFolder::of_user()?;
+    let program = own_program()?;
+    if arguments.in_background {
+        detach::leave_terminal();
+    }
+    let batch = arguments.batch;
+    let control = Control {
+        state: &state,
+        batch,
+        program: &program,
+    };
+    match control.retry(&arguments.tasks)? {
+        Effect::Done { message } => {
+            tell_done(&state, batch, &message, reader)?;
+            Ok(Exit::Success)
+        }
+        Effect::Run(prepared) if arguments.detach => {
+            // It lets go of the batch, for whoever goes on in the background.
+            drop(prepared);
+            start_detached(&state, &program, &[], reader)
+        }
+        Effect::Run(prepared) => {
+            let summary = carry_out_after(*prepared, reader, |number| {
+                if arguments.in_background {
+                    detach::announce(&number.to_string());
+                }
+            })?;
+            Ok(exit(&summary))
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! `pleach status`: how far batches are, and what is to do.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::time::{Duration, Instant};
+
+use pleach_engine::database::{Among, Database};
+use pleach_engine::scope::Scope;
+use pleach_engine::state_folder::StateFolder;
+use pleach_engine::view::BatchView;
+use serde_json::json;
+
+use crate::args::StatusArgs;
+use crate::columns::terminal_width;
+use crate::draw::batch::{Home, brief, draw, draw_within};
+use crate::failure::{Exit, Failure, Failures};
+use crate::output::{self, Reader};
+use crate::plan_source::current_folder;
+
+/// How often the log is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+/// How often times that run on are drawn anew, and a batch that died is noticed.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// Shows batches.
+pub(crate) fn run(arguments: &StatusArgs) -> Result<Exit, Failures> {
+    show(arguments).map_err(|failures| failures.told_to(Reader::of(arguments.json)))
+}
+
+fn show(arguments: &StatusArgs) -> Result<Exit, Failures> {
+    let state = StateFolder::of_user()?;
+    let sight = Sight {
+        database: Database::open(&state)?,
+        state,
+    };
+    let (numbers, home) = sight.meant(arguments)?;
+    if arguments.watch {
+        return sight.watch(&numbers, home, Reader::of(arguments.json));
+    }
+    let views = sight.load(&numbers)?;
+    if arguments.json {
+        let text = serde_json::to_string_pretty(&json!({ "batches": views }));
+        let text = text.expect("views are plain data");
+        output::print(format_args!("{text}\n"));
+    } else if views.is_empty() {
+        output::print(format_args!("No batch has run here yet.\n"));
+    } else if arguments.all {
+        for view in &views {
+            output::print(format_args!("{}\n", brief(view, terminal_width())));
+        }
+    } else {
+        output::print(format_args!("{}\n", table(&views, home).join("\n")));
+    }
+    Ok(Exit::Success)
+}
+
+fn table(views: &[BatchView], home: Home) -> Vec<String> {
+    let drawn: Vec<Vec<String>> = views
+        .iter()
+        .map(|view| draw(view, terminal_width(), home))
+        .collect();
+    drawn.join(&String::new())
+}
+
+/// What can be seen of batches.
+pub(crate) struct Sight {
+    pub(crate) state: StateFolder,
+    pub(crate) database: Database,
+}
+
+impl Sight {
+    /// The batches that are meant, and whether their repository needs saying.
+    fn meant(&self, arguments: &StatusArgs) -> Result<(Vec<u32>, Home), Failures> {
+        if let Some(number) = arguments.batch {
+            return Ok((vec![number], Home::Known));
+        }
+        let scope = Scope::of(&current_folder()?)?;
+        let home = match scope {
+            Scope::Project(_) => Home::Known,
+            Scope::User => Home::Named,
+        };
+        let numbers = |among| -> Result<Vec<u32>, Failures> {
+            let rows = scope.batches(&self.database, among)?;
+            Ok(rows.into_iter().map(|row| row.id).collect())
+        };
+        let mut meant = numbers(if arguments.all {
+            Among::All
+        } else {
+            Among::Open
+        })?;
+        if meant.is_empty() {
+            meant = numbers(Among::All)?;
+            meant.truncate(1);
+        }
+        Ok((meant, home))
+    }
+
+    /// Batches as they stand.
+    pub(crate) fn load(&self, numbers: &[u32]) -> Result<Vec<BatchView>, Failures> {
+        let load = |number: &u32| {
+            let view = BatchView::load(&self.state, &self.database, *number)?;
+            view.ok_or_else(|| no_batch(*number))
+        };
+        numbers.iter().map(load).collect()
+    }
+
+    fn watch(&self, numbers: &[u32], home: Home, reader: Reader) -> Result<Exit, Failures> {
+        let on_terminal = std::io::stdout().is_terminal() && reader == Reader::Person;
+        let mut screen = Screen::default();
+        let mut told: Vec<String> = Vec::new();
+        loop {
+            let seen = self.database.last_seq()?;
+            let views = self.load(numbers)?;
+            if on_terminal {
+                screen.draw(&fitting(&views, home));
+            } else {
+                let news = news(&views, reader);
+                for (_, line) in news.iter().filter(|(what, _)| !told.contains(what)) {
+                    output::print(format_args!("{line}\n"));
+                }
+                told = news.into_iter().map(|(what, _)| what).collect();
+            }
+            let goes_on = |view: &BatchView| view.completed_at.is_none() && !view.interrupted;
+            if !views.iter().any(goes_on) {
+                return Ok(Exit::Success);
+            }
+            self.wait_for_news(seen)?;
+        }
+    }
+
+    /// Waits until something happened, but not long.
+    pub(crate) fn wait_for_news(&self, seen: u64) -> Result<(), Failures> {
+        let until = Instant::now() + BEAT;
+        while Instant::now() < until && self.database.last_seq()? == seen {
+            std::thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+}
+
+/// What is worth a line where nothing can be drawn over, each with what makes it news.
+fn news(views: &[BatchView], reader: Reader) -> Vec<(String, String)> {
+    if reader == Reader::Person {
+        let lines = views.iter().map(|view| brief(view, None));
+        return lines.map(|line| (line.clone(), line)).collect();
+    }
+    let mut still = views.to_vec();
+    for view in &mut still {
+        // These move on while nothing happens.
+        (view.seconds, view.worked_seconds) = (0.0, 0.0);
+        (view.seconds_left, view.estimated_end) = (None, None);
+        for task in &mut view.tasks {
+            task.seconds = 0.0;
+        }
+    }
+    let line = |views: &[BatchView]| json!({ "batches": views }).to_string();
+    vec![(line(&still), line(views))]
+}
+
+/// Everything, or as much of it as there is room for.
+fn fitting(views: &[BatchView], home: Home) -> Vec<String> {
+    let all = table(views, home);
+    let size = terminal_size::terminal_size();
+    let height = size.map_or(usize::MAX, |(_, height)| {
+        usize::from(height.0).saturating_sub(1)
+    });
+    if all.len() <= height || views.is_empty() {
+        return all;
+    }
+    let each = (height / views.len()).saturating_sub(1);
+    let drawn: Vec<Vec<String>> = views
+        .iter()
+        .map(|view| draw_within(view, terminal_width(), home, each))
+        .collect();
+    let mut lines = drawn.join(&String::new());
+    lines.truncate(height);
+    lines
+}
+
+/// A part of a terminal that is drawn again and again.
+#[derive(Default)]
+pub(crate) struct Screen {
+    lines: usize,
+}
+
+impl Screen {
+    /// Draws over what was drawn before.
+    pub(crate) fn draw(&mut self, lines: &[String]) {
+        if self.lines > 0 {
+            // Not through what takes colours away: it takes these too.
+            let mut output = std::io::stdout();
+            let _ = write!(output, "\x1b[{}A\x1b[J", self.lines).and_then(|()| output.flush());
+        }
+        output::print(format_args!("{}\n", lines.join("\n")));
+        self.lines = lines.len();
+    }
+}
+
+/// The failure of whoever names a batch that is not there.
+pub(crate) fn no_batch(number: u32) -> Failures {
+    Failure::new(
+        Exit::Usage,
+        "batch_not_found",
+        format!("there is no batch {number}"),
+    )
+    .hint("`pleach status --all` lists the batches there are")
+    .into()
+}

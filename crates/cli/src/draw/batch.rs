@@ -1,0 +1,273 @@
+//! Draws a batch as a table: how far it is, where each task stands, and what is to do.
+//!
+//! Knows no terminal but its width.
+
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use pleach_engine::view::{BatchView, TaskView};
+use unicode_width::UnicodeWidthStr as _;
+
+use super::words::{cut, one_line};
+use crate::columns::{about, padded, seconds};
+use crate::report::with_whom;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GREEN: Style = AnsiColor::Green.on_default();
+const RED: Style = AnsiColor::Red.on_default();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+const CYAN: Style = AnsiColor::Cyan.on_default();
+const PLAIN: Style = Style::new();
+
+/// Titles wider than this are cut even where there is room.
+const WIDEST_TITLE: usize = 48;
+/// Narrower than this they say nothing.
+const NARROWEST_TITLE: usize = 12;
+const STATE: usize = 10;
+
+/// Whether it needs saying which repository a batch is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Home {
+    Known,
+    Named,
+}
+
+/// A batch with its tasks, a line each, and a line below what needs explaining.
+pub(crate) fn draw(batch: &BatchView, width: Option<usize>, home: Home) -> Vec<String> {
+    let mut lines = head(batch, width, home);
+    let table = Table::of(batch, width);
+    for task in &batch.tasks {
+        lines.extend(table.row(batch, task));
+    }
+    lines.extend(foot(batch, width));
+    lines
+}
+
+/// The same in at most so many lines: what is over or has not begun gives way first.
+pub(crate) fn draw_within(
+    batch: &BatchView,
+    width: Option<usize>,
+    home: Home,
+    height: usize,
+) -> Vec<String> {
+    let whole = draw(batch, width, home);
+    if whole.len() <= height {
+        return whole;
+    }
+    let table = Table::of(batch, width);
+    let mut lines = head(batch, width, home);
+    let foot = foot(batch, width);
+    let room = height.saturating_sub(lines.len() + foot.len() + 1);
+    let mut left_out = 0;
+    let mut rows = Vec::new();
+    let is_busy = |task: &&TaskView| matches!(sign_of(batch, task).1, "▶" | "◷" | "✗");
+    let (busy, idle): (Vec<_>, Vec<_>) = batch.tasks.iter().partition(is_busy);
+    for task in busy.iter().chain(&idle) {
+        let row = table.row(batch, task);
+        if left_out > 0 || rows.len() + row.len() > room {
+            left_out += 1;
+        } else {
+            rows.extend(row);
+        }
+    }
+    lines.extend(rows);
+    lines.push(format!("  {DIM}… and {left_out} more{DIM:#}"));
+    lines.extend(foot);
+    lines.truncate(height);
+    lines
+}
+
+/// A batch on one line, for a list of many or for those who only want to hear of changes.
+pub(crate) fn brief(batch: &BatchView, width: Option<usize>) -> String {
+    let (style, word) = status_of(batch);
+    let progress = &batch.progress;
+    let mut facts = vec![format!("{}/{} merged", progress.completed, progress.total)];
+    for (number, noun) in [
+        (progress.running, "running"),
+        (progress.failed, "failed"),
+        (progress.skipped, "left out"),
+        (progress.cancelled, "cancelled"),
+    ] {
+        if number > 0 {
+            facts.push(format!("{number} {noun}"));
+        }
+    }
+    let facts = facts.join(", ");
+    let branch = batch.batch_branch.as_deref();
+    let branch = branch.map(|branch| format!("  → {}", one_line(branch)));
+    let start = format!("batch {}  ", batch.id);
+    let used = start.width() + 12;
+    let rest = format!("{facts}{}", branch.unwrap_or_default());
+    let rest = cut(
+        &rest,
+        width.map_or(usize::MAX, |width| width.saturating_sub(used)),
+    );
+    format!("{BOLD}{start}{BOLD:#}{style}{word:<11}{style:#} {rest}")
+}
+
+/// The word for a batch, and how it looks.
+fn status_of(batch: &BatchView) -> (Style, &'static str) {
+    match batch.status {
+        _ if batch.interrupted => (YELLOW, "interrupted"),
+        "completed" => (GREEN, "completed"),
+        "failed" => (RED, "failed"),
+        "cancelled" => (YELLOW, "cancelled"),
+        other => (CYAN, other),
+    }
+}
+
+fn head(batch: &BatchView, width: Option<usize>, home: Home) -> Vec<String> {
+    let (style, word) = status_of(batch);
+    let progress = &batch.progress;
+    let over = progress.total - progress.queued - progress.running;
+    let mut facts = vec![format!("{over} of {} over", progress.total)];
+    if batch.started_at.is_some() {
+        facts.push(seconds(Duration::from_secs_f64(batch.seconds)));
+    }
+    if let Some(left) = batch.seconds_left {
+        facts.push(format!(
+            "about {} left",
+            about(Duration::from_secs_f64(left))
+        ));
+    }
+    let used = format!("Batch {} {word}  ", batch.id).width();
+    let room = width.map_or(usize::MAX, |width| width.saturating_sub(used));
+    let facts = cut(&facts.join(", "), room);
+    let mut lines = vec![format!(
+        "{BOLD}Batch {}{BOLD:#} {style}{word}{style:#}  {facts}",
+        batch.id
+    )];
+    if home == Home::Named {
+        let path = one_line(&batch.main_repo_path.to_string_lossy());
+        let room = width.map_or(usize::MAX, |width| width.saturating_sub(2));
+        lines.push(format!("  {DIM}{}{DIM:#}", cut(&path, room)));
+    }
+    lines
+}
+
+fn foot(batch: &BatchView, width: Option<usize>) -> Vec<String> {
+    let room = width.map_or(usize::MAX, |width| width.saturating_sub(2));
+    let mut lines = Vec::new();
+    let mut say = |style: Style, text: &str| {
+        lines.push(format!("  {style}{}{style:#}", cut(&one_line(text), room)));
+    };
+    let id = batch.id;
+    if batch.interrupted {
+        say(YELLOW, "interrupted: the process that ran it is gone");
+        say(PLAIN, &format!("go on   pleach run --resume {id}"));
+        say(PLAIN, &format!("end it  pleach cancel {id}"));
+    } else if let Some(error) = &batch.error {
+        say(RED, error);
+    }
+    if let Some(branch) = &batch.batch_branch {
+        say(PLAIN, &format!("→ {branch}"));
+    }
+    lines
+}
+
+struct Table {
+    id: usize,
+    title: usize,
+    time: usize,
+    /// How wide a line may be.
+    width: usize,
+}
+
+impl Table {
+    fn of(batch: &BatchView, width: Option<usize>) -> Self {
+        let width = width.unwrap_or(usize::MAX);
+        let widest =
+            |of: &dyn Fn(&TaskView) -> usize| batch.tasks.iter().map(of).max().unwrap_or(0);
+        let id = widest(&|task| one_line(task.task_id.as_str()).width()).min(24);
+        let time = widest(&|task| time_of(task).width());
+        let used = 2 + 2 + id + 2 + 2 + STATE + 1 + time;
+        let room = width.saturating_sub(used).max(NARROWEST_TITLE);
+        let title = widest(&|task| one_line(&task.title).width());
+        Self {
+            id,
+            title: title.min(WIDEST_TITLE).min(room),
+            time,
+            width,
+        }
+    }
+
+    fn row(&self, batch: &BatchView, task: &TaskView) -> Vec<String> {
+        let (style, sign) = sign_of(batch, task);
+        let word = task.state.replace('_', " ");
+        let id = padded(&cut(&one_line(task.task_id.as_str()), self.id), self.id);
+        let title = cut(&one_line(&task.title), self.title);
+        let title = padded(&title, self.title);
+        let time = time_of(task);
+        let end = if time.is_empty() {
+            format!("{style}{word}{style:#}")
+        } else {
+            let gap = " ".repeat(self.time - time.width());
+            format!("{style}{word:<STATE$}{style:#} {gap}{time}")
+        };
+        let mut lines = vec![format!(
+            "  {style}{sign}{style:#} {BOLD}{id}{BOLD:#}  {title}  {end}"
+        )];
+        let indent = " ".repeat(2 + 2 + self.id + 2);
+        let room = self.width.saturating_sub(indent.width());
+        for note in notes(batch, task) {
+            let note = cut(&one_line(&note), room);
+            lines.push(format!("{indent}{DIM}{note}{DIM:#}"));
+        }
+        lines
+    }
+}
+
+fn sign_of(batch: &BatchView, task: &TaskView) -> (Style, &'static str) {
+    match task.state {
+        "merged" => (GREEN, "✓"),
+        "no_changes" => (GREEN, "·"),
+        "failed" | "timed_out" | "conflicted" => (RED, "✗"),
+        "blocked" | "cancelled" => (YELLOW, "○"),
+        "waiting" | "limited" => (YELLOW, "◷"),
+        "queued" => (DIM, "◌"),
+        _ if batch.interrupted => (YELLOW, "◌"),
+        _ => (CYAN, "▶"),
+    }
+}
+
+fn time_of(task: &TaskView) -> String {
+    if task.attempts == 0 {
+        return String::new();
+    }
+    let time = seconds(Duration::from_secs_f64(task.seconds));
+    if task.attempts > 1 {
+        format!("{time} ×{}", task.attempts)
+    } else {
+        time
+    }
+}
+
+/// What there is to say about a task, and where its work is if it was left out.
+fn notes(batch: &BatchView, task: &TaskView) -> Vec<String> {
+    let mut notes = Vec::new();
+    let conflict = batch.conflicts.iter();
+    let conflict = conflict.filter(|conflict| conflict.task_id == task.task_id);
+    for conflict in conflict {
+        notes.push(format!(
+            "{}{}",
+            conflict.files.join(", "),
+            with_whom(&conflict.with)
+        ));
+    }
+    match (task.state, &task.error) {
+        ("waiting", _) => notes.push(format!("waits for approval: pleach approve {}", batch.id)),
+        ("conflicted", _) | (_, None) => {}
+        ("queued", Some(error)) => notes.push(format!("last time: {error}")),
+        (_, Some(error)) => notes.push(error.clone()),
+    }
+    if batch.interrupted && matches!(task.state, "running" | "stopping") {
+        notes.push("cut off".to_owned());
+    }
+    if let Some(branch) = &task.branch
+        && !matches!(task.state, "merged" | "queued" | "running")
+    {
+        notes.push(format!("→ {branch}"));
+    }
+    notes
+}

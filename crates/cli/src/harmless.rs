@@ -1,0 +1,174 @@
+//! Makes text of strangers harmless for a terminal: colours stay, everything else that steers one goes.
+//!
+//! Works piece by piece, wherever the pieces are cut.
+
+/// No colour needs more than this.
+const LONGEST_COLOUR: usize = 64;
+
+/// What was read so far of something unfinished.
+#[derive(Debug, Default)]
+pub(crate) struct Harmless {
+    state: State,
+    /// The start of a character, or of a colour.
+    held: Vec<u8>,
+    after_return: bool,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Text,
+    /// After the escape character.
+    Escape,
+    /// In a sequence that may become a colour.
+    Control,
+    /// In a string that a terminal would take for itself.
+    Hidden,
+    /// In one, after an escape character that may end it.
+    HiddenEscape,
+}
+
+impl Harmless {
+    /// The next piece, as it may be printed.
+    pub(crate) fn pass(&mut self, piece: &[u8]) -> String {
+        let mut out = String::with_capacity(piece.len());
+        for byte in piece {
+            self.take(*byte, &mut out);
+        }
+        if self.state == State::Text {
+            self.release_whole(&mut out);
+        }
+        out
+    }
+
+    fn take(&mut self, byte: u8, out: &mut String) {
+        match (self.state, byte) {
+            (State::Text, 0x1b) => {
+                self.release_all(out);
+                self.state = State::Escape;
+            }
+            (State::Text, _) => self.take_text(byte, out),
+            (State::Escape, b'[') => {
+                self.state = State::Control;
+                self.held.clear();
+            }
+            (State::Escape, b']' | b'P' | b'X' | b'^' | b'_') => self.state = State::Hidden,
+            // Sequences of two or three characters, such as those that choose a character set.
+            (State::Escape, 0x20..=0x2f | 0x1b) => {}
+            (State::Control, 0x20..=0x3f) if self.held.len() < LONGEST_COLOUR => {
+                self.held.push(byte);
+            }
+            (State::Control, _) => self.end_control(byte, out),
+            (State::Escape, _) | (State::Hidden, 0x07) | (State::HiddenEscape, b'\\') => {
+                self.state = State::Text;
+            }
+            (State::Hidden, 0x1b) => self.state = State::HiddenEscape,
+            // One that never ends must not swallow everything.
+            (State::Hidden | State::HiddenEscape, b'\n') => {
+                self.state = State::Text;
+                out.push('\n');
+            }
+            (State::Hidden, _) => {}
+            (State::HiddenEscape, _) => self.state = State::Hidden,
+        }
+    }
+
+    fn end_control(&mut self, byte: u8, out: &mut String) {
+        let is_colour = byte == b'm'
+            && self
+                .held
+                .iter()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b';' | b':'));
+        if is_colour {
+            out.push_str("\x1b[");
+            out.push_str(&String::from_utf8_lossy(&self.held));
+            out.push('m');
+        }
+        self.held.clear();
+        self.state = State::Text;
+        if matches!(byte, b'\n' | 0x1b) {
+            self.take(byte, out);
+        }
+    }
+
+    fn take_text(&mut self, byte: u8, out: &mut String) {
+        let after_return = std::mem::replace(&mut self.after_return, byte == b'\r');
+        match byte {
+            b'\n' => {
+                self.release_all(out);
+                if !after_return {
+                    out.push('\n');
+                }
+            }
+            // What was written over would be hidden by what comes next.
+            b'\r' => {
+                self.release_all(out);
+                out.push('\n');
+            }
+            _ => self.held.push(byte),
+        }
+    }
+
+    fn release_all(&mut self, out: &mut String) {
+        push_shown(&String::from_utf8_lossy(&self.held), out);
+        self.held.clear();
+    }
+
+    /// Everything but a character whose end is still to come.
+    fn release_whole(&mut self, out: &mut String) {
+        let whole = match std::str::from_utf8(&self.held) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => self.held.len(),
+        };
+        let rest = self.held.split_off(whole);
+        self.release_all(out);
+        self.held = rest;
+    }
+}
+
+fn push_shown(text: &str, out: &mut String) {
+    let is_shown = |c: &char| *c == '\t' || (!c.is_control() && !is_direction(*c));
+    out.extend(text.chars().filter(is_shown));
+}
+
+/// Characters that make text read in another order than it is written in.
+fn is_direction(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(Harmless::default().pass(text.as_bytes()), expected);
+        let mut harmless = Harmless::default();
+        let bytes = text.as_bytes().iter();
+        let piecewise: String = bytes.map(|byte| harmless.pass(&[*byte])).collect();
+        assert_eq!(piecewise, expected, "byte by byte");
+    }
+
+    #[test]
+    fn colours_stay_and_everything_else_that_steers_a_terminal_goes() {
+        check("a \x1b[1;31mred\x1b[0m b\n", "a \x1b[1;31mred\x1b[0m b\n");
+        check("a\x1b[2J\x1b[Hb\x1b[?1049hc\x1b[>4md", "abcd");
+        check("a\x1b]0;title\x07b\x1b]52;c;aGk=\x1b\\c", "abc");
+        check("a\x1bPq#0\x1b\\b\x1bcc\x1b(Bd", "abcd");
+        check("a\u{9b}2Jb\u{7}\u{8}c\u{202e}d", "a2Jbcd");
+    }
+
+    #[test]
+    fn nothing_is_written_over_and_lines_stay_lines() {
+        check("10%\r20%\r\ndone\r\n", "10%\n20%\ndone\n");
+        check("\ttab äöü € 🌱\n", "\ttab äöü € 🌱\n");
+        check("cut \x1b]0;never ends\nnext\n", "cut \nnext\n");
+        check("cut \x1b[12\nnext\n", "cut \nnext\n");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_become_marks() {
+        let passed = Harmless::default().pass(b"a\xffb\n");
+        assert_eq!(passed, "a\u{fffd}b\n");
+    }
+}

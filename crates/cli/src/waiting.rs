@@ -1,0 +1,61 @@
+//! A line on the terminal that tells what is waited for, while something else takes its time.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::columns::{about, cut};
+
+/// What is over sooner needs no line.
+const AT_ONCE: Duration = Duration::from_millis(300);
+const BEAT: Duration = Duration::from_secs(1);
+
+/// Tells until it is dropped.
+pub(crate) struct Waiting {
+    done: Option<Sender<()>>,
+    teller: Option<JoinHandle<()>>,
+}
+
+impl Waiting {
+    /// Tells what is waited for, if standard error is a terminal.
+    pub(crate) fn tell(what: String) -> Self {
+        let (done, heard) = channel();
+        let teller = std::io::stderr().is_terminal().then(|| {
+            std::thread::spawn(move || {
+                let began = Instant::now();
+                let mut pause = AT_ONCE;
+                while heard.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                    pause = BEAT;
+                    let line = format!("{what} … {}", about(began.elapsed()));
+                    rewrite(&line);
+                }
+                if pause == BEAT {
+                    rewrite("");
+                }
+            })
+        });
+        Self {
+            done: Some(done),
+            teller,
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        drop(self.done.take());
+        if let Some(teller) = self.teller.take() {
+            // A line that stays is no reason to fail.
+            let _ = teller.join();
+        }
+    }
+}
+
+fn rewrite(line: &str) {
+    let size = terminal_size::terminal_size_of(std::io::stderr());
+    let width = size.map_or(80, |(width, _)| usize::from(width.0));
+    let line = cut(line, width.saturating_sub(1));
+    let mut output = std::io::stderr();
+    let _ = write!(output, "\r\x1b[K{line}").and_then(|()| output.flush());
+}

@@ -1,0 +1,321 @@
+//! What a person does to a batch from another process: approve, cancel, retry.
+//!
+//! Asks the owner; where there is none, hands back the batch for the caller to run, with the wish as its first message.
+
+use std::path::Path;
+
+use pleach_domain::batch::Message;
+use pleach_domain::event::Rollback;
+use pleach_domain::id::TaskId;
+use pleach_domain::task_state::TaskState;
+
+use crate::database::Database;
+use crate::ownership::{Answer, AskError, Request, ask};
+use crate::run::{Prepared, RunError, take_up};
+use crate::state_folder::StateFolder;
+use crate::stored_batch::{LookupError, StoredBatch};
+
+/// Owners come and go between a look and a question; nobody is that unlucky.
+const TRIES: usize = 20;
+
+/// What came of it.
+#[derive(Debug)]
+pub enum Effect {
+    /// It is done.
+    Done {
+        /// What was done, for people.
+        message: String,
+    },
+    /// Nobody was at the batch: running this does it.
+    Run(Box<Prepared>),
+}
+
+/// Why it is not done.
+#[derive(Debug, thiserror::Error)]
+pub enum ControlError {
+    /// What was named is not there.
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
+    /// It makes no sense as things stand.
+    #[error("{message}")]
+    Refused {
+        /// The reason, as a stable word.
+        code: &'static str,
+        /// The reason, for people.
+        message: String,
+        /// What to do about it.
+        hint: String,
+    },
+    /// The owner could not be asked.
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    /// The batch could not be taken up.
+    #[error(transparent)]
+    Run(Box<RunError>),
+}
+
+impl From<RunError> for ControlError {
+    fn from(error: RunError) -> Self {
+        Self::Run(Box::new(error))
+    }
+}
+
+impl From<crate::database::DatabaseError> for ControlError {
+    fn from(error: crate::database::DatabaseError) -> Self {
+        Self::Lookup(error.into())
+    }
+}
+
+fn refused(code: &'static str, message: String, hint: String) -> ControlError {
+    ControlError::Refused {
+        code,
+        message,
+        hint,
+    }
+}
+
+/// What the owner said, if there is one.
+enum Said {
+    Done,
+    Nothing,
+}
+
+/// Somebody's hands on a batch.
+#[derive(Debug)]
+pub struct Control<'a> {
+    /// Where batches are.
+    pub state: &'a StateFolder,
+    /// The batch.
+    pub batch: u32,
+    /// Our own program, for a batch that is taken up.
+    pub program: &'a Path,
+}
+
+impl Control<'_> {
+    /// Lets the task that waits start, and says so.
+    pub fn approve(&self) -> Result<String, ControlError> {
+        let stored = self.load()?;
+        let waiting = stored.batch.tasks.iter();
+        let mut waiting = waiting.filter(|task| task.state == TaskState::Waiting);
+        let next = waiting.next().map(|task| task.design.id.clone());
+        if !stored.batch.status.is_over()
+            && let Said::Done = self.ask(&Request::Approve)?
+        {
+            return Ok(match next {
+                Some(task) => format!("task {task} of batch {} is approved", self.batch),
+                None => format!("the next task of batch {} is approved", self.batch),
+            });
+        }
+        // Whoever was there may have ended it by now.
+        let stored = self.load()?;
+        if stored.batch.status.is_over() {
+            return Err(self.over(&stored, "nothing_waiting"));
+        }
+        Err(refused(
+            "interrupted",
+            format!("batch {} is interrupted: nobody runs it", self.batch),
+            format!("`pleach run --resume {}` goes on with it", self.batch),
+        ))
+    }
+
+    /// Stops the whole batch; done when it is over.
+    pub fn cancel(&self, rollback: Rollback) -> Result<Effect, ControlError> {
+        let stored = self.load()?;
+        if stored.batch.status.is_over() {
+            return Err(self.over(&stored, "batch_over"));
+        }
+        for _ in 0..TRIES {
+            let request = Request::Cancel {
+                task: None,
+                rollback,
+            };
+            match self.ask(&request)? {
+                Said::Done => return Ok(self.ended(&self.load()?)),
+                Said::Nothing => {}
+            }
+            let stored = self.load()?;
+            if stored.batch.status.is_over() {
+                return Ok(self.ended(&stored));
+            }
+            if let Some(prepared) = self.take_up(Message::Cancel(rollback))? {
+                return Ok(Effect::Run(prepared));
+            }
+        }
+        Err(self.slippery())
+    }
+
+    /// Stops one task; done when that is over.
+    pub fn cancel_task(&self, task: &TaskId) -> Result<Effect, ControlError> {
+        let stored = self.load()?;
+        let position = stored.position(task)?;
+        if let Some(ending) = stored.batch.tasks[position].state.ending() {
+            let message = format!("task {task} is over: {}", ending.outcome());
+            let hint = format!("`pleach status {}` shows the others", self.batch);
+            return Err(refused("task_over", message, hint));
+        }
+        let request = Request::Cancel {
+            task: Some(task.clone()),
+            rollback: Rollback::Keep,
+        };
+        self.ask(&request)?;
+        // Told by what is stored: the owner may have ended with the task.
+        let stored = self.load()?;
+        match stored.batch.tasks[position].state.ending() {
+            Some(ending) => Ok(Effect::Done {
+                message: match ending.outcome() {
+                    "cancelled" => format!("task {task} is cancelled; its work is kept"),
+                    outcome => format!("task {task} ended before it could stop: {outcome}"),
+                },
+            }),
+            None => Err(refused(
+                "interrupted",
+                format!("batch {} is interrupted: nothing of it runs", self.batch),
+                format!(
+                    "`pleach cancel {0}` ends it, `pleach run --resume {0}` goes on with it",
+                    self.batch
+                ),
+            )),
+        }
+    }
+
+    /// Tries tasks again, all that did not make it if none is named; opens a batch that is over.
+    pub fn retry(&self, named: &[TaskId]) -> Result<Effect, ControlError> {
+        for _ in 0..TRIES {
+            let stored = self.load()?;
+            let tasks = self.to_retry(&stored, named)?;
+            if !stored.batch.status.is_over() {
+                let tasks = tasks.clone();
+                if let Said::Done = self.ask(&Request::Retry { tasks })? {
+                    let verb = if named.len() == 1 { "is" } else { "are" };
+                    let message = format!("{} {verb} queued again", names(named));
+                    return Ok(Effect::Done { message });
+                }
+            }
+            if let Some(prepared) = self.take_up(Message::Retry(tasks))? {
+                return Ok(Effect::Run(prepared));
+            }
+        }
+        Err(self.slippery())
+    }
+
+    /// The tasks to try again; fails if that makes no sense for one of them.
+    fn to_retry(
+        &self,
+        stored: &StoredBatch,
+        named: &[TaskId],
+    ) -> Result<Vec<TaskId>, ControlError> {
+        if named.is_empty() {
+            let tasks = stored.batch.tasks.iter();
+            let missed = tasks.filter(|task| {
+                let ending = task.state.ending();
+                ending.is_some_and(|ending| !ending.is_success())
+            });
+            let missed: Vec<TaskId> = missed.map(|task| task.design.id.clone()).collect();
+            if !missed.is_empty() {
+                return Ok(missed);
+            }
+            let message = format!("no task of batch {} ended without success", self.batch);
+            let hint = format!("`pleach status {}` shows how far it is", self.batch);
+            return Err(refused("nothing_to_retry", message, hint));
+        }
+        for task in named {
+            let position = stored.position(task)?;
+            let state = &stored.batch.tasks[position].state;
+            let (message, hint) = match state.ending() {
+                Some(ending) if !ending.is_success() => continue,
+                Some(ending) => (
+                    format!("task {task} is {}", ending.outcome().replace('_', " ")),
+                    "only what did not make it can be tried again".to_owned(),
+                ),
+                None => (
+                    format!("task {task} is not over yet: it is {}", state.as_str()),
+                    format!("`pleach cancel {} {task}` stops it", self.batch),
+                ),
+            };
+            return Err(refused("nothing_to_retry", message, hint));
+        }
+        Ok(named.to_vec())
+    }
+
+    fn load(&self) -> Result<StoredBatch, LookupError> {
+        let database = Database::open(self.state)?;
+        StoredBatch::load(&database, self.batch)
+    }
+
+    /// Asks the owner; nothing, if there is none or it ended before it answered.
+    fn ask(&self, request: &Request) -> Result<Said, ControlError> {
+        match ask(&self.state.batch(self.batch), request) {
+            Ok(Answer::Done { .. }) => Ok(Said::Done),
+            Ok(Answer::Refused {
+                code,
+                message,
+                hint,
+            }) => Err(self.refusal(&code, message, hint)),
+            Err(AskError::NobodyThere(_) | AskError::Broken { .. }) => Ok(Said::Nothing),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn refusal(&self, code: &str, message: String, hint: Option<String>) -> ControlError {
+        let known = [
+            "nothing_waiting",
+            "nothing_to_retry",
+            "task_not_found",
+            "task_over",
+        ];
+        let code = known.into_iter().find(|known| *known == code);
+        let watch = || format!("`pleach status {}` shows how far it is", self.batch);
+        refused(
+            code.unwrap_or("refused"),
+            message,
+            hint.unwrap_or_else(watch),
+        )
+    }
+
+    fn take_up(&self, first: Message) -> Result<Option<Box<Prepared>>, ControlError> {
+        let taken = take_up(self.state, self.batch, self.program, Some(first))?;
+        Ok(taken.map(Box::new))
+    }
+
+    fn over(&self, stored: &StoredBatch, code: &'static str) -> ControlError {
+        let status = stored.batch.status.as_str();
+        refused(
+            code,
+            format!("batch {} is over: {status}", self.batch),
+            format!("`pleach status {}` shows what became of it", self.batch),
+        )
+    }
+
+    fn ended(&self, stored: &StoredBatch) -> Effect {
+        Effect::Done {
+            message: cancelled(self.batch, stored.batch.status.as_str()),
+        }
+    }
+
+    fn slippery(&self) -> ControlError {
+        refused(
+            "busy",
+            format!("batch {} changes hands all the time", self.batch),
+            "try again".to_owned(),
+        )
+    }
+}
+
+/// What is said of a batch after it was asked to stop.
+pub fn cancelled(batch: u32, status: &str) -> String {
+    match status {
+        "cancelled" => format!("batch {batch} is cancelled; its work is kept"),
+        other => format!("batch {batch} ended before it could stop: {other}"),
+    }
+}
+
+fn names(tasks: &[TaskId]) -> String {
+    match tasks {
+        [] => "all that did not make it".to_owned(),
+        [one] => format!("task {one}"),
+        _ => {
+            let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
+            format!("tasks {}", ids.join(", "))
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Removes what batches that are over left behind and nobody needs any more.
+//!
+//! Looks first and removes then, each thing only if it still is as it was seen. What belongs to a batch that runs or
+//! is interrupted is never looked at, and no kept work goes that is younger than it may be.
+
+mod look;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::causes::with_causes;
+use crate::database::{Among, BatchFilter, Database, DatabaseError};
+use crate::git::{CommitId, GitError, Store, StoreError};
+use crate::kept::KeptError;
+use crate::ownership::{BatchLock, OwnershipError, is_owned};
+use crate::state_folder::StateFolder;
+use crate::stored_batch::{LookupError, StoredBatch};
+use crate::worktree::{Worktree, WorktreeError, finish_removals, sweep};
+
+pub use look::empty_folders;
+
+/// Why it cannot be seen what is left behind.
+#[derive(Debug, thiserror::Error)]
+pub enum GcError {
+    /// What is stored cannot be read.
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
+    /// The kept work cannot be listed.
+    #[error(transparent)]
+    Kept(#[from] KeptError),
+    /// The repository cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Git failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// A worktree cannot be removed.
+    #[error(transparent)]
+    Worktree(Box<WorktreeError>),
+    /// Whether anybody runs a batch cannot be seen.
+    #[error(transparent)]
+    Ownership(#[from] OwnershipError),
+    /// The system refused.
+    #[error("could not remove {}", path.display())]
+    Io {
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl From<DatabaseError> for GcError {
+    fn from(error: DatabaseError) -> Self {
+        Self::Lookup(error.into())
+    }
+}
+
+impl From<WorktreeError> for GcError {
+    fn from(error: WorktreeError) -> Self {
+        Self::Worktree(Box::new(error))
+    }
+}
+
+/// Something that can go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Find {
+    /// What it is.
+    pub what: What,
+    /// The batch that left it.
+    pub batch: Option<u32>,
+    /// Its name, for people.
+    pub name: String,
+    /// How long it has been there, if known.
+    pub age: Option<Duration>,
+    /// How many bytes it takes, where that can be told.
+    pub bytes: Option<u64>,
+}
+
+/// What can go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// The worktree of a task; its last state is kept first.
+    Worktree {
+        /// The position of the task.
+        task: usize,
+        /// Its folder.
+        path: PathBuf,
+    },
+    /// A ref that keeps the work of an attempt.
+    KeptWork {
+        /// The ref.
+        name: String,
+        /// Where it was seen.
+        commit: CommitId,
+    },
+    /// The branch of a task in the store, whose work is merged or kept.
+    Branch {
+        /// The ref.
+        name: String,
+        /// Where it was seen.
+        commit: CommitId,
+        /// The folder of the worktree that may have it checked out.
+        tree: Option<PathBuf>,
+    },
+    /// What the agents of an old batch said.
+    Transcripts {
+        /// The folder of the batch; it stays, because it holds its number.
+        folder: PathBuf,
+    },
+    /// The folder of a batch that never came to be.
+    EmptyFolder {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A socket that nobody listens at.
+    Socket {
+        /// The socket.
+        path: PathBuf,
+    },
+}
+
+impl What {
+    /// The word for it on every surface.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Worktree { .. } => "worktree",
+            Self::KeptWork { .. } => "kept work",
+            Self::Branch { .. } => "branch",
+            Self::Transcripts { .. } => "transcripts",
+            Self::EmptyFolder { .. } => "empty folder",
+            Self::Socket { .. } => "socket",
+        }
+    }
+}
+
+/// What was done.
+#[derive(Debug, Default)]
+pub struct Removed {
+    /// What went.
+    pub finds: Vec<Find>,
+    /// What stayed, and why.
+    pub notes: Vec<String>,
+}
+
+/// How large the objects of a store are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repacked {
+    /// Before, in bytes.
+    pub before: u64,
+    /// After.
+    pub after: u64,
+}
+
+/// Clears up after the batches of one project.
+#[derive(Debug)]
+pub struct Broom<'a> {
+    /// Where batches are.
+    pub state: &'a StateFolder,
+    /// What is known of them.
+    pub database: &'a Database,
+    /// The store of the project.
+    pub store: &'a Store,
+    /// The name of the project.
+    pub project: &'a str,
+    /// How long kept work stays.
+    pub keep: Duration,
+}
+
+impl Broom<'_> {
+    /// Removes what was found, if it still is as it was seen.
+    pub fn remove(&self, finds: &[Find]) -> Removed {
+        let mut removed = Removed::default();
+        if let Err(error) = sweep(self.store) {
+            removed.notes.push(with_causes(&error));
+        }
+        let batches: BTreeSet<Option<u32>> = finds.iter().map(|find| find.batch).collect();
+        for batch in batches {
+            let of_batch = finds.iter().filter(|find| find.batch == batch);
+            let of_batch: Vec<&Find> = of_batch.collect();
+            if let Err(error) = self.remove_of(batch, &of_batch, &mut removed) {
+                removed.notes.push(with_causes(&error));
+            }
+        }
+        finish_removals();
+        removed
+    }
+
+    /// Under the lock of the batch, so that nobody opens it again meanwhile.
+    fn remove_of(
+        &self,
+        batch: Option<u32>,
+        finds: &[&Find],
+        removed: &mut Removed,
+    ) -> Result<(), GcError> {
+        let mut stored = None;
+        let mut lock = None;
+        if let Some(number) = batch {
+            lock = BatchLock::take(&self.state.batch(number))?;
+            let is_known = self.database.load(number)?.is_some();
+            stored = if is_known {
+                Some(StoredBatch::load(self.database, number)?)
+            } else {
+                None
+            };
+            let is_open = |stored: &StoredBatch| !stored.batch.status.is_over();
+            if lock.is_none() || stored.as_ref().is_some_and(is_open) {
+                let note = format!("batch {number} runs again; nothing of it was removed");
+                removed.notes.push(note);
+                return Ok(());
+            }
+        }
+        for find in finds {
+            match self.remove_one(find, stored.as_ref()) {
+                Ok(()) => removed.finds.push((*find).clone()),
+                Err(error) => {
+                    let note = format!(
+                        "{} {}: {}",
+                        find.what.as_str(),
+                        find.name,
+                        with_causes(&error)
+                    );
+                    removed.notes.push(note);
+                }
+            }
+        }
+        if let Some(stored) = &stored {
+            // Not empty while a worktree stays.
+            let _ = fs::remove_dir(stored.trees(self.state));
+        }
+        drop(lock);
+        Ok(())
+    }
+
+    fn remove_one(&self, find: &Find, stored: Option<&StoredBatch>) -> Result<(), GcError> {
+        match &find.what {
+            What::Worktree { task, .. } => match stored {
+                Some(stored) => self.retire(stored, *task),
+                None => Ok(()),
+            },
+            What::KeptWork { name, commit } => Ok(self.store.drop_ref(name, commit)?),
+            What::Branch { name, commit, tree } => match tree.as_ref().filter(|tree| tree.exists())
+            {
+                Some(path) => Err(GcError::Io {
+                    path: path.clone(),
+                    source: io::Error::other("its worktree is still there"),
+                }),
+                None => Ok(self.store.drop_ref(name, commit)?),
+            },
+            What::Transcripts { folder } => remove_contents(folder),
+            What::EmptyFolder { folder } => {
+                remove_contents(folder)?;
+                let lock = folder.join(look::LOCK);
+                removed_or(&lock, fs::remove_file(&lock))?;
+                removed_or(folder, fs::remove_dir(folder))
+            }
+            What::Socket { path } => removed_or(path, fs::remove_file(path)),
+        }
+    }
+
+    fn retire(&self, stored: &StoredBatch, task: usize) -> Result<(), GcError> {
+        let Some(spec) = stored.tree_spec(self.state, task) else {
+            return Ok(());
+        };
+        if let Some(worktree) = Worktree::existing(self.store, &spec)? {
+            let attempt = stored.batch.tasks[task].attempts;
+            worktree.retire(self.store, &stored.keep_name(task, attempt))?;
+        }
+        Ok(())
+    }
+
+    /// Packs the store; nothing, if somebody works in it.
+    pub fn repack(&self) -> Result<Option<Repacked>, GcError> {
+        // Whoever begins a batch opens the store first, and waits for this.
+        let _lock = self.store.lock("store.lock")?;
+        if self.store.has_company()? || self.has_live_batch()? {
+            return Ok(None);
+        }
+        let before = self.store.object_bytes();
+        self.store.repack(self.keep)?;
+        let after = self.store.object_bytes();
+        Ok(Some(Repacked { before, after }))
+    }
+
+    fn has_live_batch(&self) -> Result<bool, GcError> {
+        let open = BatchFilter {
+            project: Some(self.project),
+            among: Among::Open,
+        };
+        for row in self.database.batches(open)? {
+            if is_owned(&self.state.batch(row.id))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Everything but the lock, which whoever holds it removes last.
+fn remove_contents(folder: &std::path::Path) -> Result<(), GcError> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name() != look::LOCK) {
+        let path = entry.path();
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let gone = if is_folder {
+            fs::remove_dir_all(&path)
+        } else {
+            fs::remove_file(&path)
+        };
+        removed_or(&path, gone)?;
+    }
+    Ok(())
+}
+
+fn removed_or(path: &std::path::Path, gone: io::Result<()>) -> Result<(), GcError> {
+    match gone {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(GcError::Io {
+            path: path.to_owned(),
+            source,
+        }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,417 @@
+//! The work of attempts that is kept under `refs/pleach/keep/`: listed, and brought back as branches.
+//!
+//! Removes nothing.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use pleach_domain::id::TaskId;
+use pleach_domain::task_state::{Ending, TaskState};
+
+use crate::capture::keep_last_state;
+use crate::database::Database;
+use crate::git::{CommitId, GitError, Place, Store, StoreError, nul_separated, ref_segment};
+use crate::ownership::{BatchLock, OwnershipError};
+use crate::state_folder::StateFolder;
+use crate::stored_batch::{LookupError, StoredBatch};
+use crate::worktree::{Worktree, WorktreeError};
+
+pub(crate) const KEEP: &str = "refs/pleach/keep/";
+
+/// Why kept work cannot be listed or brought back.
+#[derive(Debug, thiserror::Error)]
+pub enum KeptError {
+    /// What was named is not there.
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
+    /// The repository cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Git failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// A worktree could not be read.
+    #[error(transparent)]
+    Worktree(Box<WorktreeError>),
+    /// Whether anybody runs the batch could not be seen.
+    #[error(transparent)]
+    Ownership(#[from] OwnershipError),
+    /// There is no kept work of what was named.
+    #[error("{0}")]
+    Nothing(String),
+}
+
+impl From<crate::database::DatabaseError> for KeptError {
+    fn from(error: crate::database::DatabaseError) -> Self {
+        Self::Lookup(error.into())
+    }
+}
+
+/// Work that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptWork {
+    /// The ref that keeps it.
+    pub name: String,
+    /// The commit that holds it.
+    pub commit: CommitId,
+    /// Whose work it is, if that is known.
+    pub origin: Option<Origin>,
+    /// When it was kept, in milliseconds since 1970, as far as known.
+    pub kept_at: Option<u64>,
+    /// Where else it is.
+    pub also: Also,
+}
+
+/// Whose work it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The batch.
+    pub batch: u32,
+    /// The task.
+    pub task: TaskId,
+    /// The attempt; none, if it is what stood on the branch before one.
+    pub attempt: Option<u32>,
+    /// The commit that the attempt started from, if known.
+    pub basis: Option<CommitId>,
+}
+
+/// Where kept work is besides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Also {
+    /// Nowhere.
+    Nowhere,
+    /// A branch of the user's repository ends with it.
+    Branch(String),
+    /// It is merged into the batch.
+    Merged,
+}
+
+/// Work that was brought back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recovered {
+    /// The task.
+    pub task: TaskId,
+    /// The attempt.
+    pub attempt: u32,
+    /// The branch in the user's repository.
+    pub branch: String,
+    /// The commit that it is at.
+    pub commit: CommitId,
+    /// The commit that the attempt started from, if known.
+    pub basis: Option<CommitId>,
+}
+
+/// Everything that is kept in a store, by the names of the refs.
+pub fn list(store: &Store, database: &Database) -> Result<Vec<KeptWork>, KeptError> {
+    let refs = keep_refs(store)?;
+    let branches = branches(store)?;
+    let mut batches: HashMap<u32, Option<StoredBatch>> = HashMap::new();
+    let mut found = Vec::new();
+    for (name, commit) in refs {
+        let meant = name.strip_prefix(KEEP).and_then(Meant::parse);
+        let stored = match &meant {
+            Some(meant) => batches
+                .entry(meant.batch)
+                .or_insert_with(|| StoredBatch::load(database, meant.batch).ok())
+                .as_ref(),
+            None => None,
+        };
+        let place = meant
+            .as_ref()
+            .zip(stored)
+            .and_then(|(meant, stored)| Some((meant, stored, meant.position(stored)?)));
+        let origin = place.map(|(meant, stored, position)| meant.origin(stored, position));
+        let facts = place.and_then(|(meant, stored, position)| {
+            stored.attempt(position, meant.attempt(stored, position)?)
+        });
+        let is_merged = place.is_some_and(|(_, stored, position)| {
+            let state = &stored.batch.tasks[position].state;
+            matches!(state, TaskState::Ended(Ending::Merged { commit: merged }) if merged.0 == commit.as_str())
+        });
+        let branch = branches.get(commit.as_str()).cloned();
+        found.push(KeptWork {
+            kept_at: noted_at(store, &name).or_else(|| facts.map(|facts| facts.at)),
+            also: match (is_merged, branch) {
+                (true, _) => Also::Merged,
+                (false, Some(branch)) => Also::Branch(branch),
+                (false, None) => Also::Nowhere,
+            },
+            name,
+            commit,
+            origin,
+        });
+    }
+    Ok(found)
+}
+
+impl KeptWork {
+    /// The attempt that left it, if one did.
+    pub fn attempt(&self) -> Option<u32> {
+        self.origin.as_ref().and_then(|origin| origin.attempt)
+    }
+
+    /// How many files it changes, if it is known from what.
+    pub fn count_files(&self, store: &Store) -> Result<Option<usize>, GitError> {
+        let Some(basis) = self
+            .origin
+            .as_ref()
+            .and_then(|origin| origin.basis.as_ref())
+        else {
+            return Ok(None);
+        };
+        let is_there = store.look_up(&[format!("{basis}^{{commit}}")])?[0].is_some();
+        if !is_there {
+            return Ok(None);
+        }
+        Ok(Some(store.changes(basis, &self.commit)?.len()))
+    }
+}
+
+/// Brings kept work of a batch back as branches of the user's repository.
+///
+/// Of one task, or of every task that is not merged; the last attempt, or a certain one. What is in a worktree that
+/// stayed is kept first, unless somebody runs the batch.
+pub fn recover(
+    state: &StateFolder,
+    database: &Database,
+    stored: &StoredBatch,
+    task: Option<&TaskId>,
+    attempt: Option<u32>,
+) -> Result<Vec<Recovered>, KeptError> {
+    let gone = || KeptError::Nothing(format!("nothing of batch {} is kept any more", stored.id));
+    let store = stored.store(state)?.ok_or_else(gone)?;
+    let positions: Vec<usize> = match task {
+        Some(task) => vec![stored.position(task)?],
+        None => (0..stored.batch.tasks.len())
+            .filter(|at| !is_merged(&stored.batch.tasks[*at].state))
+            .collect(),
+    };
+    let mut latest: HashMap<usize, CommitId> = HashMap::new();
+    if attempt.is_none()
+        && let Some(_lock) = BatchLock::take(&state.batch(stored.id))?
+    {
+        for position in &positions {
+            if let Some(commit) = keep_tree(state, stored, &store, *position)? {
+                latest.insert(*position, commit);
+            }
+        }
+    }
+    let kept = list(&store, database)?;
+    let mut recovered = Vec::new();
+    for position in positions {
+        let id = &stored.batch.tasks[position].design.id;
+        let of_task = |work: &&KeptWork| {
+            let origin = work.origin.as_ref();
+            origin.is_some_and(|origin| origin.batch == stored.id && origin.task == *id)
+        };
+        let of_task = kept.iter().filter(of_task);
+        let of_task = of_task.filter(|work| attempt.is_none() || work.attempt() == attempt);
+        // Of several states of one attempt the last has the highest number.
+        let last = of_task
+            .filter(|work| work.attempt().is_some())
+            .max_by_key(|work| (work.attempt(), work.name.len(), work.name.clone()));
+        let Some(last) = last else { continue };
+        let commit = latest.remove(&position);
+        let commit = commit.unwrap_or_else(|| last.commit.clone());
+        let wanted = format!(
+            "pleach/recovered-{}/{}",
+            stored.id,
+            ref_segment(id.as_str())
+        );
+        recovered.push(Recovered {
+            task: id.clone(),
+            attempt: last.attempt().unwrap_or_default(),
+            branch: store.publish(&commit, &wanted, None)?,
+            basis: last.origin.as_ref().and_then(|origin| origin.basis.clone()),
+            commit,
+        });
+    }
+    if recovered.is_empty() {
+        return Err(KeptError::Nothing(nothing_of(stored, task, attempt)));
+    }
+    Ok(recovered)
+}
+
+fn nothing_of(stored: &StoredBatch, task: Option<&TaskId>, attempt: Option<u32>) -> String {
+    let id = stored.id;
+    match (task, attempt) {
+        (Some(task), Some(attempt)) => {
+            format!("attempt {attempt} of task {task} of batch {id} left nothing")
+        }
+        (Some(task), None) => format!("task {task} of batch {id} left nothing"),
+        (None, _) => format!("batch {id} left nothing that is not merged"),
+    }
+}
+
+/// Keeps what is in a worktree that stayed; nothing, if there is none or nothing was changed.
+pub(crate) fn keep_tree(
+    state: &StateFolder,
+    stored: &StoredBatch,
+    store: &Store,
+    position: usize,
+) -> Result<Option<CommitId>, KeptError> {
+    let boxed = |error: WorktreeError| KeptError::Worktree(Box::new(error));
+    let Some(spec) = stored.tree_spec(state, position) else {
+        return Ok(None);
+    };
+    if !spec.path.is_dir() {
+        return Ok(None);
+    }
+    let Some(worktree) = Worktree::existing(store, &spec).map_err(boxed)? else {
+        return Ok(None);
+    };
+    let name = stored.keep_name(position, stored.batch.tasks[position].attempts);
+    let kept = keep_last_state(store, &worktree, &name);
+    let kept = kept.map_err(|error| boxed(error.into()))?;
+    Ok(kept.commit().cloned())
+}
+
+pub(crate) fn is_merged(state: &TaskState) -> bool {
+    matches!(
+        state,
+        TaskState::Ended(Ending::Merged { .. } | Ending::NoChanges)
+    )
+}
+
+/// The refs that keep work.
+pub(crate) fn keep_refs(store: &Store) -> Result<Vec<(String, CommitId)>, GitError> {
+    refs_below(store, KEEP)
+}
+
+/// The refs of the store whose names begin so.
+pub(crate) fn refs_below(store: &Store, prefix: &str) -> Result<Vec<(String, CommitId)>, GitError> {
+    let list = [
+        "for-each-ref",
+        "--format=%(objectname)%00%(refname)%00",
+        prefix,
+    ];
+    let printed = store.call().args(list).output()?;
+    Ok(pairs(&printed))
+}
+
+fn pairs(printed: &[u8]) -> Vec<(String, CommitId)> {
+    let mut fields = nul_separated(printed);
+    let mut found = Vec::new();
+    while let (Some(id), Some(name)) = (fields.next(), fields.next()) {
+        let id = String::from_utf8_lossy(id);
+        let name = String::from_utf8_lossy(name).trim_start().to_owned();
+        if let Ok(id) = id.trim_start().parse() {
+            found.push((name, id));
+        }
+    }
+    found
+}
+
+/// The branches of the user's repository by the commits they end with; ours win.
+fn branches(store: &Store) -> Result<HashMap<String, String>, KeptError> {
+    let Ok(checkout) = store.checkout() else {
+        return Ok(HashMap::new());
+    };
+    let list = [
+        "for-each-ref",
+        "--format=%(objectname)%00%(refname)%00",
+        "refs/heads/",
+    ];
+    let call = store.git.call(Place::Users(&checkout.folder));
+    let found = pairs(&call.args(list).output()?);
+    let short = |name: String| name.trim_start_matches("refs/heads/").to_owned();
+    let mut by_commit: Vec<(String, String)> = found
+        .into_iter()
+        .map(|(name, commit)| (commit.to_string(), short(name)))
+        .collect();
+    by_commit.sort_by_key(|(_, name)| name.starts_with("pleach/"));
+    Ok(by_commit.into_iter().collect())
+}
+
+/// When a ref of the store was last written, by the log that git keeps of it.
+pub(crate) fn noted_at(store: &Store, name: &str) -> Option<u64> {
+    let log: PathBuf = store.git_dir().join("logs").join(name);
+    let text = std::fs::read(log).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let last = text.lines().last()?;
+    let (who, _) = last.split_once('\t').unwrap_or((last, ""));
+    let seconds: u64 = who.rsplit(' ').nth(1)?.parse().ok()?;
+    seconds.checked_mul(1_000)
+}
+
+/// What the name of a ref says.
+#[derive(Debug, PartialEq, Eq)]
+struct Meant<'a> {
+    batch: u32,
+    segment: &'a str,
+    /// None for what stood on the branch of a task.
+    attempt: Option<u32>,
+}
+
+impl<'a> Meant<'a> {
+    fn parse(name: &'a str) -> Option<Self> {
+        if let Some(rest) = name.strip_prefix("pleach/task-") {
+            let (batch, segment) = rest.split_once('/')?;
+            return Some(Self {
+                batch: batch.parse().ok()?,
+                segment,
+                attempt: None,
+            });
+        }
+        let (batch, rest) = name.strip_prefix("batch-")?.split_once("/task-")?;
+        let (segment, attempt) = rest.split_once("/attempt-")?;
+        // A second state of the same attempt has a number behind that.
+        let attempt = attempt.split('-').next()?;
+        Some(Self {
+            batch: batch.parse().ok()?,
+            segment,
+            attempt: Some(attempt.parse().ok()?),
+        })
+    }
+
+    fn position(&self, stored: &StoredBatch) -> Option<usize> {
+        let numbered = || {
+            let (segment, number) = self.segment.rsplit_once('-')?;
+            number.parse::<u32>().ok()?;
+            stored.task_of_segment(segment)
+        };
+        stored.task_of_segment(self.segment).or_else(numbered)
+    }
+
+    fn attempt(&self, stored: &StoredBatch, position: usize) -> Option<u32> {
+        self.attempt
+            .or(Some(stored.batch.tasks[position].attempts).filter(|last| *last > 0))
+    }
+
+    fn origin(&self, stored: &StoredBatch, position: usize) -> Origin {
+        let facts = self
+            .attempt(stored, position)
+            .and_then(|attempt| stored.attempt(position, attempt));
+        Origin {
+            batch: self.batch,
+            task: stored.batch.tasks[position].design.id.clone(),
+            attempt: self.attempt,
+            basis: facts.and_then(|facts| facts.basis.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_kept_work_say_whose_it_is() {
+        let meant = |batch, segment, attempt| {
+            Some(Meant {
+                batch,
+                segment,
+                attempt,
+            })
+        };
+        for (name, expected) in [
+            ("batch-3/task-1-2e1/attempt-2", meant(3, "1-2e1", Some(2))),
+            ("batch-3/task-1-2e1/attempt-2-4", meant(3, "1-2e1", Some(2))),
+            ("pleach/task-12/1-2e1-2", meant(12, "1-2e1-2", None)),
+            ("moved/refs-2fheads", None),
+            ("batch-x/task-1/attempt-1", None),
+        ] {
+            assert_eq!(Meant::parse(name), expected, "{name}");
+        }
+    }
+}

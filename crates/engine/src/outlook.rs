@@ -1,0 +1,240 @@
+//! How far a plan is, phase by phase, and when it may be done.
+//!
+//! The plan says what is done; the database adds what is under way, what failed, and how long things take.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use pleach_domain::id::TaskId;
+use pleach_domain::plan::Plan;
+use pleach_domain::task::{Task, TaskStatus};
+use serde::Serialize;
+
+use crate::database::{Among, BatchFilter, Database, now};
+use crate::state_folder::StateFolder;
+use crate::view::{BatchView, TaskStatusWord, ViewError, rfc3339};
+
+/// So many batches back it is looked for what became of a task.
+const LOOK_BACK: usize = 50;
+
+/// How many tasks stand where.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Tally {
+    pub total: usize,
+    pub completed: usize,
+    pub in_progress: usize,
+    pub failed: usize,
+    /// Left out on purpose.
+    pub skipped: usize,
+    pub open: usize,
+    /// Of what is completed or left out on purpose, rounded down.
+    pub percentage: usize,
+}
+
+/// A phase of the plan; the one without a number holds what is in none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct PhaseOutlook {
+    pub phase: Option<u32>,
+    pub title: String,
+    #[serde(flatten)]
+    pub tally: Tally,
+}
+
+/// How far a plan is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Outlook {
+    #[serde(flatten)]
+    pub total: Tally,
+    pub phases: Vec<PhaseOutlook>,
+    /// The batches of the plan that run.
+    pub batches: Vec<u32>,
+    /// How many tasks run at once.
+    pub at_once: usize,
+    /// How long tasks took so far, if any is known.
+    pub mean_seconds: Option<f64>,
+    pub seconds_left: Option<f64>,
+    pub estimated_end: Option<String>,
+}
+
+/// What a plan stands in.
+#[derive(Debug)]
+pub struct Setting<'a> {
+    /// Where batches are.
+    pub state: &'a StateFolder,
+    /// What is known of them.
+    pub database: &'a Database,
+    /// The project, if there is one.
+    pub project: Option<&'a str>,
+    /// The plan's name in the database; none, if its states come from elsewhere.
+    pub plan: Option<&'a str>,
+    /// How many tasks run at once where no batch says otherwise.
+    pub at_once: usize,
+}
+
+/// What the database says of the tasks of a plan.
+#[derive(Default)]
+struct Known {
+    tasks: HashMap<TaskId, (TaskStatusWord, f64)>,
+    batches: Vec<u32>,
+    slots: usize,
+    past: HashMap<TaskId, Duration>,
+}
+
+impl Outlook {
+    /// Counts, and estimates the end.
+    pub fn of(plan: &Plan, setting: &Setting<'_>) -> Result<Self, ViewError> {
+        let known = Known::of(setting)?;
+        let titles: HashMap<u32, &str> = plan
+            .phases
+            .iter()
+            .map(|phase| (phase.number.0, phase.title.as_str()))
+            .collect();
+        let mut phases: BTreeMap<Option<u32>, Tally> = BTreeMap::new();
+        let mut total = Tally::default();
+        for task in &plan.tasks {
+            let stands = known.status_of(task);
+            phases
+                .entry(task.phase.map(|phase| phase.0))
+                .or_default()
+                .count(stands);
+            total.count(stands);
+        }
+        let at_once = match known.slots {
+            0 => setting.at_once,
+            slots => slots,
+        };
+        let left = known.seconds_left(plan, at_once);
+        let phases = phases.into_iter().map(|(phase, tally)| PhaseOutlook {
+            title: phase
+                .and_then(|phase| titles.get(&phase))
+                .map_or_else(String::new, |title| (*title).to_owned()),
+            phase,
+            tally,
+        });
+        let end = |left: f64| rfc3339(now().saturating_add(milliseconds(left)));
+        Ok(Self {
+            phases: phases.collect(),
+            total,
+            mean_seconds: known.mean(),
+            estimated_end: left.map(end),
+            seconds_left: left,
+            batches: known.batches,
+            at_once,
+        })
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an estimate is neither negative nor longer than a life"
+)]
+fn milliseconds(seconds: f64) -> u64 {
+    (seconds * 1_000.0) as u64
+}
+
+impl Tally {
+    fn count(&mut self, status: TaskStatus) {
+        self.total += 1;
+        let counted = match status {
+            TaskStatus::Completed => &mut self.completed,
+            TaskStatus::InProgress => &mut self.in_progress,
+            TaskStatus::Failed => &mut self.failed,
+            TaskStatus::Skipped | TaskStatus::Cancelled => &mut self.skipped,
+            TaskStatus::Pending => &mut self.open,
+        };
+        *counted += 1;
+        self.percentage = 100 * (self.completed + self.skipped) / self.total;
+    }
+}
+
+impl Known {
+    fn of(setting: &Setting<'_>) -> Result<Self, ViewError> {
+        let (Some(project), Some(plan)) = (setting.project, setting.plan) else {
+            return Ok(Self::default());
+        };
+        let filter = BatchFilter {
+            project: Some(project),
+            among: Among::All,
+        };
+        let mut known = Self {
+            past: setting.database.past_durations(project, plan)?,
+            ..Self::default()
+        };
+        let rows = setting.database.batches(filter)?;
+        let rows = rows.into_iter().filter(|row| row.plan == plan);
+        // Newest first: what a later batch says of a task counts.
+        for row in rows.take(LOOK_BACK) {
+            let view = BatchView::load(setting.state, setting.database, row.id)?;
+            known.take_in(&view.expect("rows of batches stay"));
+        }
+        Ok(known)
+    }
+
+    fn take_in(&mut self, view: &BatchView) {
+        let is_live = view.completed_at.is_none() && !view.interrupted;
+        if is_live {
+            self.batches.push(view.id);
+            self.slots += view.settings.max_concurrent;
+        }
+        for task in &view.tasks {
+            let stands = match task.status {
+                TaskStatusWord::Running if !is_live => TaskStatusWord::Queued,
+                stands => stands,
+            };
+            let entry = (stands, task.seconds);
+            self.tasks.entry(task.task_id.clone()).or_insert(entry);
+        }
+    }
+
+    /// What the plan says, and where that leaves it open, what became of it last.
+    fn status_of(&self, task: &Task) -> TaskStatus {
+        if !matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress) {
+            return task.status;
+        }
+        match self.tasks.get(&task.id).map(|(stands, _)| *stands) {
+            Some(TaskStatusWord::Running) => TaskStatus::InProgress,
+            Some(TaskStatusWord::Failed | TaskStatusWord::Skipped) => TaskStatus::Failed,
+            Some(TaskStatusWord::Cancelled) => TaskStatus::Pending,
+            _ => task.status,
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "no plan has 2^52 tasks")]
+    fn mean(&self) -> Option<f64> {
+        let sum: f64 = self.past.values().map(Duration::as_secs_f64).sum();
+        (!self.past.is_empty()).then(|| sum / self.past.len() as f64)
+    }
+
+    /// What is left takes as long as it took before, or as tasks take on average.
+    #[expect(clippy::cast_precision_loss, reason = "no plan has 2^52 tasks")]
+    fn seconds_left(&self, plan: &Plan, at_once: usize) -> Option<f64> {
+        let mean = self.mean()?;
+        let mut longest: f64 = 0.0;
+        let mut sum = 0.0;
+        let mut count: usize = 0;
+        for task in &plan.tasks {
+            let status = self.status_of(task);
+            if !matches!(status, TaskStatus::Pending | TaskStatus::InProgress) {
+                continue;
+            }
+            let took = self.past.get(&task.id).map(Duration::as_secs_f64);
+            let spent = match self.tasks.get(&task.id) {
+                Some((TaskStatusWord::Running, spent)) => *spent,
+                _ => 0.0,
+            };
+            let left = (took.unwrap_or(mean) - spent).max(0.0);
+            longest = longest.max(left);
+            sum += left;
+            count += 1;
+        }
+        let slots = at_once.min(count).max(1);
+        (count > 0).then(|| longest.max(sum / slots as f64))
+    }
+}

@@ -1,0 +1,202 @@
+//! A batch as it is stored, replayed: for those who act on what it left behind.
+//!
+//! Reads only; who shows a batch to people uses `view`.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use pleach_domain::batch::Batch;
+use pleach_domain::event::{Event, TaskEvent};
+use pleach_domain::id::TaskId;
+
+use crate::database::{Database, StoredEvent};
+use crate::git::{CommitId, Git, Store, StoreError, ref_segment};
+use crate::run::{BatchRecord, task_branch};
+use crate::state_folder::StateFolder;
+use crate::view::ViewError;
+use crate::worktree::WorktreeSpec;
+
+/// A batch, where its events have brought it.
+#[derive(Debug)]
+pub struct StoredBatch {
+    /// Its number.
+    pub id: u32,
+    /// The project it belongs to.
+    pub project: String,
+    /// Where it stands.
+    pub batch: Batch,
+    pub(crate) record: BatchRecord,
+    attempts: HashMap<(TaskId, u32), AttemptFacts>,
+}
+
+/// What the log tells of an attempt.
+#[derive(Debug, Clone)]
+pub(crate) struct AttemptFacts {
+    /// The commit it started from.
+    pub(crate) basis: Option<CommitId>,
+    /// When something last happened to it, in milliseconds since 1970.
+    pub(crate) at: u64,
+}
+
+/// Why what was named cannot be found.
+#[derive(Debug, thiserror::Error)]
+pub enum LookupError {
+    /// There is no such batch.
+    #[error("there is no batch {0}")]
+    NoBatch(u32),
+    /// The batch has no such task.
+    #[error("there is no task {task} in batch {batch}")]
+    NoTask {
+        /// The batch.
+        batch: u32,
+        /// What was named.
+        task: TaskId,
+        /// The tasks there are.
+        known: Vec<TaskId>,
+    },
+    /// What is stored cannot be read.
+    #[error(transparent)]
+    View(#[from] ViewError),
+}
+
+impl LookupError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoBatch(_) => Some("`pleach status --all` lists the batches there are".into()),
+            Self::NoTask { known, .. } => {
+                let ids: Vec<&str> = known.iter().take(12).map(TaskId::as_str).collect();
+                let more = if known.len() > ids.len() { ", …" } else { "" };
+                Some(format!("its tasks are {}{more}", ids.join(", ")))
+            }
+            Self::View(_) => None,
+        }
+    }
+}
+
+impl From<crate::database::DatabaseError> for LookupError {
+    fn from(error: crate::database::DatabaseError) -> Self {
+        Self::View(error.into())
+    }
+}
+
+impl StoredBatch {
+    /// Loads a batch.
+    pub fn load(database: &Database, id: u32) -> Result<Self, LookupError> {
+        let loaded = database.load(id)?.ok_or(LookupError::NoBatch(id))?;
+        let record: BatchRecord = serde_json::from_str(&loaded.record)
+            .map_err(|source| ViewError::Record { batch: id, source })?;
+        let mut batch = Batch::new(record.design.clone());
+        let mut attempts = HashMap::new();
+        for stored in &loaded.events {
+            batch
+                .apply(&stored.event)
+                .map_err(|source| ViewError::Event {
+                    batch: id,
+                    seq: stored.seq,
+                    source,
+                })?;
+            note_attempt(&mut attempts, &batch, stored);
+        }
+        Ok(Self {
+            id,
+            project: loaded.project,
+            batch,
+            record,
+            attempts,
+        })
+    }
+
+    /// The position of a task that was named.
+    pub fn position(&self, task: &TaskId) -> Result<usize, LookupError> {
+        let found = self.batch.position(task);
+        found.ok_or_else(|| LookupError::NoTask {
+            batch: self.id,
+            task: task.clone(),
+            known: self.ids().cloned().collect(),
+        })
+    }
+
+    /// Its tasks.
+    pub fn ids(&self) -> impl Iterator<Item = &TaskId> {
+        self.batch.tasks.iter().map(|task| &task.design.id)
+    }
+
+    /// The task that a piece of a ref or folder name stands for.
+    pub(crate) fn task_of_segment(&self, segment: &str) -> Option<usize> {
+        let mut ids = self.ids();
+        ids.position(|id| ref_segment(id.as_str()) == segment)
+    }
+
+    pub(crate) fn attempt(&self, task: usize, number: u32) -> Option<&AttemptFacts> {
+        let id = &self.batch.tasks[task].design.id;
+        self.attempts.get(&(id.clone(), number))
+    }
+
+    /// The store that its work is in, if that is still there.
+    pub fn store(&self, state: &StateFolder) -> Result<Option<Store>, StoreError> {
+        Store::existing(Git::find()?, &state.stores(), &self.record.folder)
+    }
+
+    /// The folder that whoever began it stood in.
+    pub fn folder(&self) -> &std::path::Path {
+        &self.record.folder
+    }
+
+    /// Where its worktrees are.
+    pub(crate) fn trees(&self, state: &StateFolder) -> PathBuf {
+        let root = self.record.worktrees.as_ref().map(|root| root.0.as_path());
+        state.worktrees(root, &self.project, self.id)
+    }
+
+    /// The worktree of the last attempt of a task, if there was one.
+    pub(crate) fn tree_spec(&self, state: &StateFolder, task: usize) -> Option<WorktreeSpec> {
+        let task = &self.batch.tasks[task];
+        let segment = ref_segment(task.design.id.as_str());
+        Some(WorktreeSpec {
+            path: self.trees(state).join(format!("task-{segment}")),
+            branch: task_branch(self.id, &segment),
+            basis: task.basis.as_ref()?.0.parse().ok()?,
+        })
+    }
+
+    /// The name under which the work of an attempt is kept.
+    pub(crate) fn keep_name(&self, task: usize, attempt: u32) -> String {
+        let segment = ref_segment(self.batch.tasks[task].design.id.as_str());
+        format!("batch-{}/task-{segment}/attempt-{attempt}", self.id)
+    }
+}
+
+fn note_attempt(
+    attempts: &mut HashMap<(TaskId, u32), AttemptFacts>,
+    batch: &Batch,
+    stored: &StoredEvent,
+) {
+    let Event::Task { task, event } = &stored.event else {
+        return;
+    };
+    let Some(position) = batch.position(task) else {
+        return;
+    };
+    let number = batch.tasks[position].attempts;
+    match event {
+        TaskEvent::Started { basis, .. } => {
+            let facts = AttemptFacts {
+                basis: basis.0.parse().ok(),
+                at: stored.at,
+            };
+            attempts.insert((task.clone(), number), facts);
+        }
+        // These are not about what the attempt left.
+        TaskEvent::Waiting
+        | TaskEvent::Approved
+        | TaskEvent::Rested
+        | TaskEvent::Retried
+        | TaskEvent::Published { .. } => {}
+        _ => {
+            if let Some(facts) = attempts.get_mut(&(task.clone(), number)) {
+                facts.at = stored.at;
+            }
+        }
+    }
+}
