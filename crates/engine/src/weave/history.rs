@@ -57,6 +57,12 @@ enum Destiny {
     Shown,
 }
 
+fn capitalised(subject: &str) -> String {
+    let mut letters = subject.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 /// Whether a commit's message begins with a subject, whatever its capitals.
 fn names(commit: &Commit, subject: &str) -> bool {
     let beginning = commit.message.get(..subject.len());
@@ -131,7 +137,12 @@ impl<'c> Chain<'c> {
             // A commit of an agent does not say which task it was for.
             [only] if self.basis(step).is_none() || names(only, subject) => only.message.clone(),
             several => {
-                let mut message = format!("Squash {subject}\n").into_bytes();
+                let title = match self.basis(step) {
+                    // As the work of a task is called that is one commit anyway.
+                    Some(_) => capitalised(subject),
+                    None => format!("Squash {subject}"),
+                };
+                let mut message = format!("{title}\n").into_bytes();
                 for (number, commit) in several.iter().enumerate() {
                     message.extend_from_slice(if number == 0 { b"\n* " } else { b"* " });
                     let line = commit.message.split(|byte| *byte == b'\n').next();
