@@ -307,3 +307,23 @@ fn a_dry_run_does_nothing() {
     let state = std::fs::read_dir(scene.state()).unwrap().count();
     assert_eq!(state, 0, "nothing is kept of it either");
 }
+
+/// The second agent is the person: it puts back the plan as it was, as an editor does that had it open.
+#[test]
+fn a_mark_that_a_person_saved_over_is_made_again() {
+    let scene = Scene::new(
+        "- [ ] 1.1 A\n- [ ] 1.2 B (depends: 1.1)\n",
+        "echo \"$PLEACH_TASK\" > \"file-$PLEACH_TASK\"; [ $PLEACH_TASK = 1.1 ] && exit 0
+for i in $(seq 1000); do grep -q 'x. 1.1' \"$PLAN\" && break; sleep 0.01; done
+cp TODO.md \"$PLAN.old\" && mv \"$PLAN.old\" \"$PLAN\"",
+    );
+    let config = std::fs::read_to_string(scene.repo.path().join("pleach.toml")).unwrap();
+    scene
+        .repo
+        .write("pleach.toml", format!("{config}env = [\"PLAN\"]\n"));
+    let plan = scene.repo.path().join("TODO.md");
+    let mut run = crate::command(scene.repo.path(), &scene.home(), &["run", "--yes"]);
+    let answer = Answer::from(run.env("PLAN", plan).output().unwrap());
+    answer.good();
+    assert_eq!(scene.plan(), "- [x] 1.1 A\n- [x] 1.2 B (depends: 1.1)\n");
+}

@@ -76,6 +76,21 @@ impl Marks {
         reached(Step::PlanMarked);
     }
 
+    /// Whether somebody saved an older text over ours, which no look at what we displaced can show.
+    fn is_undone(&self) -> bool {
+        let Ok(plan) = PlanFile::load(&self.path) else {
+            return false;
+        };
+        let mut changes = self.written.clone();
+        loop {
+            match set_markers(plan.text(), &changes) {
+                Ok(marked) => return marked.is_some_and(|marked| marked != plan.text()),
+                // It was taken out of the plan, and nobody needs to be told.
+                Err(error) => changes.retain(|change| change.id != *error.task()),
+            }
+        }
+    }
+
     /// Waits for the last looks, and marks again where a person's save undid a mark.
     pub(super) fn settle(&mut self, told: &mut dyn FnMut(Told<'_>)) {
         for _ in 0..MOST_REPEATS {
@@ -89,7 +104,7 @@ impl Marks {
                     )),
                 }
             }
-            if !undone {
+            if !undone && !self.is_undone() {
                 break;
             }
             self.waiting = std::mem::take(&mut self.written);
