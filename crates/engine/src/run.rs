@@ -437,16 +437,18 @@ fn create(
         message: error.to_string(),
     })?;
     let tasks: Vec<_> = record.tasks.iter().map(|task| task.id.clone()).collect();
-    database.create_batch(
-        number,
-        &NewBatch {
-            project: &paths::project_name(store),
-            repository: &record.folder,
-            plan: &record.plan.to_string_lossy(),
-            record: &text,
-            tasks: &tasks,
-        },
-    )?;
+    let new = NewBatch {
+        project: &paths::project_name(store),
+        repository: &record.folder,
+        plan: &record.plan.to_string_lossy(),
+        record: &text,
+        tasks: &tasks,
+    };
+    if let Err(error) = database.create_batch(number, &new) {
+        // Nobody knows of the number yet; a folder that stays is an empty one.
+        let _ = std::fs::remove_dir_all(&folder);
+        return Err(error.into());
+    }
     reached(Step::BatchStored);
     Ok((number, lock))
 }

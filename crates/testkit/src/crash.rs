@@ -115,6 +115,19 @@ pub fn processes_of(folder: &Path) -> Vec<String> {
         .collect()
 }
 
+/// The numbers of the processes that a process has started and not collected.
+pub fn children_of(pid: u32) -> Vec<i32> {
+    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+    all.filter_map(|entry| {
+        let number = entry.file_name().to_str()?.parse().ok()?;
+        let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+        // The name in brackets may hold spaces and brackets of its own.
+        let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
+        (parent == pid.to_string()).then_some(number)
+    })
+    .collect()
+}
+
 /// Everything below a folder whose name fits, by its path within.
 pub fn find_below(folder: &Path, fits: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -185,6 +198,7 @@ mod tests {
         ] {
             let mut child = command.spawn().unwrap();
             let found = processes_of(&place);
+            assert!(children_of(std::process::id()).contains(&child.id().cast_signed()));
             child.kill().unwrap();
             child.wait().unwrap();
             assert_eq!(found.len(), 1, "{found:?}");

@@ -11,7 +11,9 @@ mod nasty;
 mod repo;
 mod tangle;
 
-pub use crash::{Moments, Struck, find_below, locks_below, processes_of, run_to_end, strike};
+pub use crash::{
+    Moments, Struck, children_of, find_below, locks_below, processes_of, run_to_end, strike,
+};
 pub use fingerprint::Fingerprint;
 pub use git_server::{Access, GitServer, Request};
 pub use merge_loop::{MergeLoop, merge_loop, merge_tree_loop};

@@ -3,8 +3,8 @@
 use std::process::Child;
 use std::time::{Duration, SystemTime};
 
-use pleach_testkit::{Moments, Struck, strike};
-use rustix::process::{Pid, Signal, kill_process_group};
+use pleach_testkit::{Moments, Struck, children_of, strike};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::ordeal::{Deed, Ordeal, Task, Variant};
 use super::survived::check_survived;
@@ -44,6 +44,8 @@ enum Victim {
     Program,
     /// Everything of its process group.
     Group,
+    /// The program with its gits and the wrappers of its agents, which are left to themselves.
+    Family,
 }
 
 /// How many deaths are wanted of each of the tests.
@@ -68,11 +70,22 @@ fn kill(child: &mut Child, victim: Victim) {
     match victim {
         Victim::Program => child.kill().unwrap(),
         Victim::Group => kill_process_group(Pid::from_child(child), Signal::KILL).unwrap(),
+        Victim::Family => {
+            // One that is stopped collects nobody, so that no number is given to another process.
+            kill_process(Pid::from_child(child), Signal::STOP).unwrap();
+            for pid in children_of(child.id())
+                .into_iter()
+                .filter_map(Pid::from_raw)
+            {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+            child.kill().unwrap();
+        }
     }
 }
 
 /// Runs the plan to its end and kills it on the way; tells how often.
-fn live_through(variant: Variant, victim: Victim, moments: &mut Moments) -> usize {
+fn live_through(variant: Variant, victims: &[Victim], moments: &mut Moments) -> usize {
     let ordeal = Ordeal::new(&TASKS, variant);
     let mut deaths = 0;
     while deaths < DEATHS {
@@ -81,6 +94,7 @@ fn live_through(variant: Variant, victim: Victim, moments: &mut Moments) -> usiz
         let time = moments.within(Duration::from_millis(longest));
         let mut run = ordeal.run();
         std::os::unix::process::CommandExt::process_group(&mut run, 0);
+        let victim = victims[deaths % victims.len()];
         let struck = strike(&mut run, &ordeal.said(), time, |child| kill(child, victim));
         if let Struck::Ended(status) = struck.unwrap() {
             assert_eq!(status.code(), Some(1), "{}", ordeal.story());
@@ -102,13 +116,13 @@ fn live_through(variant: Variant, victim: Victim, moments: &mut Moments) -> usiz
     clippy::print_stdout,
     reason = "whoever starts thousands wants to know how far they are"
 )]
-fn live_through_many(variant: Variant, victim: Victim) {
+fn live_through_many(variant: Variant, victims: &[Victim]) {
     let seed = seed();
     println!("PLEACH_SEED={seed}");
     let mut moments = Moments::of(seed);
     let (mut deaths, mut batches) = (0, 0);
     while deaths < wanted() {
-        deaths += live_through(variant, victim, &mut moments);
+        deaths += live_through(variant, victims, &mut moments);
         batches += 1;
         println!("{deaths} deaths in {batches} batches");
     }
@@ -121,15 +135,15 @@ fn a_run_may_be_killed_at_any_moment() {
         on_conflict: "skip",
         merge: "merge",
     };
-    live_through_many(variant, Victim::Program);
+    live_through_many(variant, &[Victim::Program]);
 }
 
 #[test]
-fn a_run_may_be_killed_with_its_gits_at_any_moment() {
+fn a_run_may_be_killed_with_its_gits_and_wrappers_at_any_moment() {
     let variant = Variant {
         keep_failed: "true",
         on_conflict: "rerun",
         merge: "merge",
     };
-    live_through_many(variant, Victim::Group);
+    live_through_many(variant, &[Victim::Group, Victim::Family]);
 }

@@ -1,12 +1,14 @@
 //! `pleach run`, killed at every step of every effect.
 
 use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Stdio};
 
 use pleach_engine::step::{ALL, DIE_AT, Step};
 use pleach_testkit::run_to_end;
 
 use super::ordeal::{Deed, LONG, Ordeal, Task, Variant};
 use super::survived::check_survived;
+use crate::Answer;
 
 const TASKS: [Task; 8] = [
     Task::new("1.1", Deed::Commit, 0),
@@ -69,6 +71,44 @@ fn a_result_with_another_history_is_published_once() {
             }
         }
     });
+}
+
+#[test]
+fn of_several_runs_after_a_crash_one_goes_on_and_the_others_say_so() {
+    let variant = Variant {
+        keep_failed: "false",
+        on_conflict: "skip",
+        merge: "merge",
+    };
+    let ordeal = Ordeal::new(&TASKS, variant);
+    assert!(dies(&ordeal, "ProcessNoted"));
+    let start = |_| {
+        let mut run = ordeal.run();
+        run.stdout(Stdio::piped()).stderr(Stdio::piped());
+        run.spawn().unwrap()
+    };
+    let runs: Vec<Child> = (0..3).map(start).collect();
+    let mut codes = Vec::new();
+    for run in runs {
+        let answer = Answer::from(run.wait_with_output().unwrap());
+        if answer.code == 2 {
+            assert!(
+                answer.err.contains("is in batch 1, which is not over"),
+                "{}",
+                answer.err
+            );
+        }
+        codes.push(answer.code);
+    }
+    codes.sort_unstable();
+    assert_eq!(codes, [1, 2, 2], "{}", ordeal.story());
+    let batches = std::fs::read_dir(ordeal.state_path().join("batches")).unwrap();
+    assert_eq!(
+        batches.count(),
+        1,
+        "those who could not begin leave no folder"
+    );
+    check_survived(&ordeal);
 }
 
 /// Whether a run that is to die at a point does so; one that does not is over.
