@@ -61,13 +61,17 @@ fn running(batch: &Batch) -> Vec<Action> {
         return blocked;
     }
     let mut actions: Vec<Action> = stops(batch).collect();
+    // It takes a moment, and decides what may start, and from where.
+    if let Some(weave) = next_weave(batch) {
+        actions.push(weave);
+        return actions;
+    }
     let mut notes = ended_stages(batch);
     notes.extend(next_stage(batch));
     if notes.is_empty() {
         actions.extend(starts(batch));
     }
     actions.extend(notes);
-    actions.extend(next_weave(batch));
     if actions.is_empty() && all_over(batch) {
         actions.push(Action::Note(BatchEvent::Merging));
     }
@@ -88,7 +92,7 @@ fn stops(batch: &Batch) -> impl Iterator<Item = Action> {
     positions(batch, |state| matches!(state, TaskState::Stopping { .. })).map(Action::Stop)
 }
 
-/// Comes last of all actions: what it leads to may forbid what was planned before.
+/// Comes last of all actions, and before any start: what it leads to may forbid what was planned before.
 fn next_weave(batch: &Batch) -> Option<Action> {
     batch.built.first().map(|task| Action::Weave(*task))
 }
@@ -227,7 +231,7 @@ fn starts(batch: &Batch) -> Vec<Action> {
         }
         Mode::Parallel { slots } => {
             // What collided runs alone, when nothing else can.
-            if first.is_empty() && running == 0 && batch.built.is_empty() {
+            if first.is_empty() && running == 0 {
                 return again
                     .first()
                     .map(|task| Action::Start(*task))
@@ -261,7 +265,7 @@ fn next_of_queue(
     approval: Approval,
 ) -> Vec<Action> {
     let waiting = positions(batch, |state| *state == TaskState::Waiting).count();
-    let busy = running + waiting > 0 || !batch.built.is_empty();
+    let busy = running + waiting > 0;
     // A task that failed is tried again before the next one is thought of.
     let resting = positions(batch, |state| {
         matches!(state, TaskState::Resting { .. } | TaskState::Limited { .. })
@@ -304,7 +308,7 @@ fn ready(batch: &Batch, running: usize) -> Vec<usize> {
         state.is_idle() && *state != TaskState::Queued
     })
     .count();
-    let idle = running == 0 && pausing == 0 && batch.built.is_empty();
+    let idle = running == 0 && pausing == 0;
     if !idle || ready.iter().any(in_open_phase) {
         ready.retain(in_open_phase);
     } else if let Some(earliest) = ready

@@ -12,7 +12,7 @@ fn ready_tasks_start_as_slots_allow() {
         "2 retries=0",
         "1\n2\n3",
         "1:started 2:started 1:built",
-        "start 3; weave 1",
+        "weave 1",
     );
     check("9 retries=0", "1\n2 < 1", "", "start 1");
 }
@@ -22,6 +22,13 @@ fn the_longest_remaining_path_starts_first_then_priority_then_plan_order() {
     check("2 retries=0", "1\n2\n3 < 2\n4 < 3", "", "start 2; start 1");
     check("1 retries=0", "1 ~30\n2 ~480", "", "start 2");
     check("1 retries=0", "1\n2 !high", "", "start 2");
+}
+
+#[test]
+fn a_slot_is_left_for_a_longer_path_that_waits_for_the_weaving() {
+    let plan = "1\n2\n3 < 2\n4 < 3";
+    check("1 retries=0", plan, "2:started 2:built", "weave 2");
+    check("1 retries=0", plan, "2:started 2:built 2:woven", "start 3");
 }
 
 #[test]
