@@ -16,6 +16,7 @@ mod held;
 mod logs;
 mod mark;
 mod next;
+mod order;
 mod plan;
 mod processes;
 mod recover;
@@ -30,6 +31,7 @@ mod stopping;
 mod unfit;
 mod weave;
 mod worktrees;
+mod write_back;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -88,6 +88,18 @@ fn an_agent_that_dies_of_a_signal_is_retried() {
 }
 
 #[test]
+fn a_usage_limit_is_waited_for_and_is_no_failure() {
+    let shell = "[ $PLEACH_ATTEMPT = 3 ] && exec touch done; echo 'Usage limit. Retry after 120ms'; exit 75";
+    let scene = Scene::of("1", "retries = 0\nretry_pause = \"1h\"", shell);
+    let story = scene.story(&[]);
+    story.check(0, "1:merged");
+    let limits = story.told("batch:task:limited");
+    let pauses: Vec<_> = limits.iter().map(|told| &told["pauseMs"]).collect();
+    assert_eq!(pauses, [120, 120], "as long as it says");
+    assert!(story.told("batch:task:retrying").is_empty());
+}
+
+#[test]
 fn a_task_that_takes_too_long_is_stopped_and_timed_out() {
     let scene = Scene::of("1, 2 1", "", "");
     let settings = "plan = \"plan.json\"\nretries = 2";

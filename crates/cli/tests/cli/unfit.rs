@@ -106,6 +106,22 @@ fn an_empty_selection() {
 }
 
 #[test]
+fn programs_are_told_what_is_wrong_as_json() {
+    let scene = scene();
+    for (words, code, name) in [
+        (&["--json", "--base", "nowhere"][..], 2, "base_not_found"),
+        (&["--json", "--agent", "nobody"], 3, "no_agent"),
+        (&["--json", "67-65"], 2, "bad_selection"),
+    ] {
+        let answer = scene.run(words);
+        let error = answer.json()["error"].clone();
+        assert_eq!((answer.code, error["code"].as_str()), (code, Some(name)));
+        assert!(error["message"].is_string() && error["hint"].is_string());
+        check_nothing_was_done(&scene);
+    }
+}
+
+#[test]
 fn no_consent() {
     let scene = scene();
     let answer = pleach(scene.repo.path(), &scene.home(), &["run"]);
