@@ -153,10 +153,7 @@ fn every_way_to_merge_gives_the_same_tree_and_its_own_history() {
         echo y >> file-$PLEACH_TASK";
     let expected: [(&str, &[&str]); 4] = [
         ("merge", &["Merge task 1: T1 (2)", "Merge task 2: T2 (2)"]),
-        (
-            "squash",
-            &["Squash task 1: T1 (1)", "Squash task 2: T2 (1)"],
-        ),
+        ("squash", &["Task 1: T1 (1)", "Task 2: T2 (1)"]),
         (
             "rebase",
             &[
