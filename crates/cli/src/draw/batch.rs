@@ -150,7 +150,7 @@ fn foot(batch: &BatchView, width: Option<usize>) -> Vec<String> {
     let room = width.map_or(usize::MAX, |width| width.saturating_sub(2));
     let mut lines = Vec::new();
     let mut say = |style: Style, text: &str| {
-        lines.push(format!("  {style}{}{style:#}", cut(&one_line(text), room)));
+        lines.push(format!("  {style}{}{style:#}", cut(text, room)));
     };
     let id = batch.id;
     if batch.interrupted {
@@ -158,10 +158,10 @@ fn foot(batch: &BatchView, width: Option<usize>) -> Vec<String> {
         say(PLAIN, &format!("go on   pleach run --resume {id}"));
         say(PLAIN, &format!("end it  pleach cancel {id}"));
     } else if let Some(error) = &batch.error {
-        say(RED, error);
+        say(RED, &one_line(error));
     }
     if let Some(branch) = &batch.batch_branch {
-        say(PLAIN, &format!("→ {branch}"));
+        say(PLAIN, &format!("→ {}", one_line(branch)));
     }
     lines
 }

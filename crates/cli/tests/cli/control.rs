@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::command;
 use crate::held::Held;
 
 const TWO: &str = "- [ ] 1.1 A\n- [ ] 1.2 B\n";
@@ -121,6 +122,21 @@ fn an_interrupted_batch_is_shown_as_such_and_ended_by_whoever_cancels_it() {
     assert_eq!(held.batch(1)["status"], "cancelled");
     assert_eq!(held.scene.show("pleach/task-1/1-2e1", "half-1.1"), "half");
     drop(gate);
+}
+
+#[test]
+fn a_batch_that_never_began_can_be_ended_too() {
+    let held = Held::new(TWO);
+    let mut run = command(
+        held.scene.repo.path(),
+        &held.scene.home(),
+        &["run", "--yes"],
+    );
+    run.env("PLEACH_DIE_AT", "BatchStored");
+    assert_eq!(run.output().unwrap().status.code(), None);
+    held.pleach(&["cancel", "1"]).good();
+    assert_eq!(held.states(1), "1.1:cancelled 1.2:cancelled");
+    assert_eq!(held.batch(1)["status"], "cancelled");
 }
 
 #[test]

@@ -84,3 +84,65 @@ fn own_bytes(folder: &Path) -> u64 {
         })
         .sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::path::PathBuf;
+
+    use pleach_testkit::TestRepo;
+
+    use super::*;
+    use crate::git::{CommitId, Git};
+
+    /// Writes an object that nothing leads to, as if that had been so long ago.
+    fn write_loose(store: &Store, text: &str, ago: Duration) -> String {
+        let write = ["hash-object", "-w", "--stdin"];
+        let id = store.call().args(write).stdin(text).output().unwrap();
+        let id = String::from_utf8(id).unwrap().trim().to_owned();
+        let path = format!("objects/{}/{}", &id[..2], &id[2..]);
+        let file = File::open(store.git_dir().join(path)).unwrap();
+        file.set_modified(SystemTime::now() - ago).unwrap();
+        id
+    }
+
+    fn has(store: &Store, id: &str) -> bool {
+        store.look_up(&[id.to_owned()]).unwrap()[0].is_some()
+    }
+
+    fn packs(store: &Store) -> Vec<PathBuf> {
+        let shared = shared_packs(&store.git_dir().join("objects/pack"));
+        let folder = store.git_dir().join("objects/pack");
+        shared.iter().map(|name| folder.join(name)).collect()
+    }
+
+    #[test]
+    fn old_waste_goes_and_what_is_kept_young_or_shared_stays() {
+        let repo = TestRepo::new();
+        repo.git(&["gc", "--quiet"]);
+        let store = Store::open(Git::find().unwrap(), &repo.beside("stores"), repo.path()).unwrap();
+        let head: CommitId = repo.head().parse().unwrap();
+        let tree = store.tree_of(&head).unwrap();
+        let kept = store
+            .commit_tree(&tree, &[&head], "kept", Some(1_000_000_000))
+            .unwrap();
+        store.keep(&kept, "batch-1/task-1/attempt-1").unwrap();
+        let (day, month) = (Duration::from_hours(24), Duration::from_hours(30 * 24));
+        let old = write_loose(&store, "old", 3 * month);
+        let young = write_loose(&store, "young", day);
+        let shared = packs(&store);
+        assert_eq!(
+            shared.len(),
+            1,
+            "the store shares a pack with the repository"
+        );
+        store.repack(month).unwrap();
+        assert!(!has(&store, &old), "old waste is gone");
+        assert!(has(&store, &young), "young waste may be somebody's");
+        assert!(has(&store, kept.as_str()), "kept work stays");
+        assert_eq!(packs(&store), shared, "the shared pack is still shared");
+        repo.git_in(&store.git_dir(), &["fsck", "--strict"]);
+        store.repack(Duration::ZERO).unwrap();
+        assert!(has(&store, kept.as_str()), "and stays for good");
+    }
+}
