@@ -7,7 +7,7 @@ use pleach_engine::outlook::{Outlook, Tally};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::words::{cut, one_line};
-use crate::columns::{about, padded};
+use crate::columns::{about, padded, seconds};
 use crate::commands::progress::time;
 
 const BOLD: Style = Style::new().bold();
@@ -108,9 +108,10 @@ fn drawn(tally: &Tally, width: usize) -> String {
 
 fn what_comes(outlook: &Outlook) -> String {
     let mut facts = Vec::new();
-    if let Some(left) = outlook.seconds_left {
+    // Whoever takes longer than usual makes every estimate nothing.
+    if let Some(left) = outlook.seconds_left.filter(|left| *left >= 1.0) {
         let at_once = outlook.at_once;
-        let mean = outlook.mean_seconds.map(time).map(about);
+        let mean = outlook.mean_seconds.map(time).map(seconds);
         let mean = mean.unwrap_or_default();
         facts.push(format!(
             "about {} left, {at_once} at once; tasks took {mean} on average",

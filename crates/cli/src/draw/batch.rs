@@ -125,7 +125,7 @@ fn head(batch: &BatchView, width: Option<usize>, home: Home) -> Vec<String> {
     if batch.started_at.is_some() {
         facts.push(seconds(Duration::from_secs_f64(batch.seconds)));
     }
-    if let Some(left) = batch.seconds_left {
+    if let Some(left) = batch.seconds_left.filter(|left| *left >= 1.0) {
         facts.push(format!(
             "about {} left",
             about(Duration::from_secs_f64(left))
