@@ -2,6 +2,7 @@
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Stdio};
+use std::thread::Builder;
 
 use pleach_engine::step::{ALL, DIE_AT, Step};
 use pleach_testkit::run_to_end;
@@ -52,13 +53,18 @@ fn check(step: Step, times: u32, keep_failed: &'static str, merge: &'static str)
     check_survived(&ordeal);
 }
 
-/// Early in a run and later on, side by side, because runs wait more than they work.
-#[track_caller]
-fn check_all(step: Step) {
+/// All at once, because runs wait more than they work: for early times and for later ones, if there are any.
+fn check_all(steps: &[Step]) {
     std::thread::scope(|scope| {
-        let later = scope.spawn(|| check(step, 3, "true", "merge"));
-        check(step, 1, "false", "merge");
-        later.join().unwrap();
+        for step in steps {
+            let name = |times: u32| Builder::new().name(format!("{step:?}:{times}"));
+            let early = name(1).spawn_scoped(scope, || check(*step, 1, "false", "merge"));
+            early.unwrap();
+            if !is_passed_once(*step) {
+                let later = name(3).spawn_scoped(scope, || check(*step, 3, "true", "merge"));
+                later.unwrap();
+            }
+        }
     });
 }
 
@@ -132,61 +138,54 @@ fn is_of_recovery(step: Step) -> bool {
     place(step) >= place(Step::BatchTakenUp)
 }
 
+/// A run does not come by again.
+fn is_passed_once(step: Step) -> bool {
+    use Step as S;
+    let begins = matches!(step, S::FolderMade | S::BatchStored | S::BatchStarted);
+    let resumes = matches!(
+        step,
+        S::BatchTakenUp | S::ResumptionStored | S::LeftoversEnded | S::BranchReset
+    );
+    let ends = matches!(
+        step,
+        S::AllOver
+            | S::ResultWoven
+            | S::BatchPublished
+            | S::AllCleared
+            | S::PlanSettled
+            | S::BatchEnded
+    );
+    begins || resumes || ends
+}
+
 macro_rules! deaths {
-    ($($name:ident: $step:ident,)*) => {
+    ($($name:ident: $($step:ident)*,)*) => {
         mod a_run_goes_on_after_it_died_when {
+            use super::Step;
+
             $(#[test]
             fn $name() {
-                super::check_all(super::Step::$step);
+                super::check_all(&[$(Step::$step),*]);
             })*
         }
 
         #[test]
         fn every_step_is_tried() {
-            assert_eq!(ALL, [$(Step::$step),*]);
+            assert_eq!(ALL, [$($(Step::$step),*),*]);
         }
     };
 }
 
 deaths! {
-    the_folder_of_the_batch_was_made: FolderMade,
-    the_batch_was_stored: BatchStored,
-    the_batch_had_begun: BatchStarted,
-    a_task_had_begun: TaskStarted,
-    a_worktree_was_noted: WorktreeNoted,
-    a_branch_was_taken: BranchTaken,
-    a_worktree_was_registered: WorktreeRegistered,
-    a_worktree_was_filled: WorktreeFilled,
-    a_worktree_was_made: WorktreeMade,
-    a_setup_had_run: SetupRun,
-    a_wrapper_was_launched: WrapperLaunched,
-    a_process_was_noted: ProcessNoted,
-    an_agent_had_ended: AgentEnded,
-    a_commit_was_made: CommitMade,
-    work_was_captured: WorkCaptured,
-    work_was_kept: WorkKept,
-    an_ending_was_heard: EndingHeard,
-    an_ending_was_stored: EndingStored,
-    a_branch_was_woven: BranchWoven,
-    a_weaving_was_stored: WeavingStored,
-    files_were_moved_away: FilesMovedAway,
-    a_registration_was_void: RegistrationVoid,
-    a_worktree_was_removed: WorktreeRemoved,
-    a_plan_was_drafted: PlanDrafted,
-    a_plan_was_exchanged: PlanExchanged,
-    a_plan_was_marked: PlanMarked,
-    all_was_over: AllOver,
-    the_result_was_woven: ResultWoven,
-    objects_were_copied: ObjectsCopied,
-    the_batch_was_published: BatchPublished,
-    a_task_was_published: TaskPublished,
-    all_was_cleared: AllCleared,
-    the_plan_was_settled: PlanSettled,
-    the_batch_had_ended: BatchEnded,
-    the_batch_was_taken_up: BatchTakenUp,
-    a_resumption_was_stored: ResumptionStored,
-    leftovers_were_ended: LeftoversEnded,
-    the_branch_was_reset: BranchReset,
-    an_attempt_was_retired: AttemptRetired,
-    an_interruption_was_stored: InterruptionStored,
+    it_had_hardly_begun: FolderMade BatchStored BatchStarted TaskStarted,
+    a_worktree_was_being_made: WorktreeNoted BranchTaken WorktreeRegistered WorktreeFilled WorktreeMade,
+    an_agent_was_being_run: SetupRun WrapperLaunched ProcessNoted AgentEnded,
+    work_was_being_taken: CommitMade WorkCaptured WorkKept EndingHeard EndingStored,
+    a_branch_was_being_woven: BranchWoven WeavingStored,
+    a_worktree_was_being_removed: FilesMovedAway RegistrationVoid WorktreeRemoved,
+    the_plan_was_being_marked: PlanDrafted PlanExchanged PlanMarked,
+    the_result_was_being_made: AllOver ResultWoven ObjectsCopied BatchPublished TaskPublished,
+    it_was_about_to_end: AllCleared PlanSettled BatchEnded,
+    it_was_being_taken_up: BatchTakenUp ResumptionStored LeftoversEnded BranchReset,
+    what_was_interrupted_was_being_kept: AttemptRetired InterruptionStored,
 }
