@@ -110,7 +110,11 @@ impl Sight {
         loop {
             let seen = self.database.last_seq()?;
             let views = self.load(numbers)?;
-            if on_terminal {
+            let goes_on = |view: &BatchView| view.completed_at.is_none() && !view.interrupted;
+            let is_over = !views.iter().any(goes_on);
+            if on_terminal && is_over {
+                screen.draw(&table(&views, home));
+            } else if on_terminal {
                 screen.draw(&fitting(&views, home));
             } else {
                 let news = news(&views, reader);
@@ -119,8 +123,7 @@ impl Sight {
                 }
                 told = news.into_iter().map(|(what, _)| what).collect();
             }
-            let goes_on = |view: &BatchView| view.completed_at.is_none() && !view.interrupted;
-            if !views.iter().any(goes_on) {
+            if is_over {
                 return Ok(Exit::Success);
             }
             self.wait_for_news(seen)?;

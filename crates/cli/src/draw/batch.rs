@@ -61,9 +61,13 @@ pub(crate) fn draw_within(
     let room = height.saturating_sub(lines.len() + foot.len() + 1);
     let mut left_out = 0;
     let mut rows = Vec::new();
-    let is_busy = |task: &&TaskView| matches!(sign_of(batch, task).1, "▶" | "◷" | "✗");
-    let (busy, idle): (Vec<_>, Vec<_>) = batch.tasks.iter().partition(is_busy);
-    for task in busy.iter().chain(&idle) {
+    let mut tasks: Vec<&TaskView> = batch.tasks.iter().collect();
+    tasks.sort_by_key(|task| match sign_of(batch, task).1 {
+        "▶" | "◷" => 0,
+        "✗" => 1,
+        _ => 2,
+    });
+    for task in tasks {
         let row = table.row(batch, task);
         if left_out > 0 || rows.len() + row.len() > room {
             left_out += 1;
