@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use pleach_domain::batch::{AttemptEnding, BatchStatus, Chance, Message};
+use pleach_domain::batch::{AttemptEnding, Chance, Message};
 use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::task_state::{Commit, TaskState};
 
@@ -23,9 +23,6 @@ impl Loop<'_> {
     pub(super) fn take_up(&mut self) -> Result<(), RunError> {
         reached(Step::BatchTakenUp);
         self.take_in(Event::Batch(BatchEvent::Resumed));
-        if self.batch.status == BatchStatus::Pending {
-            self.take_in(Event::Batch(BatchEvent::Started));
-        }
         self.flush()?;
         reached(Step::ResumptionStored);
         self.end_what_runs()?;
