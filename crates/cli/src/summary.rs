@@ -74,10 +74,18 @@ pub(crate) fn print(summary: &Summary) {
             "\nNothing was merged, so there is no branch.\n"
         )),
     }
-    tell(format_args!(
-        "  {DIM}output of the agents{DIM:#}  {}\n",
-        summary.logs.display()
-    ));
+}
+
+/// Where to read on, if something failed.
+pub(crate) fn print_why(summary: &Summary) {
+    let failed = |ending: &Ending| matches!(ending, Ending::Failed { .. } | Ending::TimedOut);
+    let mut tasks = summary.tasks.iter();
+    if let Some(task) = tasks.find(|task| task.ending.as_ref().is_some_and(failed)) {
+        let (number, id) = (summary.number, &task.id);
+        tell(format_args!(
+            "  {DIM}see why{DIM:#}     pleach logs {number} {id}\n"
+        ));
+    }
 }
 
 /// How long agents were at it, and how many of them.

@@ -14,10 +14,11 @@ use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
 
 use crate::commands::run::{own_program, waves};
-use crate::commands::watch::carry_out;
+use crate::commands::watch::follow;
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{Reader, tell};
 use crate::preview::Preview;
+use crate::summary;
 
 /// What becomes of the demo's tasks, by their order in the plan.
 const EXPECTED: [&str; 9] = [
@@ -57,7 +58,8 @@ pub(crate) fn run() -> Result<Exit, Failures> {
         agent: &*request.agent.agent(&request.program),
     }
     .print();
-    let summary = carry_out(prepare(request)?, Reader::Person)?;
+    let summary = follow(prepare(request)?, Reader::Person, |_| {})?;
+    summary::print(&summary);
     tell(format_args!(
         "\nThe conflict, the failure and what it blocks are part of the show.\n\
          The repository is {}; remove {} when you have seen enough.\n",

@@ -21,6 +21,23 @@ pub(crate) fn carry_out_after(
     reader: Reader,
     begun: impl FnOnce(u32),
 ) -> Result<Summary, Failures> {
+    let summary = follow(prepared, reader, begun)?;
+    match reader {
+        Reader::Person => {
+            summary::print(&summary);
+            summary::print_why(&summary);
+        }
+        Reader::Program => summary::print_json(&summary),
+    }
+    Ok(summary)
+}
+
+/// Runs a prepared batch to its end and tells what happens on the way.
+pub(crate) fn follow(
+    prepared: Prepared,
+    reader: Reader,
+    begun: impl FnOnce(u32),
+) -> Result<Summary, Failures> {
     stop_on_signals(prepared.controls())?;
     let reporter = Reporter::new(reader, &prepared);
     let mut begun = Some(begun);
@@ -32,10 +49,6 @@ pub(crate) fn carry_out_after(
         }
         reporter.tell(&told);
     })?;
-    match reader {
-        Reader::Person => summary::print(&summary),
-        Reader::Program => summary::print_json(&summary),
-    }
     Ok(summary)
 }
 

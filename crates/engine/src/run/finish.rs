@@ -148,7 +148,6 @@ impl Loop<'_> {
             branch: self.published().map(|(branch, _)| branch),
             tasks: tasks.collect(),
             time: self.clock.total(),
-            logs: self.workshop.folder.clone(),
         }
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! Facts only; how they are printed is the terminal's business.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use pleach_domain::batch::BatchStatus;
@@ -28,8 +27,6 @@ pub struct Summary {
     pub tasks: Vec<TaskReport>,
     /// How long it took.
     pub time: Duration,
-    /// The folder with the agents' output.
-    pub logs: PathBuf,
 }
 
 /// What became of a task.
