@@ -130,6 +130,17 @@ impl Outlook {
     }
 }
 
+/// Marks the open tasks of a plan as failed that failed, conflicted or were blocked when they last ran.
+pub fn recall_failures(plan: &mut Plan, setting: &Setting<'_>) -> Result<(), ViewError> {
+    let known = Known::of(setting)?;
+    for task in &mut plan.tasks {
+        if known.status_of(task) == TaskStatus::Failed {
+            task.status = TaskStatus::Failed;
+        }
+    }
+    Ok(())
+}
+
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

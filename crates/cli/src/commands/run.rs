@@ -11,11 +11,14 @@ use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_domain::task_state::Ending;
 use pleach_engine::config::{Config, Mode, NotYet};
+use pleach_engine::database::Database;
+use pleach_engine::outlook::{Setting, recall_failures};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::prompt::Template;
 use pleach_engine::run::{
     Fetch, Prepared, RunError, RunRequest, Summary, interrupted, prepare, take_up,
 };
+use pleach_engine::scope::Scope;
 use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::weave::Strategy;
@@ -95,6 +98,21 @@ impl Place {
         carry_out(prepared, self.reader).map(Some)
     }
 
+    /// The plan says what is wanted and what is done; what failed is known from batches that ran.
+    fn recall_failures(&self, source: &mut PlanSource) -> Result<(), Failures> {
+        let scope = Scope::of(&self.folder)?;
+        let plan = source.path.canonicalize().ok();
+        let plan = plan.map(|path| path.to_string_lossy().into_owned());
+        let setting = Setting {
+            state: &self.state,
+            database: &Database::open(&self.state)?,
+            project: scope.project(),
+            plan: plan.as_deref(),
+            at_once: 1,
+        };
+        Ok(recall_failures(&mut source.document.plan, &setting)?)
+    }
+
     fn resume(&self, wanted: Option<u32>) -> Result<Exit, Failures> {
         let number = match wanted {
             Some(number) => number,
@@ -122,7 +140,14 @@ impl Place {
         settings: Settings,
         resumed: &[Summary],
     ) -> Result<Exit, Failures> {
-        let source = PlanSource::load(arguments.plan.as_deref())?;
+        let mut source = PlanSource::load(arguments.plan.as_deref())?;
+        let mut words = arguments
+            .select
+            .iter()
+            .flat_map(|word| word.split([',', ' ']));
+        if words.any(|word| word == "failed") {
+            self.recall_failures(&mut source)?;
+        }
         let earlier = resumed.iter().map(exit).max();
         let chosen = match (chosen_tasks(&source, arguments, resumed)?, earlier) {
             (chosen, Some(exit)) if chosen.is_empty() => return Ok(exit),

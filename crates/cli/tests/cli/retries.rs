@@ -26,6 +26,17 @@ fn an_agent_that_fails_twice_is_retried_with_growing_pauses_and_succeeds() {
 }
 
 #[test]
+fn what_failed_last_can_be_chosen_by_that() {
+    let shell = "[ $PLEACH_TASK$PLEACH_BATCH = 21 ] && exit 1; echo x > file-$PLEACH_TASK";
+    let scene = Scene::of("1, 2, 3 2", "retries = 0", shell);
+    scene.story(&[]).check(1, "1:merged 2:failed 3:blocked");
+    scene.story(&["failed"]).check(0, "2:merged 3:merged");
+    let nothing = scene.run(&["failed"]);
+    assert_eq!(nothing.code, 2);
+    assert!(nothing.err.contains("no task failed"), "{}", nothing.err);
+}
+
+#[test]
 fn every_attempt_starts_clean_and_what_the_others_did_is_kept() {
     let shell = "echo $PLEACH_ATTEMPT >> half; exit 1";
     let scene = Scene::of("1", QUICK, shell);
