@@ -15,18 +15,23 @@ use crate::git::{CommitId, ref_segment};
 use crate::step::{Step, reached};
 
 impl Loop<'_> {
-    /// Brings everything to its end and closes the batch with an event.
+    /// Brings everything to its end and closes the batch with an event; nothing, if that is another one by now.
     pub(super) fn finish(
         &mut self,
         event: BatchEvent,
         inbox: &Receiver<Heard>,
     ) -> Result<(), RunError> {
         self.flush()?;
+        let status = self.batch.status.clone();
         while !self.clearing.is_empty() {
             match inbox.recv() {
                 Ok(heard) => self.hear(heard)?,
                 Err(_) => break,
             }
+        }
+        if self.batch.status != status {
+            // A person cancelled what was giving up.
+            return Ok(());
         }
         self.weave_result()?;
         reached(Step::ResultWoven);
