@@ -429,6 +429,23 @@ fn a_published_branch_is_never_moved() {
 }
 
 #[test]
+fn a_branch_that_got_a_number_moves_on_under_it_until_somebody_else_moves_it() {
+    let repo = TestRepo::new();
+    let (first, second) = (id(&repo.head()), id(&repo.commit("second")));
+    repo.git(&["branch", "pleach/batch-1", second.as_str()]);
+    let store = open(&repo);
+    let wanted = "pleach/batch-1";
+    let numbered = store.publish(&first, wanted, None).unwrap();
+    assert_eq!(numbered, "pleach/batch-1-2");
+    let moved = store.publish(&second, wanted, Some((&numbered, &first)));
+    assert_eq!(moved.unwrap(), numbered);
+    let third = id(&repo.commit("third"));
+    let theirs = store.publish(&third, wanted, Some((&numbered, &first)));
+    assert_eq!(theirs.unwrap(), "pleach/batch-1-3");
+    assert_eq!(id(&repo.git(&["rev-parse", &numbered])), second);
+}
+
+#[test]
 fn a_branch_that_is_checked_out_but_not_born_is_left_alone() {
     let repo = TestRepo::new();
     let store = open(&repo);

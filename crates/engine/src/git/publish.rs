@@ -10,31 +10,26 @@ use crate::step::{Step, reached};
 impl Store {
     /// Creates a branch in the user's repository and returns its name, numbered if it was taken.
     ///
-    /// A branch that still is where we put it (`ours`) moves, unless it is checked out. A project that is only an
-    /// address has no such repository: [`StoreError::NoCheckout`].
+    /// One that we made before (`ours`) and that still is where we put it moves instead, unless it is checked out. A
+    /// project that is only an address has no such repository: [`StoreError::NoCheckout`].
     pub fn publish(
         &self,
         commit: &CommitId,
         branch: &str,
-        ours: Option<&CommitId>,
+        ours: Option<(&str, &CommitId)>,
     ) -> Result<String, StoreError> {
         let checkout = self.checkout()?;
         self.check_prefixes(branch)?;
         self.copy_objects(checkout, commit)?;
         reached(Step::ObjectsCopied);
         let checked_out = checkout.checked_out(&self.git)?;
-        let full = format!("refs/heads/{branch}");
-        if let Some(ours) = ours.filter(|_| !checked_out.contains(&full)) {
-            let update = [
-                "update-ref",
-                "--no-deref",
-                &full,
-                commit.as_str(),
-                ours.as_str(),
-            ];
+        if let Some((ours, tip)) = ours {
+            let full = format!("refs/heads/{ours}");
+            let new = commit.as_str();
+            let update = ["update-ref", "--no-deref", &full, new, tip.as_str()];
             let call = self.signed(self.git.call(Place::Users(&checkout.folder)));
-            if call.args(update).run()?.code == 0 {
-                return Ok(branch.to_owned());
+            if !checked_out.contains(&full) && call.args(update).run()?.code == 0 {
+                return Ok(ours.to_owned());
             }
         }
         let name = self.claim(

@@ -65,9 +65,10 @@ impl Loop<'_> {
             return Ok(());
         }
         let wanted = batch_branch(self.workshop.number);
-        let ours = self.published().map(|(_, tip)| tip);
+        let ours = self.published();
+        let ours = ours.as_ref().map(|(branch, tip)| (branch.as_str(), tip));
         let tip = self.tip.clone();
-        if let Some(branch) = self.publish(&tip, &wanted, ours.as_ref()) {
+        if let Some(branch) = self.publish(&tip, &wanted, ours) {
             reached(Step::BatchPublished);
             self.take_in(Event::Batch(BatchEvent::Published {
                 branch,
@@ -107,7 +108,7 @@ impl Loop<'_> {
         &mut self,
         commit: &CommitId,
         branch: &str,
-        ours: Option<&CommitId>,
+        ours: Option<(&str, &CommitId)>,
     ) -> Option<String> {
         let store = &self.workshop.store;
         match store.publish(commit, branch, ours) {
