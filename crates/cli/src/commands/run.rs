@@ -24,7 +24,7 @@ use pleach_engine::state_folder::StateFolder;
 use pleach_engine::weave::Strategy;
 use pleach_engine::{agent, detach};
 
-use super::watch::{carry_out, carry_out_after};
+use super::watch::carry_out_after;
 use crate::args::{MergeStrategy, ModeArg, OnTaskConflict, RunArgs};
 use crate::failure::{Exit, Failure, Failures, warn};
 use crate::output::{Reader, tell, tell_error};
@@ -45,12 +45,13 @@ fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
         state: StateFolder::of_user()?,
         program: own_program()?,
         reader: Reader::of(arguments.json),
+        in_background: arguments.in_background,
     };
-    if arguments.in_background {
+    if place.in_background {
         detach::leave_terminal();
     }
     if let Some(wanted) = arguments.resume {
-        return place.resume(wanted);
+        return place.resume(wanted, arguments);
     }
     let settings = Settings::load(&project_folder(&place.folder), flags(arguments))?;
     refuse_what_is_not_done_yet(&settings.not_yet)?;
@@ -70,9 +71,20 @@ struct Place {
     state: StateFolder,
     program: PathBuf,
     reader: Reader,
+    /// Whether somebody waits to hear the number of a batch.
+    in_background: bool,
 }
 
 impl Place {
+    /// Runs a batch to its end; the first one is told to whoever waits for a number.
+    fn carry_out(&self, prepared: Prepared) -> Result<Summary, Failures> {
+        carry_out_after(prepared, self.reader, |number| {
+            if self.in_background {
+                detach::announce(&number.to_string());
+            }
+        })
+    }
+
     /// Goes on with batches whose process died.
     fn resume_all(&self) -> Result<Vec<Summary>, Failures> {
         let mut summaries = Vec::new();
@@ -95,7 +107,7 @@ impl Place {
         tell_error(format_args!(
             "batch {number} was interrupted; going on with it\n"
         ));
-        carry_out(prepared, self.reader).map(Some)
+        self.carry_out(prepared).map(Some)
     }
 
     /// The plan says what is wanted and what is done; what failed is known from batches that ran.
@@ -113,7 +125,7 @@ impl Place {
         Ok(recall_failures(&mut source.document.plan, &setting)?)
     }
 
-    fn resume(&self, wanted: Option<u32>) -> Result<Exit, Failures> {
+    fn resume(&self, wanted: Option<u32>, arguments: &RunArgs) -> Result<Exit, Failures> {
         let number = match wanted {
             Some(number) => number,
             None => *interrupted(&self.state, &self.folder)?
@@ -125,6 +137,11 @@ impl Place {
                 })?,
         };
         let prepared = take_up(&self.state, number, &self.program, None)?;
+        if arguments.detach && prepared.is_some() {
+            // It lets go of the batch, for whoever goes on in the background.
+            drop(prepared);
+            return start_detached(&self.state, &self.program, &[], self.reader);
+        }
         let summary = self.go_on(number, prepared)?.ok_or_else(|| {
             let message = format!("batch {number} is running in another process");
             Failure::new(Exit::Usage, "batch_running", message)
@@ -193,11 +210,7 @@ impl Place {
         if arguments.detach {
             return start_detached(&self.state, &self.program, &["--yes"], self.reader);
         }
-        let summary = carry_out_after(prepared, self.reader, |number| {
-            if arguments.in_background {
-                detach::announce(&number.to_string());
-            }
-        })?;
+        let summary = self.carry_out(prepared)?;
         Ok(earlier.into_iter().fold(exit(&summary), Exit::max))
     }
 }
@@ -209,12 +222,15 @@ pub(crate) fn start_detached(
     further: &[&str],
     reader: Reader,
 ) -> Result<Exit, Failures> {
-    let is_switch = |word: &OsString| word == "--detach" || word == "--yes";
-    let words = std::env::args_os().skip(1).filter(|word| !is_switch(word));
-    let further = further.iter().map(OsString::from);
-    let words: Vec<OsString> = words
-        .chain(further)
+    let switches = ["--detach", "--yes", "--autonomous"];
+    let is_switch = |word: &OsString| switches.iter().any(|switch| word == switch);
+    let mut given = std::env::args_os().skip(1);
+    // Right behind the command: what comes later may be taken for something else.
+    let command = given.next().into_iter();
+    let words: Vec<OsString> = command
+        .chain(further.iter().map(OsString::from))
         .chain(["--in-background".into()])
+        .chain(given.filter(|word| !is_switch(word)))
         .collect();
     let log = state.detached_log();
     let failed = |message: String| {

@@ -1,0 +1,61 @@
+//! What goes on in the background although there is more to it than a fresh run with plain words.
+
+use crate::held::Held;
+
+const TWO: &str = "- [ ] 1.1 A\n- [ ] 1.2 B\n";
+
+/// A batch of one task whose process was killed.
+fn interrupted() -> Held {
+    let held = Held::new(TWO);
+    let run = held.run(&["1.1"]);
+    let gate = held.gate("1.1");
+    run.kill();
+    drop(gate);
+    held
+}
+
+#[test]
+fn what_is_chosen_behind_two_dashes_is_chosen_in_the_background_too() {
+    let held = Held::new(TWO);
+    let words = ["run", "--autonomous", "--detach", "--", "1.2"];
+    let answer = held.pleach(&words).good();
+    assert!(
+        answer.contains("batch 1 runs in the background"),
+        "{answer}"
+    );
+    let watch = held.begin(&["status", "1", "--watch"]);
+    drop(held.gate("1.2"));
+    assert_eq!(watch.end().code, 0);
+    assert_eq!(held.states(1), "1.2:merged");
+}
+
+#[test]
+fn an_interrupted_batch_goes_on_in_the_background_if_it_is_told_to() {
+    let held = interrupted();
+    let answer = held.pleach(&["run", "--resume", "--detach"]).good();
+    assert!(
+        answer.starts_with("batch 1 runs in the background"),
+        "{answer}"
+    );
+    assert_eq!(held.states(1), "1.1:running");
+    let watch = held.begin(&["status", "1", "--watch"]);
+    drop(held.gate("1.1"));
+    assert_eq!(watch.end().code, 0);
+    assert_eq!(held.states(1), "1.1:merged");
+}
+
+#[test]
+fn nobody_waits_for_an_interrupted_batch_that_the_background_ends_first() {
+    let held = interrupted();
+    let words = ["run", "1.2", "--yes", "--detach"];
+    let answer = held.pleach(&words).good();
+    assert!(
+        answer.contains("batch 1 runs in the background"),
+        "{answer}"
+    );
+    drop(held.gate("1.1"));
+    drop(held.gate("1.2"));
+    let watch = held.begin(&["status", "2", "--watch"]);
+    assert_eq!(watch.end().code, 0);
+    assert_eq!(held.states(2), "1.2:merged");
+}
