@@ -359,14 +359,17 @@ fn chosen_tasks(
         &arguments.select
     };
     let mut chosen = choose(&graph, words, &arguments.order)?;
+    // Another plan may have tasks of the same ids.
+    let plan = source.path.canonicalize().ok();
+    let of_plan = |batch: &&Summary| Some(&batch.plan) == plan.as_ref();
+    let resumed = resumed.iter().filter(of_plan);
     let tried: HashSet<&TaskId> = resumed
-        .iter()
         .flat_map(|batch| batch.tasks.iter().map(|task| &task.id))
         .collect();
     chosen
         .tasks
         .retain(|position| !tried.contains(&source.document.plan.tasks[*position].id));
-    if chosen.tasks.is_empty() && !resumed.is_empty() {
+    if chosen.tasks.is_empty() && !tried.is_empty() {
         return Ok(Vec::new());
     }
     let name = source.name();

@@ -8,9 +8,7 @@ const TWO: &str = "- [ ] 1.1 A\n- [ ] 1.2 B\n";
 fn interrupted() -> Held {
     let held = Held::new(TWO);
     let run = held.run(&["1.1"]);
-    let gate = held.gate("1.1");
-    run.kill();
-    drop(gate);
+    run.kill_at(held.gate("1.1"));
     held
 }
 

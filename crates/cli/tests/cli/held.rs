@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Stdio};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::Value;
@@ -158,6 +159,14 @@ impl Running {
         BufReader::new(errors).read_to_string(&mut err).unwrap();
         let code = self.child.wait().unwrap().code().unwrap_or(-1);
         Answer { code, out, err }
+    }
+
+    /// Ends it as a power cut would while an agent is at a pipe, and waits until that one is gone too.
+    pub(crate) fn kill_at(self, gate: File) {
+        self.kill();
+        let mut readers_gone = [PollFd::new(&gate, PollFlags::empty())];
+        poll(&mut readers_gone, None).unwrap();
+        assert!(readers_gone[0].revents().contains(PollFlags::ERR));
     }
 
     /// Ends it as a power cut would.

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::command;
+use crate::held::Held;
 use crate::scene::{Gate, Running, Scene, WAIT};
 
 /// A run in a repository with the state folder of another scene.
@@ -110,6 +111,21 @@ fn a_task_of_a_running_batch_is_refused_for_a_second_and_the_others_are_not() {
     gate.wait_for(1);
     gate.let_go(1);
     again.story().check(0, "1:merged");
+}
+
+#[test]
+fn tasks_of_one_plan_run_although_an_interrupted_batch_of_another_has_the_same_ids() {
+    let held = Held::new("- [ ] 1.1 A\n");
+    held.scene.repo.write("other.md", "- [ ] 1.1 B\n");
+    let run = held.run(&[]);
+    run.kill_at(held.gate("1.1"));
+    let mut both = held.run(&["--plan", "other.md"]);
+    drop(held.gate("1.1"));
+    both.line_with("Batch 1 completed");
+    drop(held.gate("1.1"));
+    assert_eq!(both.end().code, 0);
+    let plan = held.scene.repo.path().join("other.md");
+    assert_eq!(std::fs::read_to_string(plan).unwrap(), "- [x] 1.1 B\n");
 }
 
 #[test]

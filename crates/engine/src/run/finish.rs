@@ -148,6 +148,7 @@ impl Loop<'_> {
         });
         Summary {
             number: self.workshop.number,
+            plan: self.workshop.record.plan.clone(),
             status: self.batch.status.clone(),
             base: self.base.clone(),
             tip: self.tip.clone(),

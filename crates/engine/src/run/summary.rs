@@ -15,6 +15,8 @@ use crate::git::CommitId;
 pub struct Summary {
     /// Its number.
     pub number: u32,
+    /// The plan that its tasks are of.
+    pub plan: PathBuf,
     /// How it ended.
     pub status: BatchStatus,
     /// The commit it started from.
