@@ -34,6 +34,8 @@ pub enum Marker {
     Completed,
     /// The very text that stood there before it was in progress.
     Restored(String),
+    /// The text that stood there before it was completed, if it still says so.
+    TakenBack(String),
 }
 
 /// Why nothing was written.
@@ -201,10 +203,11 @@ fn edit(document: &Document, position: usize, to: &Marker) -> Option<(Range<usiz
         Marker::Completed if says_so_already(TaskStatus::Completed) => return None,
         // Somebody else has said something of it meanwhile, and knows better.
         Marker::Restored(_) if !says_so_already(TaskStatus::InProgress) => return None,
+        Marker::TakenBack(_) if !says_so_already(TaskStatus::Completed) => return None,
         Marker::Pending => words[0],
         Marker::InProgress => words[1],
         Marker::Completed => words[2],
-        Marker::Restored(text) => text,
+        Marker::Restored(text) | Marker::TakenBack(text) => text,
     };
     Some((at.clone(), new.to_owned()))
 }
@@ -214,6 +217,6 @@ fn state_word(marker: &Marker) -> &'static str {
         Marker::Pending => "pending",
         Marker::InProgress => "in progress",
         Marker::Completed => "completed",
-        Marker::Restored(_) => "as it was",
+        Marker::Restored(_) | Marker::TakenBack(_) => "as it was",
     }
 }

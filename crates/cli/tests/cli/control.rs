@@ -50,7 +50,7 @@ fn a_rollback_takes_the_branch_of_the_batch_away_and_nothing_else() {
     let held = Held::new(TWO);
     let run = held.run(&["-j", "1"]);
     drop(held.gate("1.1"));
-    let _gate = held.gate("1.2");
+    let gate = held.gate("1.2");
     held.pleach(&["cancel", "1", "--rollback"]).good();
     assert_eq!(run.end().code, 130);
     let branches =
@@ -58,6 +58,13 @@ fn a_rollback_takes_the_branch_of_the_batch_away_and_nothing_else() {
             .repo
             .git(&["branch", "--list", "pleach/*", "--format=%(refname:short)"]);
     assert_eq!(branches, "pleach/task-1/1-2e2");
+    assert_eq!(held.scene.plan(), TWO, "what nobody has is not done");
+    drop(gate);
+    let again = held.begin(&["retry", "1"]);
+    drop(held.gate("1.2"));
+    assert_eq!(again.end().code, 0);
+    assert_eq!(held.scene.show("pleach/batch-1", "done-1.1"), "done");
+    assert_eq!(held.scene.plan(), TWO.replace("[ ]", "[x]"));
 }
 
 #[test]

@@ -59,6 +59,11 @@ impl Loop<'_> {
             if let Some((branch, tip)) = self.published() {
                 self.unpublish(&branch, &tip);
             }
+            for task in &self.batch.woven {
+                // Done means that somebody has it.
+                let record = &self.workshop.record.tasks[*task];
+                self.marks.set(record.taken_back());
+            }
             return self.drop_batch_branch();
         }
         if self.batch.woven.is_empty() {

@@ -100,6 +100,12 @@ impl TaskRecord {
         Some(self.change(mark, Marker::Restored(mark.before.clone())))
     }
 
+    /// What stood there before it was done, for work that was taken back.
+    pub(crate) fn taken_back(&self) -> Option<Change> {
+        let mark = self.mark.as_ref()?;
+        Some(self.change(mark, Marker::TakenBack(mark.before.clone())))
+    }
+
     fn change(&self, mark: &PlanMark, to: Marker) -> Change {
         Change {
             id: self.id.clone(),

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use pleach_domain::batch::{AttemptEnding, Chance, Message};
+use pleach_domain::batch::{AttemptEnding, BatchStatus, Chance, Message};
 use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::task_state::{Commit, TaskState};
 
@@ -52,6 +52,12 @@ impl Loop<'_> {
 
     /// Goes on from where an ended batch stands.
     pub(super) fn stand_at_the_tip(&mut self) -> Result<(), RunError> {
+        if self.batch.status == BatchStatus::Cancelled {
+            // Its branch may have been taken back, and with it the marks.
+            for task in self.batch.woven.clone() {
+                self.mark_again(task);
+            }
+        }
         self.reset_batch_branch()
     }
 
