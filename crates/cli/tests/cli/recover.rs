@@ -253,3 +253,20 @@ fn nothing_of_a_batch_that_runs_or_is_interrupted_is_touched() {
     assert_eq!(resumed.end().code, 0);
     assert_eq!(held.states(1), "1.1:merged 1.2:merged");
 }
+
+#[test]
+fn a_worktree_that_can_not_be_kept_stays_and_holds_up_nobody_else() {
+    let first = "test $PLEACH_TASK = 1.2 || { mkdir .GIT; echo x > .GIT/x; }";
+    let held = Held::with("- [ ] 1.1 A\n- [ ] 1.2 B\n", "", first);
+    held.run(&["1.1"]).kill_at(held.gate("1.1"));
+    let run = held.run(&["1.2"]);
+    drop(held.gate("1.2"));
+    let answer = run.end();
+    assert_eq!(answer.code, 1, "{}", answer.err);
+    assert_eq!(held.states(1), "1.1:failed");
+    assert_eq!(held.states(2), "1.2:merged");
+    let trees = held.pleach(&["worktrees", "--json"]).json();
+    let path = trees["worktrees"][0]["path"].as_str().unwrap();
+    let half = std::path::Path::new(path).join("half-1.1");
+    assert!(half.exists(), "{trees:#}");
+}

@@ -125,9 +125,12 @@ impl Loop<'_> {
                 self.interrupted(task, kept)
             }
             Err(error) => {
-                let note = super::attempt::explain("its last state could not be kept", &error);
+                // It stays, and the next attempt finds it in its way; the others go on.
+                let why = super::attempt::explain("its last state could not be kept", &error);
+                let note = format!("{why}; its worktree stays at {}", spec.path.display());
                 self.tell_notes(&id, vec![note]);
-                Err(RunError::Worktree(Box::new(error)))
+                let committed = self.workshop.committed(&spec.branch, &basis);
+                self.interrupted(task, committed)
             }
         }
     }

@@ -11,6 +11,7 @@ use super::attempt::{Attempt, Finished, Workshop, explain};
 use crate::capture::{
     CaptureOptions, Captured, History, Kept, capture, keep_captured, keep_last_state,
 };
+use crate::git::CommitId;
 use crate::step::{Step, reached};
 use crate::worktree::Worktree;
 
@@ -106,9 +107,14 @@ impl Workshop {
 
     /// Where the work is when the worktree could not be read: what was committed is on its branch.
     pub(super) fn note_what_is_left(&self, attempt: &Attempt, finished: &mut Finished) {
-        let branch = format!("refs/heads/{}", attempt.branch);
+        finished.kept = self.committed(&attempt.branch, &attempt.basis);
+    }
+
+    /// What was committed to the branch of a task since its basis.
+    pub(super) fn committed(&self, branch: &str, basis: &CommitId) -> Option<CommitId> {
+        let branch = format!("refs/heads/{branch}");
         let committed = self.store.ref_commit(&branch).ok().flatten();
-        finished.kept = committed.filter(|commit| *commit != attempt.basis);
+        committed.filter(|commit| commit != basis)
     }
 
     /// Puts back what agents share; whichever agent changed it, the next one to end tells.
