@@ -131,10 +131,11 @@ impl Batch {
                 Some(TaskState::Running { .. }) => vec![of_task(&task, TaskEvent::StopRequested)],
                 _ => self.if_idle(&task, TaskEvent::Cancelled),
             },
-            Message::Cancel(rollback) => self
-                .stop_all(BatchEvent::CancelRequested { rollback }, |status| {
-                    matches!(status, BatchStatus::Running | BatchStatus::GivingUp { .. })
-                }),
+            Message::Cancel(rollback) => {
+                let event = BatchEvent::CancelRequested { rollback };
+                let may = |status: &BatchStatus| status.after(&event).is_some();
+                self.stop_all(event.clone(), may)
+            }
             Message::Retry(tasks) => self.retry(&tasks),
         }
     }

@@ -79,6 +79,16 @@ impl BatchStatus {
                     rollback: *rollback,
                 })
             }
+            (
+                Self::Cancelling {
+                    rollback: Rollback::Keep,
+                },
+                Event::CancelRequested {
+                    rollback: Rollback::Remove,
+                },
+            ) => Some(Self::Cancelling {
+                rollback: Rollback::Remove,
+            }),
             (Self::Running, Event::GaveUp { because }) => Some(Self::GivingUp {
                 because: because.clone(),
             }),

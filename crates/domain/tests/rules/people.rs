@@ -50,9 +50,11 @@ fn a_cancelled_batch_stops_what_runs_and_keeps_what_is_built() {
         .todo("finish cancelled");
     tell("2", "1\n2", "go 1:failed 2:limited cancel").stands("running: 1 cancelled, 2 cancelled");
     tell("2", "1", "cancel cancel").follows("");
-    let status = tell("2", "1", "go rollback").batch.status;
-    let rollback = Rollback::Remove;
-    assert_eq!(status, BatchStatus::Cancelling { rollback });
+    for story in ["go rollback", "go cancel rollback", "go rollback cancel"] {
+        let status = tell("2", "1", story).batch.status;
+        let rollback = Rollback::Remove;
+        assert_eq!(status, BatchStatus::Cancelling { rollback }, "{story}");
+    }
 }
 
 #[test]
