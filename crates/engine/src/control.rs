@@ -183,13 +183,14 @@ impl Control<'_> {
         for _ in 0..TRIES {
             let stored = self.load()?;
             let tasks = self.to_retry(&stored, named)?;
-            if !stored.batch.status.is_over() {
-                let tasks = tasks.clone();
-                if let Said::Done = self.ask(&Request::Retry { tasks })? {
-                    let verb = if named.len() == 1 { "is" } else { "are" };
-                    let message = format!("{} {verb} queued again", names(named));
-                    return Ok(Effect::Done { message });
-                }
+            // Also of a batch that is over: somebody may be about to open it again.
+            let request = Request::Retry {
+                tasks: tasks.clone(),
+            };
+            if let Said::Done = self.ask(&request)? {
+                let verb = if named.len() == 1 { "is" } else { "are" };
+                let message = format!("{} {verb} queued again", names(named));
+                return Ok(Effect::Done { message });
             }
             if let Some(prepared) = self.take_up(Message::Retry(tasks))? {
                 return Ok(Effect::Run(prepared));
@@ -260,6 +261,7 @@ impl Control<'_> {
         let known = [
             "nothing_waiting",
             "nothing_to_retry",
+            "batch_stopping",
             "task_not_found",
             "task_over",
         ];

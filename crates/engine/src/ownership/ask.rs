@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{OwnershipError, Place, SOCKET, is_owned};
 
-/// How long an owner may take from its lock to its door.
-const OPENING: Duration = Duration::from_secs(5);
+/// How long an owner may take from its lock to its door; it looks at the user's repository first.
+const OPENING: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_ANSWER: u64 = 1 << 20;
 

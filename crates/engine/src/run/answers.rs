@@ -39,6 +39,11 @@ impl Loop<'_> {
             Request::Retry { tasks } => {
                 let answer = if self.decide(Message::Retry(tasks)) {
                     done("tried again")
+                } else if self.batch.status.is_stopping() {
+                    refused(
+                        "batch_stopping",
+                        "this batch is being stopped; tasks of it can be tried again once it is over",
+                    )
                 } else {
                     refused(
                         "nothing_to_retry",
