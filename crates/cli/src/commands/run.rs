@@ -10,6 +10,7 @@ use pleach_domain::graph::{Graph, Order, Rules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_domain::task_state::Ending;
+use pleach_engine::causes::with_causes;
 use pleach_engine::config::{Config, Mode, NotYet};
 use pleach_engine::database::Database;
 use pleach_engine::outlook::{Setting, recall_failures};
@@ -27,7 +28,7 @@ use pleach_engine::{agent, detach};
 use super::watch::carry_out_after;
 use crate::args::{MergeStrategy, ModeArg, OnTaskConflict, RunArgs};
 use crate::failure::{Exit, Failure, Failures, warn};
-use crate::output::{Reader, tell, tell_error};
+use crate::output::{Reader, one_line, tell, tell_error};
 use crate::plan_source::{PlanSource, choose, current_folder};
 use crate::preview::{Preview, ask};
 
@@ -93,7 +94,13 @@ impl Place {
                 Ok(prepared) => summaries.extend(self.go_on(number, prepared)?),
                 // Whoever took it up before us has ended it.
                 Err(RunError::Over(_)) => {}
-                Err(error) => return Err(error.into()),
+                // The new tasks can do nothing for it; those that it holds are refused.
+                Err(error) => {
+                    let why = one_line(&with_causes(&error));
+                    tell_error(format_args!(
+                        "note: batch {number} stays interrupted: {why}\n"
+                    ));
+                }
             }
         }
         Ok(summaries)

@@ -129,6 +129,31 @@ fn tasks_of_one_plan_run_although_an_interrupted_batch_of_another_has_the_same_i
 }
 
 #[test]
+fn a_batch_that_can_not_be_taken_up_holds_up_no_other_tasks() {
+    let held = Held::new("- [ ] 1.1 A\n- [ ] 1.2 B\n");
+    let repo = &held.scene.repo;
+    let tree = repo.beside("tree");
+    let tree_name = tree.to_str().unwrap();
+    repo.git(&["worktree", "add", "--quiet", tree_name]);
+    let mut run = command(&tree, &held.scene.home(), &["run", "--yes", "1.1"]);
+    let mut run = run.stdout(std::process::Stdio::null()).spawn().unwrap();
+    let gate = held.gate("1.1");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    drop(gate);
+    repo.git(&["worktree", "remove", "--force", tree_name]);
+    let other = held.run(&["1.2"]);
+    drop(held.gate("1.2"));
+    let answer = other.end();
+    assert_eq!(answer.code, 0, "{}", answer.err);
+    assert!(
+        answer.err.contains("batch 1 stays interrupted"),
+        "{}",
+        answer.err
+    );
+}
+
+#[test]
 fn a_detached_run_answers_with_its_number_and_goes_on() {
     let shell = format!("{WAIT}; echo x > file-$PLEACH_TASK");
     let scene = Scene::new("- [ ] 1.1 A\n", &shell);
