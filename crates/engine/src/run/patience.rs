@@ -1,4 +1,4 @@
-//! Stores events also where the database is busy or the disk is full for a while.
+//! Writes to the database also where it is busy or the disk is full for a while.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use pleach_domain::event::Event;
 
 use super::run_loop::Loop;
 use super::{RunError, Told};
-use crate::database::StoredEvent;
+use crate::database::{Database, DatabaseError, StoredEvent};
 
 /// How long a full disk is waited for; after that the batch stops where it is, and can be taken up again.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -15,16 +15,25 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const LONGEST: Duration = Duration::from_secs(5);
 
 impl Loop<'_> {
-    /// Stores events in one go; tries again for a while, because everything else waits for it.
+    /// Stores events in one go.
     pub(super) fn store_patiently(
         &mut self,
         events: &[Event],
     ) -> Result<Vec<StoredEvent>, RunError> {
+        let number = self.workshop.number;
+        self.patiently(|database| database.append(number, events))
+    }
+
+    /// Writes to the database; tries again for a while, because everything else waits for it.
+    pub(super) fn patiently<T>(
+        &mut self,
+        mut write: impl FnMut(&mut Database) -> Result<T, DatabaseError>,
+    ) -> Result<T, RunError> {
         let deadline = Instant::now() + PATIENCE;
         let mut pause = Duration::from_millis(100);
         loop {
-            let error = match self.database.append(self.workshop.number, events) {
-                Ok(stored) => return Ok(stored),
+            let error = match write(&mut self.database) {
+                Ok(written) => return Ok(written),
                 Err(error) => error,
             };
             if Instant::now() + pause > deadline || !error.may_pass() {

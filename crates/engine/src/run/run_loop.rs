@@ -161,7 +161,8 @@ impl Loop<'_> {
             start_time: process.start_time,
             nonce: process.nonce.clone(),
         };
-        self.database.note_process(self.workshop.number, &noted)?;
+        let number = self.workshop.number;
+        self.patiently(|database| database.note_process(number, &noted))?;
         // An attempt that does not listen any more has ended otherwise.
         let _ = launched.go.send(());
         Ok(())
