@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -12,16 +12,31 @@ use std::process::{Command, Stdio};
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
-/// Starts a program in the background and returns the line by which it says that all is well; none, if it ended
-/// without one.
-pub fn start(program: &Path, words: &[OsString], log: &Path) -> io::Result<Option<String>> {
+/// How a program in the background began.
+#[derive(Debug)]
+pub enum Beginning {
+    /// It says by this line that all is well.
+    Well(String),
+    /// It ended without one.
+    Ended {
+        /// Its exit code; none, if a signal ended it.
+        code: Option<i32>,
+        /// What it wrote to its log.
+        said: String,
+    },
+}
+
+/// Starts a program in the background and waits until it says that all is well, or ends.
+pub fn start(program: &Path, words: &[OsString], log: &Path) -> io::Result<Beginning> {
     let (hear, say) = pipe_with(PipeFlags::CLOEXEC)?;
-    let log = File::options()
+    let mut said = File::options()
         .create(true)
         .append(true)
+        .read(true)
         .mode(0o600)
         .open(log)?;
-    let errors = log.try_clone()?;
+    let before = said.metadata()?.len();
+    let (log, errors) = (said.try_clone()?, said.try_clone()?);
     let mut child = Command::new(program)
         .args(words)
         // What it has to say to us goes out where others are spoken to: nobody speaks to it.
@@ -33,10 +48,14 @@ pub fn start(program: &Path, words: &[OsString], log: &Path) -> io::Result<Optio
     let mut line = String::new();
     BufReader::new(File::from(hear)).read_line(&mut line)?;
     if line.ends_with('\n') {
-        return Ok(Some(line.trim_end().to_owned()));
+        return Ok(Beginning::Well(line.trim_end().to_owned()));
     }
-    child.wait()?;
-    Ok(None)
+    let code = child.wait()?.code();
+    let mut bytes = Vec::new();
+    said.seek(SeekFrom::Start(before))?;
+    said.read_to_end(&mut bytes)?;
+    let said = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(Beginning::Ended { code, said })
 }
 
 /// Leaves the terminal of whoever started this program in the background.

@@ -10,10 +10,12 @@ use pleach_domain::graph::{Graph, Order, Rules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_domain::task_state::Ending;
+use pleach_engine::agent;
 use pleach_engine::causes::with_causes;
 use pleach_engine::config::{Config, Mode, NotYet};
 use pleach_engine::database::Database;
 use pleach_engine::outlook::{Setting, recall_failures};
+use pleach_engine::detach::{self, Beginning};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::prompt::Template;
 use pleach_engine::run::{
@@ -23,7 +25,6 @@ use pleach_engine::scope::Scope;
 use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::weave::Strategy;
-use pleach_engine::{agent, detach};
 
 use super::watch::carry_out_after;
 use crate::args::{MergeStrategy, ModeArg, OnTaskConflict, RunArgs};
@@ -240,14 +241,13 @@ pub(crate) fn start_detached(
         .chain(given.filter(|word| !is_switch(word)))
         .collect();
     let log = state.detached_log();
-    let failed = |message: String| {
-        Failure::new(Exit::Environment, "detach", message)
-            .hint(format!("{} tells more", log.display()))
-    };
+    let more = format!("{} tells more", log.display());
+    let failed = |message: String| Failure::new(Exit::Environment, "detach", message).hint(&*more);
     let started = detach::start(program, &words, &log)
         .map_err(|error| failed(format!("could not go to the background: {error}")))?;
-    let Some(number) = started else {
-        return Err(failed("the run in the background did not begin".to_owned()).into());
+    let number = match started {
+        Beginning::Well(number) => number,
+        Beginning::Ended { code, said } => return Err(not_begun(code, &said, &more).into()),
     };
     match reader {
         Reader::Program => tell(format_args!("{{\"batchId\":{number}}}\n")),
@@ -257,6 +257,21 @@ pub(crate) fn start_detached(
         )),
     }
     Ok(Exit::Success)
+}
+
+/// Why there is no run in the background, by what it said of that itself.
+fn not_begun(code: Option<i32>, said: &str, more: &str) -> Failure {
+    let line = |start: &str| said.lines().find_map(|line| line.strip_prefix(start));
+    let why = line("error: ").map(|why| format!(": {why}"));
+    let message = format!(
+        "the run in the background did not begin{}",
+        why.unwrap_or_default()
+    );
+    let exit = match code {
+        Some(2) => Exit::Usage,
+        _ => Exit::Environment,
+    };
+    Failure::new(exit, "detach", message).hint(line("hint: ").unwrap_or(more))
 }
 
 impl RunArgs {

@@ -8,7 +8,7 @@ const TWO: &str = "- [ ] 1.1 A\n- [ ] 1.2 B\n";
 fn interrupted() -> Held {
     let held = Held::new(TWO);
     let run = held.run(&["1.1"]);
-    run.kill_at(held.gate("1.1"));
+    run.kill_at(&held.gate("1.1"));
     held
 }
 
@@ -56,4 +56,17 @@ fn nobody_waits_for_an_interrupted_batch_that_the_background_ends_first() {
     let watch = held.begin(&["status", "2", "--watch"]);
     assert_eq!(watch.end().code, 0);
     assert_eq!(held.states(2), "1.2:merged");
+}
+
+#[test]
+fn what_keeps_a_run_in_the_background_from_beginning_is_told_in_the_foreground() {
+    let held = Held::new(TWO);
+    let run = held.run(&["1.1"]);
+    let gate = held.gate("1.1");
+    let words = ["run", "1.1", "--yes", "--detach"];
+    let error = held.pleach(&words).bad(2);
+    assert!(error.contains("task 1.1 is in batch 1"), "{error}");
+    assert!(error.contains("hint: wait until that batch"), "{error}");
+    drop(gate);
+    assert_eq!(run.end().code, 0);
 }

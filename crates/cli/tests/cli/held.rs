@@ -162,9 +162,9 @@ impl Running {
     }
 
     /// Ends it as a power cut would while an agent is at a pipe, and waits until that one is gone too.
-    pub(crate) fn kill_at(self, gate: File) {
+    pub(crate) fn kill_at(self, gate: &File) {
         self.kill();
-        let mut readers_gone = [PollFd::new(&gate, PollFlags::empty())];
+        let mut readers_gone = [PollFd::new(gate, PollFlags::empty())];
         poll(&mut readers_gone, None).unwrap();
         assert!(readers_gone[0].revents().contains(PollFlags::ERR));
     }

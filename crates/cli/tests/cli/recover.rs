@@ -258,7 +258,7 @@ fn nothing_of_a_batch_that_runs_or_is_interrupted_is_touched() {
 fn a_worktree_that_can_not_be_kept_stays_and_holds_up_nobody_else() {
     let first = "test $PLEACH_TASK = 1.2 || { mkdir .GIT; echo x > .GIT/x; }";
     let held = Held::with("- [ ] 1.1 A\n- [ ] 1.2 B\n", "", first);
-    held.run(&["1.1"]).kill_at(held.gate("1.1"));
+    held.run(&["1.1"]).kill_at(&held.gate("1.1"));
     let run = held.run(&["1.2"]);
     drop(held.gate("1.2"));
     let answer = run.end();

@@ -118,7 +118,7 @@ fn tasks_of_one_plan_run_although_an_interrupted_batch_of_another_has_the_same_i
     let held = Held::new("- [ ] 1.1 A\n");
     held.scene.repo.write("other.md", "- [ ] 1.1 B\n");
     let run = held.run(&[]);
-    run.kill_at(held.gate("1.1"));
+    run.kill_at(&held.gate("1.1"));
     let mut both = held.run(&["--plan", "other.md"]);
     drop(held.gate("1.1"));
     both.line_with("Batch 1 completed");

@@ -2,6 +2,7 @@
 //!
 //! Facts only; how they are printed is the terminal's business.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use pleach_domain::batch::BatchStatus;
