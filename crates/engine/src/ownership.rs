@@ -4,6 +4,7 @@
 
 mod ask;
 mod door;
+mod owner;
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -11,7 +12,7 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use ask::{Answer, AskError, Request, ask};
 pub use door::{Door, Reply};
@@ -19,6 +20,9 @@ pub use door::{Door, Reply};
 const LOCK: &str = "lock";
 const SOCKET: &str = "socket";
 const PAUSE: Duration = Duration::from_millis(1);
+
+/// How long a child of a dead owner may take to become its program.
+const LAST_CHILD: Duration = Duration::from_secs(5);
 
 /// Why the ownership of a batch could not be taken or looked at.
 #[derive(Debug, thiserror::Error)]
@@ -56,13 +60,17 @@ impl BatchLock {
         let file = File::options()
             .create(true)
             .truncate(false)
+            .read(true)
             .write(true)
             .mode(0o600)
             .open(&path)
             .map_err(failed("open", &path))?;
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(Some(Self(Arc::new(Held { place, _lock: file })))),
+                Ok(()) => {
+                    owner::note(&file).map_err(failed("write", &path))?;
+                    return Ok(Some(Self(Arc::new(Held { place, _lock: file }))));
+                }
                 Err(TryLockError::Error(source)) => return Err(failed("lock", &path)(source)),
                 Err(TryLockError::WouldBlock) => {}
             }
@@ -87,10 +95,18 @@ pub fn is_owned(folder: &Path) -> Result<bool, OwnershipError> {
 
 /// An owner locks for itself alone and those who look lock together, so they never take each other for owners.
 fn is_held(file: &File) -> io::Result<bool> {
-    match file.try_lock_shared() {
-        Ok(()) => file.unlock().map(|()| false),
-        Err(TryLockError::WouldBlock) => Ok(true),
-        Err(TryLockError::Error(error)) => Err(error),
+    let deadline = Instant::now() + LAST_CHILD;
+    loop {
+        match file.try_lock_shared() {
+            Ok(()) => return file.unlock().map(|()| false),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        // A child that the owner was just starting when it was killed has the lock until it becomes its program.
+        if owner::is_alive(file) || Instant::now() > deadline {
+            return Ok(true);
+        }
+        std::thread::sleep(PAUSE);
     }
 }
 

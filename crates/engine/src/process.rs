@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 pub use identity::ProcessIdentity;
+pub(crate) use identity::start_time;
 pub use record::{Ending, Output, Record, load_record};
 pub use shim::{SHIM, Shim};
 pub use sweep::end_leftovers;

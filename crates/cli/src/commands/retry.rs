@@ -6,7 +6,7 @@ use pleach_engine::state_folder::StateFolder;
 
 use super::approve::tell_done;
 use super::run::{exit, own_program, start_detached};
-use super::watch::carry_out_after;
+use super::watch::carry_out;
 use crate::args::RetryArgs;
 use crate::failure::{Exit, Failures};
 use crate::output::Reader;
@@ -40,7 +40,7 @@ fn retry(arguments: &RetryArgs, reader: Reader) -> Result<Exit, Failures> {
             start_detached(&state, &program, &[], reader)
         }
         Effect::Run(prepared) => {
-            let summary = carry_out_after(*prepared, reader, |number| {
+            let summary = carry_out(*prepared, reader, |number| {
                 if arguments.in_background {
                     detach::announce(&number.to_string());
                 }

@@ -14,8 +14,8 @@ use pleach_engine::agent;
 use pleach_engine::causes::with_causes;
 use pleach_engine::config::{Config, Mode, NotYet};
 use pleach_engine::database::Database;
-use pleach_engine::outlook::{Setting, recall_failures};
 use pleach_engine::detach::{self, Beginning};
+use pleach_engine::outlook::{Setting, recall_failures};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::prompt::Template;
 use pleach_engine::run::{
@@ -26,7 +26,7 @@ use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::weave::Strategy;
 
-use super::watch::carry_out_after;
+use super::watch::carry_out;
 use crate::args::{MergeStrategy, ModeArg, OnTaskConflict, RunArgs};
 use crate::failure::{Exit, Failure, Failures, warn};
 use crate::output::{Reader, one_line, tell, tell_error};
@@ -80,7 +80,7 @@ struct Place {
 impl Place {
     /// Runs a batch to its end; the first one is told to whoever waits for a number.
     fn carry_out(&self, prepared: Prepared) -> Result<Summary, Failures> {
-        carry_out_after(prepared, self.reader, |number| {
+        carry_out(prepared, self.reader, |number| {
             if self.in_background {
                 detach::announce(&number.to_string());
             }

@@ -10,13 +10,8 @@ use crate::output::Reader;
 use crate::report::Reporter;
 use crate::summary;
 
-/// Runs a prepared batch to its end and prints what became of it.
-pub(crate) fn carry_out(prepared: Prepared, reader: Reader) -> Result<Summary, Failures> {
-    carry_out_after(prepared, reader, |_| {})
-}
-
-/// The same, with something to do once the batch has its number.
-pub(crate) fn carry_out_after(
+/// Runs a prepared batch to its end and prints what became of it; `begun` hears its number.
+pub(crate) fn carry_out(
     prepared: Prepared,
     reader: Reader,
     begun: impl FnOnce(u32),

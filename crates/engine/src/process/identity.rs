@@ -42,6 +42,13 @@ impl ProcessIdentity {
     }
 }
 
+/// When a living process started, in the system's ticks since it was booted.
+pub(crate) fn start_time(pid: u32) -> Option<u64> {
+    let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
+    let entry = Entry::load(pid).filter(|entry| !entry.is_dead)?;
+    Some(entry.start_time)
+}
+
 /// The name of the system's life, from one start to the next.
 pub(super) fn boot_id() -> io::Result<String> {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;

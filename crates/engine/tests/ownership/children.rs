@@ -163,3 +163,27 @@ fn another_user_is_not_heard_even_where_the_folder_is_open() {
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{told}");
 }
+
+/// A child that an owner was starting when it was killed has the lock until it becomes its program.
+#[test]
+fn a_lock_that_outlives_its_owner_for_a_moment_is_waited_for() {
+    let folder = Folder::new();
+    let path = folder.path.join("lock");
+    // No process has that number.
+    std::fs::write(&path, "2147483647 1\n").unwrap();
+    let moment = std::time::Duration::from_millis(100);
+    for look in [true, false] {
+        let child = std::fs::File::open(&path).unwrap();
+        child.lock().unwrap();
+        let ends = std::thread::spawn(move || {
+            std::thread::sleep(moment);
+            drop(child);
+        });
+        if look {
+            assert!(!is_owned(&folder.path).unwrap());
+        } else {
+            assert!(BatchLock::take(&folder.path).unwrap().is_some());
+        }
+        ends.join().unwrap();
+    }
+}
