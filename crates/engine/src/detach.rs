@@ -6,7 +6,6 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -43,7 +42,6 @@ pub fn start(program: &Path, words: &[OsString], log: &Path) -> io::Result<Begin
         .stdin(Stdio::from(say))
         .stdout(log)
         .stderr(errors)
-        .process_group(0)
         .spawn()?;
     let mut line = String::new();
     BufReader::new(File::from(hear)).read_line(&mut line)?;

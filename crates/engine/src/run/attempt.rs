@@ -79,6 +79,18 @@ pub(super) struct Finished {
     pub(super) notes: Vec<String>,
 }
 
+impl Finished {
+    /// The end of an attempt that the system had no thread for.
+    pub(super) fn never_begun(task: TaskId, error: &std::io::Error) -> Self {
+        Self {
+            task,
+            ending: AttemptEnding::Failed(format!("the attempt could not begin: {error}")),
+            kept: None,
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// What becomes of a worktree whose attempt is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Disposal {
@@ -123,9 +135,9 @@ impl Workshop {
         let heard = Heard::Finished(Box::new(finished), say);
         // Nobody listens only when the loop failed, and the work is kept by then.
         let _ = line.loop_.send(heard);
-        let notes = self.dispose(attempt, tree, &disposal);
-        let task = attempt.task.clone();
-        let _ = line.loop_.send(Heard::Cleared { task, notes });
+        tell_when_cleared(&attempt.task, &line.loop_, || {
+            self.dispose(attempt, tree, &disposal)
+        });
     }
 
     fn dispose(
@@ -374,6 +386,20 @@ impl NotRun {
     fn broke<E: std::error::Error>(what: &'static str) -> impl FnOnce(E) -> Self + Copy {
         move |error| Self::Broke(explain(what, &error))
     }
+}
+
+/// Clears up and says so, whatever happens: the end of the batch waits for it.
+pub(super) fn tell_when_cleared(
+    task: &TaskId,
+    loop_: &Sender<Heard>,
+    clear: impl FnOnce() -> Vec<String>,
+) {
+    let cleared = std::panic::catch_unwind(std::panic::AssertUnwindSafe(clear));
+    let bug = |_| vec!["Pleach has a bug: its worktree may not be gone".to_owned()];
+    let notes = cleared.unwrap_or_else(bug);
+    let task = task.clone();
+    // Nobody listens only when the loop failed, and then everything stays.
+    let _ = loop_.send(Heard::Cleared { task, notes });
 }
 
 /// The transcript of an attempt, in its folder.

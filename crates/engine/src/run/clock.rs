@@ -22,6 +22,8 @@ struct TaskClock {
     began: Option<u64>,
     /// What the attempts before it took.
     worked: u64,
+    /// When its last event was.
+    last: u64,
 }
 
 impl Clock {
@@ -41,6 +43,7 @@ impl Clock {
             Event::Batch(_) => {}
             Event::Task { task, event } => {
                 let clock = self.tasks.entry(task.clone()).or_default();
+                clock.last = stored.at;
                 match event {
                     TaskEvent::Started { .. } => clock.began = Some(stored.at),
                     TaskEvent::Kept { .. } | TaskEvent::StopRequested => {}
@@ -60,6 +63,11 @@ impl Clock {
             .get(task)
             .filter(|clock| clock.worked > 0 || clock.began.is_some())
             .map(|clock| Duration::from_millis(clock.worked))
+    }
+
+    /// When something last happened to a task, in milliseconds since 1970.
+    pub(super) fn last_of(&self, task: &TaskId) -> Option<u64> {
+        self.tasks.get(task).map(|clock| clock.last)
     }
 
     /// How long the batch has taken since it began, or since it was opened again.

@@ -9,9 +9,9 @@ use pleach_domain::batch::{AttemptEnding, BatchStatus, Chance, Message};
 use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::task_state::{Commit, TaskState};
 
-use super::attempt::{Disposal, From, PATIENCE};
+use super::RunError;
+use super::attempt::{Disposal, From, PATIENCE, tell_when_cleared};
 use super::run_loop::{Loop, disposal, task_branch};
-use super::{Heard, RunError};
 use crate::capture::keep_last_state;
 use crate::git::{CommitId, ref_segment};
 use crate::process::{ProcessIdentity, Record, end_leftovers};
@@ -39,7 +39,9 @@ impl Loop<'_> {
                 }
                 TaskState::Resting { pause } | TaskState::Limited { pause } => {
                     let id = self.id(task);
-                    self.timers.pause(&id, pause);
+                    let since = self.clock.last_of(&id).unwrap_or_default();
+                    let rested = crate::database::now().saturating_sub(since);
+                    self.timers.pause(&id, pause.saturating_sub(rested));
                 }
                 TaskState::Queued | TaskState::Waiting => {}
                 TaskState::Built { .. } => self.watch_over_built(task)?,
@@ -154,9 +156,9 @@ impl Loop<'_> {
         let sender = self.sender.clone();
         let attempt = state.attempts;
         std::thread::spawn(move || {
-            let notes = workshop.dispose_of_earlier(worktree, &id, attempt, &disposal);
-            // Nobody listens only when the loop failed, and then everything stays.
-            let _ = sender.send(Heard::Cleared { task: id, notes });
+            tell_when_cleared(&id, &sender, || {
+                workshop.dispose_of_earlier(worktree, &id, attempt, &disposal)
+            });
         });
         Ok(())
     }

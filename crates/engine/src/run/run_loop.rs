@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
 use pleach_domain::batch::{Batch, Chance, Message};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
@@ -64,7 +64,7 @@ pub(super) struct AtWork {
 /// Something to do after the events that call for it are stored.
 pub(super) enum Effect {
     Attend(Box<Attempt>, Line),
-    Dispose(Sender<Disposal>, Disposal),
+    Dispose(usize, Sender<Disposal>, Disposal),
     Answer(Reply, crate::ownership::Answer),
 }
 
@@ -218,7 +218,7 @@ impl Loop<'_> {
         {
             // Told once the event is stored; an attempt that hears nothing keeps its worktree.
             self.clearing.insert(position);
-            self.outbox.push(Effect::Dispose(line, disposal));
+            self.outbox.push(Effect::Dispose(position, line, disposal));
         }
     }
 
@@ -242,13 +242,21 @@ impl Loop<'_> {
     fn carry_out(&mut self, effect: Effect) {
         match effect {
             Effect::Answer(reply, answer) => reply.send(answer),
-            Effect::Dispose(line, disposal) => {
-                // An attempt that is gone has no worktree to dispose of.
-                let _ = line.send(disposal);
+            Effect::Dispose(position, line, disposal) => {
+                if line.send(disposal).is_err() {
+                    // An attempt that broke off says no more.
+                    self.clearing.remove(&position);
+                }
             }
             Effect::Attend(attempt, line) => {
                 let workshop = Arc::clone(&self.workshop);
-                std::thread::spawn(move || workshop.attend(&attempt, &line));
+                let (task, loop_) = (attempt.task.clone(), line.loop_.clone());
+                let attend = move || workshop.attend(&attempt, &line);
+                if let Err(error) = std::thread::Builder::new().spawn(attend) {
+                    let finished = Finished::never_begun(task, &error);
+                    // Heard with everything else, so that it is stored like any other ending.
+                    let _ = loop_.send(Heard::Finished(Box::new(finished), channel().0));
+                }
             }
         }
     }
