@@ -72,8 +72,8 @@ pub struct BatchTask {
     pub kept: Option<Commit>,
     /// The files that its work changes.
     pub files: Vec<String>,
-    /// Its branch in the user's repository, if it was left out.
-    pub branch: Option<String>,
+    /// The branch in the user's repository for what was left out of it, and the commit that was put there.
+    pub published: Option<(String, Commit)>,
 }
 
 /// What was told of a stage.
@@ -280,7 +280,7 @@ impl BatchTask {
             basis: None,
             kept: None,
             files: Vec::new(),
-            branch: None,
+            published: None,
         }
     }
 
@@ -310,7 +310,9 @@ impl BatchTask {
                 self.approved = true;
                 self.excused = false;
             }
-            TaskEvent::Published { branch } => self.branch = Some(branch.clone()),
+            TaskEvent::Published { branch, commit } => {
+                self.published = Some((branch.clone(), commit.clone()));
+            }
             _ => {}
         }
     }

@@ -250,6 +250,8 @@ pub enum TaskEvent {
     Published {
         /// Its name there.
         branch: String,
+        /// The commit it is at.
+        commit: Commit,
     },
 }
 
@@ -327,6 +329,7 @@ impl TaskEvent {
             Self::Retried,
             Self::Published {
                 branch: "pleach/task-1/1".into(),
+                commit: Commit("c4".into()),
             },
         ]
     }

@@ -186,10 +186,12 @@ fn what_failed_is_tried_again_where_its_batch_runs() {
 fn a_batch_that_is_over_is_opened_again_and_runs_here() {
     let held = Held::new("- [ ] 1.1 A\n- [ ] 1.2 B (depends: 1.1)\n- [ ] 1.3 C\n");
     let run = held.run(&["-j", "2"]);
-    held.tell("1.1", "exit 1");
+    held.tell("1.1", "echo half > half; exit 1");
     drop(held.gate("1.3"));
     assert_eq!(run.end().code, 1);
     assert_eq!(held.states(1), "1.1:failed 1.2:blocked 1.3:merged");
+    let left_out = "pleach/task-1/1-2e1";
+    assert_eq!(held.scene.show(left_out, "half"), "half");
     let merged = held.pleach(&["retry", "1", "1.3"]).bad(2);
     assert!(merged.contains("task 1.3 is merged"), "{merged}");
     let retry = held.begin(&["retry", "1", "1.1", "--json"]);
@@ -208,6 +210,11 @@ fn a_batch_that_is_over_is_opened_again_and_runs_here() {
             "done"
         );
     }
+    let branches = held.scene.repo.git(&["branch", "--list", left_out]);
+    assert_eq!(
+        branches, "",
+        "what is merged by now is not left out any more"
+    );
     let nothing = held.pleach(&["retry", "1"]).bad(2);
     assert!(nothing.contains("ended without success"), "{nothing}");
 }

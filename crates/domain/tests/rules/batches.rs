@@ -2,6 +2,7 @@
 
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
+use pleach_domain::task_state::Commit;
 
 use crate::story::{check, tell};
 
@@ -159,6 +160,7 @@ fn naming_where_work_is_kept_changes_no_order() {
     for task in ["1", "2"] {
         let event = TaskEvent::Published {
             branch: "pleach/x".into(),
+            commit: Commit("c".into()),
         };
         let task = TaskId::new(task);
         story.batch.apply(&Event::Task { task, event }).unwrap();

@@ -239,7 +239,8 @@ impl<'d> World<'d> {
             let task = &self.batch.tasks[at];
             if matches!(task.state, TaskState::Ended(Ending::Conflicted { .. })) {
                 let branch = format!("pleach/task-{at}");
-                self.happened(at, TaskEvent::Published { branch })?;
+                let commit = Commit(format!("left out {at}"));
+                self.happened(at, TaskEvent::Published { branch, commit })?;
             }
         }
         self.store(vec![Event::Batch(event)])

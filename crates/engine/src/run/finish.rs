@@ -85,24 +85,34 @@ impl Loop<'_> {
 
     /// Where the batch branch was put before, and what it was then.
     fn published(&self) -> Option<(String, CommitId)> {
-        let (branch, tip) = self.batch.published.as_ref()?;
-        Some((branch.clone(), tip.0.parse().ok()?))
+        place(self.batch.published.as_ref())
     }
 
     fn publish_what_is_left_out(&mut self) {
         for task in 0..self.batch.tasks.len() {
             let state = &self.batch.tasks[task];
+            let before = place(state.published.as_ref());
             let left_out: Option<CommitId> = match state.state.ending() {
-                Some(Ending::Merged { .. } | Ending::NoChanges) | None => None,
+                Some(Ending::Merged { .. } | Ending::NoChanges) => {
+                    // Left out once, and in by now.
+                    if let Some((branch, commit)) = before {
+                        self.unpublish(&branch, &commit);
+                    }
+                    continue;
+                }
                 Some(Ending::Conflicted { commit, .. }) => commit.0.parse().ok(),
                 Some(_) => state.kept.as_ref().and_then(|kept| kept.0.parse().ok()),
+                None => None,
             };
             let Some(commit) = left_out else { continue };
             let id = self.id(task);
             let wanted = task_branch(self.workshop.number, &ref_segment(id.as_str()));
-            if let Some(branch) = self.publish(&commit, &wanted, None) {
+            let before = before.as_ref();
+            let before = before.map(|(branch, commit)| (branch.as_str(), commit));
+            if let Some(branch) = self.publish(&commit, &wanted, before) {
                 reached(Step::TaskPublished);
-                let event = TaskEvent::Published { branch };
+                let commit = Commit(commit.to_string());
+                let event = TaskEvent::Published { branch, commit };
                 self.take_in(Event::Task { task: id, event });
             }
         }
@@ -149,7 +159,7 @@ impl Loop<'_> {
             time: self.clock.work_on(&record.id),
             attempts: task.attempts,
             files: task.files.clone(),
-            branch: task.branch.clone(),
+            branch: task.published.as_ref().map(|(branch, _)| branch.clone()),
         });
         Summary {
             number: self.workshop.number,
@@ -162,4 +172,10 @@ impl Loop<'_> {
             time: self.clock.total(),
         }
     }
+}
+
+/// A branch of the user's repository, and the commit that was put there.
+fn place(published: Option<&(String, Commit)>) -> Option<(String, CommitId)> {
+    let (branch, commit) = published?;
+    Some((branch.clone(), commit.0.parse().ok()?))
 }

@@ -273,7 +273,7 @@ fn draw_task(
         outcome: task.state.ending().map(Ending::outcome),
         worktree_id: has_begun.then(|| worktree_id(batch, id)),
         worktree_path: (has_begun && worktree.is_dir()).then_some(worktree),
-        branch: task.branch.clone(),
+        branch: task.published.as_ref().map(|(branch, _)| branch.clone()),
         session_id: None,
         error: task_error(&task.state, times),
         attempts: task.attempts,

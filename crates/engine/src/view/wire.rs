@@ -154,7 +154,7 @@ fn task_data(event: &TaskEvent) -> Value {
         TaskEvent::Interrupted => json!({ "reason": INTERRUPTED }),
         TaskEvent::Requeued { because } => json!({ "reason": because }),
         TaskEvent::Retried => json!({"reason": "it is to be tried again"}),
-        TaskEvent::Published { branch } => json!({ "branch": branch }),
+        TaskEvent::Published { branch, .. } => json!({ "branch": branch }),
         TaskEvent::Unchanged => json!({"outcome": "no_changes"}),
         TaskEvent::Woven { tip } => json!({"outcome": "merged", "tip": tip}),
         TaskEvent::Failed { error } => json!({"outcome": "failed", "error": error}),

@@ -6,6 +6,7 @@ use std::path::Path;
 use pleach_domain::batch::{Approval, Mode, OnConflict, OnFailure};
 use pleach_domain::event::{BatchEvent, Event, MergeStatus, Rollback, TaskEvent};
 use pleach_domain::id::TaskId;
+use pleach_domain::task_state::Commit;
 use pleach_engine::causes::with_causes;
 use pleach_engine::database::{Database, NewBatch};
 use pleach_engine::ownership::BatchLock;
@@ -109,6 +110,7 @@ fn one_of_each() -> Value {
             "collides",
             TaskEvent::Published {
                 branch: "pleach/task-7/collides".into(),
+                commit: Commit("c".into()),
             },
         ),
         started("fails", 1),
