@@ -81,7 +81,13 @@ pub(crate) fn figure(what: &str, figure: f64) {
 
 /// The most memory this process ever held, in bytes.
 pub(crate) fn peak_memory() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux has /proc");
+    peak_memory_of("self")
+}
+
+/// The most memory a living process ever held, in bytes.
+pub(crate) fn peak_memory_of(process: &str) -> u64 {
+    let path = format!("/proc/{process}/status");
+    let status = std::fs::read_to_string(path).expect("the process is alive");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
     kilobytes.expect("the kernel counts memory") * 1024

@@ -158,7 +158,9 @@ fn memory(program: &Path) -> bool {
     let child = run.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let mut child = child.expect("pleach runs");
     let started = wait_for_line(&mut child, "batch:task:started");
-    let megabytes = peak(child.id());
+    let bytes = measure::peak_memory_of(&child.id().to_string());
+    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+    let megabytes = bytes as f64 / f64::from(1 << 20);
     let stopped = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(stopped, rustix::process::Signal::TERM).expect("it is ours");
     child.wait().expect("it ends");
@@ -184,14 +186,6 @@ fn wait_for_line(child: &mut std::process::Child, wanted: &str) -> bool {
         }
     });
     hear.recv_timeout(PATIENCE).is_ok()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
-fn peak(process: u32) -> f64 {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).expect("it is alive");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    kilobytes.expect("the kernel counts memory") as f64 / 1024.0
 }
 
 /// A repository with a plan, and everything that belongs to it, in memory where there is a place for that.

@@ -1,11 +1,14 @@
 //! What is asked for when a batch is to run, and a first look at everything it needs.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use pleach_domain::batch::{Approval, Barriers, BatchSettings, Design, Fallback, Mode, OnFailure};
 use pleach_domain::graph::{Graph, Rules, Strictness};
+use pleach_domain::id::TaskId;
+use pleach_domain::plan::Plan;
 use pleach_domain::task::Effort;
 use pleach_formats::Document;
 
@@ -85,13 +88,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let plan = request.plan_path.canonicalize();
     let plan = plan.map_err(RunError::io("find the plan"))?;
     let past = database.past_durations(&paths::project_name(&store), &plan.to_string_lossy())?;
-    for task in &mut request.document.plan.tasks {
-        // What it took last time says more than what somebody thought it would.
-        if let Some(time) = past.get(&task.id) {
-            let minutes = time.as_secs().div_ceil(60).max(1);
-            task.effort = Some(Effort(u32::try_from(minutes).unwrap_or(u32::MAX)));
-        }
-    }
+    weigh(&mut request.document.plan, &past);
     let record = record(&request, plan, base.to_string());
     let (sender, inbox) = channel();
     Ok(Prepared {
@@ -106,6 +103,16 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         controls: Controls { inbox: sender },
         inbox,
     })
+}
+
+/// What a task took last time says more than what somebody thought it would.
+fn weigh(plan: &mut Plan, past: &HashMap<TaskId, Duration>) {
+    for task in &mut plan.tasks {
+        if let Some(time) = past.get(&task.id) {
+            let minutes = time.as_secs().div_ceil(60).max(1);
+            task.effort = Some(Effort(u32::try_from(minutes).unwrap_or(u32::MAX)));
+        }
+    }
 }
 
 fn record(request: &RunRequest, plan: PathBuf, base: String) -> BatchRecord {
@@ -174,5 +181,26 @@ fn batch_settings(request: &RunRequest) -> BatchSettings {
         fallback: request.fallback,
         retries: settings.retries,
         retry_pause: u64::try_from(settings.retry_pause.as_millis()).unwrap_or(u64::MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_took_long_last_time_is_started_first() {
+        let text = "### 1. Short by its words\n**Effort**: 1 hour\n\n### 2. Long\n**Effort**: 2 hours\n\n### 3. New\n";
+        let mut plan = pleach_formats::read(text).plan;
+        let past = [("1", 5 * 3_600), ("2", 30)];
+        let past = past.map(|(id, seconds)| (TaskId::new(id), Duration::from_secs(seconds)));
+        weigh(&mut plan, &past.into());
+        let graph = Graph::of(&plan, Strictness::AsWritten);
+        let rules = Rules::default();
+        let settings = BatchSettings::default();
+        let design = Design::of(&graph, &[0, 1, 2], rules, Barriers::Stages, settings);
+        let remaining: Vec<u64> = design.tasks.iter().map(|task| task.remaining).collect();
+        assert_eq!(remaining[..2], [300, 1]);
+        assert!(remaining[2] > 1, "nothing is known of it");
     }
 }
