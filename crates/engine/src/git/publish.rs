@@ -23,6 +23,7 @@ impl Store {
         self.copy_objects(checkout, commit)?;
         reached(Step::ObjectsCopied);
         let checked_out = checkout.checked_out(&self.git)?;
+        self.clear_lock_of_published(&checkout.common_dir, branch)?;
         if let Some((ours, tip)) = ours {
             let full = format!("refs/heads/{ours}");
             let new = commit.as_str();

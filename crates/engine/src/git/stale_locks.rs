@@ -52,6 +52,24 @@ impl Store {
         Ok(())
     }
 
+    /// Clears the lock of a branch of ours in the user's repository whose git was killed.
+    pub(super) fn clear_lock_of_published(
+        &self,
+        common_dir: &Path,
+        branch: &str,
+    ) -> Result<(), StoreError> {
+        let lock = common_dir.join(format!("refs/heads/{branch}{ENDING}"));
+        let began = Instant::now();
+        while branch.starts_with("pleach/") && lock.exists() && !self.has_company()? {
+            let is_old = age(&lock).is_some_and(|age| age > LAST_BREATH);
+            if is_old || began.elapsed() > LAST_BREATH {
+                return remove(&lock);
+            }
+            thread::sleep(LOOK_AGAIN);
+        }
+        Ok(())
+    }
+
     /// Whether another process is at work in the store.
     pub(crate) fn has_company(&self) -> Result<bool, StoreError> {
         let own = self.sign()?;

@@ -120,13 +120,17 @@ fn what_git_finishes_for_the_dead_after_all_else_is_cleared_goes_as_well() {
 }
 
 #[test]
-fn a_lock_in_the_users_repository_costs_a_name_and_no_work() {
+fn a_lock_that_a_killed_git_left_on_a_branch_of_ours_in_the_users_repository_goes() {
     let repo = TestRepo::with_branches();
     let life = Life::new(&repo, "stores", "task");
-    let lock = repo.path().join(".git/refs/heads/pleach/task.lock");
-    write_lock(&lock, Duration::ZERO);
+    let ours = repo.path().join(".git/refs/heads/pleach/task.lock");
+    let theirs = repo.path().join(".git/refs/heads/main.lock");
+    for lock in [&ours, &theirs] {
+        write_lock(lock, Duration::ZERO);
+    }
     let (tip, published) = life.live(plain(), &|_| ());
     life.check(&repo, &tip, &published);
-    assert_eq!(published, "pleach/task-2");
-    assert!(lock.exists(), "it is not ours to take away");
+    assert_eq!(published, "pleach/task");
+    assert!(!ours.exists(), "nobody else makes such branches");
+    assert!(theirs.exists(), "it is not ours to take away");
 }
