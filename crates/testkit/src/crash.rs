@@ -156,6 +156,8 @@ pub fn locks_below(folder: &Path) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader};
+
     use super::*;
 
     fn shell(script: &str) -> Command {
@@ -190,13 +192,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().canonicalize().unwrap();
         assert_eq!(processes_of(&place), Vec::<String>::new());
-        let mut by_folder = shell("exec sleep 100");
-        let mut by_environment = shell("exec sleep 100");
+        // A program that is just being exchanged for another has no environment to read:
+        // it is looked at once it has spoken.
+        let script = "echo up; read -r end";
+        let (mut by_folder, mut by_environment) = (shell(script), shell(script));
         for command in [
             by_folder.current_dir(&place),
             by_environment.env("PLACE", &place),
         ] {
+            command.stdin(Stdio::piped()).stdout(Stdio::piped());
             let mut child = command.spawn().unwrap();
+            let mut word = String::new();
+            let output = child.stdout.as_mut().unwrap();
+            BufReader::new(output).read_line(&mut word).unwrap();
+            assert_eq!(word, "up\n");
             let found = processes_of(&place);
             assert!(children_of(std::process::id()).contains(&child.id().cast_signed()));
             child.kill().unwrap();
