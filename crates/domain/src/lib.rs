@@ -3,6 +3,7 @@
 //! Plain functions over plain data: no files, no clock, no processes, no randomness.
 
 pub mod batch;
+pub mod bisect;
 pub mod event;
 pub mod graph;
 pub mod id;
