@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "printing is what a benchmark does")]
 
+mod bisect;
 mod makespan;
 mod measure;
 mod plan_text;
@@ -44,6 +45,9 @@ fn main() -> ExitCode {
     }
     if wanted("makespan") {
         all_kept &= share_out();
+    }
+    if wanted("bisect") {
+        all_kept &= bisect::compare();
     }
     if wanted("worktrees") {
         all_kept &= worktrees::compare();
