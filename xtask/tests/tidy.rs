@@ -56,7 +56,7 @@ const MAY_USE: [(&str, &[&str]); 5] = [
             "unicode-width",
         ],
     ),
-    ("testkit", &["tempfile"]),
+    ("testkit", &["serde_json", "tempfile"]),
 ];
 
 /// Files that may start programs, and why nobody else needs to.

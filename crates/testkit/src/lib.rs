@@ -4,8 +4,10 @@
 
 mod crash;
 mod fingerprint;
+mod forge;
 mod git_server;
 mod hermetic;
+mod http;
 mod merge_loop;
 mod nasty;
 mod repo;
@@ -15,6 +17,7 @@ pub use crash::{
     Moments, Struck, children_of, find_below, locks_below, processes_of, run_to_end, strike,
 };
 pub use fingerprint::Fingerprint;
+pub use forge::{Asking, Failure, Fault, ForgeServer, ForgeStep, ForgeStyle, Opened};
 pub use git_server::{Access, GitServer, Request};
 pub use merge_loop::{MergeLoop, merge_loop, merge_tree_loop};
 pub use nasty::{Nasty, cases};
