@@ -36,6 +36,7 @@ const MAY_USE: [(&str, &[&str]); 5] = [
             "tempfile",
             "thiserror",
             "toml",
+            "ureq",
         ],
     ),
     (

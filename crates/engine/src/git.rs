@@ -3,6 +3,7 @@
 //! Knows nothing of tasks and batches, and tells outcomes apart by exit codes alone.
 
 mod address;
+mod api_login;
 mod checkout;
 mod credential_helper;
 mod credentials;
@@ -15,8 +16,10 @@ mod names;
 mod network;
 mod object;
 mod origin;
+mod pauses;
 mod protect;
 mod publish;
+mod push;
 pub(crate) mod read;
 mod ref_watch;
 mod refs;
@@ -44,22 +47,27 @@ use std::time::Duration;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
-use self::error::scrub;
 use crate::process::{Woke, wait};
 
 pub use address::{Address, BadAddress, UserInfo};
 pub(crate) use checkout::Checkout;
 pub use credential_helper::answer as answer_git;
-pub use credentials::Logins;
+pub use credentials::{Login, Logins};
 pub use error::GitError;
 pub(crate) use ignored::{ignored, loose_files};
 pub use names::ref_segment;
 pub use object::{BlobId, CommitId, NotAnId, TreeId};
+pub use pauses::Pauses;
 pub use protect::Mended;
+pub use push::{PushError, Pushed};
 pub use ref_watch::{Moved, MovedRef, RefsSnapshot};
 pub use repository::{Named, Put, PutError, Repository};
 pub use store::{Identity, Store};
 pub use store_error::{LoginProblem, StoreError};
+
+pub(crate) use address::HttpHost;
+pub(crate) use credentials::{Wish, what_to_set};
+pub(crate) use error::{plain_words, scrub};
 
 /// From here on `merge-tree` takes `--merge-base`, also for each line of `--stdin`, and attributes
 /// can be read from a tree.

@@ -9,6 +9,7 @@ pub mod control;
 pub mod database;
 pub mod demo;
 pub mod detach;
+pub mod forge;
 pub mod gc;
 pub mod git;
 pub mod kept;

@@ -139,6 +139,47 @@ impl Address {
         matches!(self.way, Way::Ssh { .. })
     }
 
+    /// Where a browser and programs would find this server: the same by HTTP, the usual way by ssh.
+    pub(crate) fn web_host(&self) -> Option<HttpHost> {
+        match &self.way {
+            Way::Http(server) => Some(server.clone()),
+            Way::Ssh { host } => {
+                let plain = plain_host("https", host).ok()?;
+                // The port is that of ssh.
+                let name = match plain.rsplit_once(':') {
+                    Some((name, port)) if !port.ends_with(']') => name,
+                    _ => &plain,
+                };
+                Some(HttpHost {
+                    protocol: "https",
+                    host: name.to_owned(),
+                })
+            }
+            Way::Other => None,
+        }
+    }
+
+    /// The place on its server, without what git does not need: `owner/name`.
+    pub(crate) fn path_on_server(&self) -> Option<&str> {
+        let path = match (&self.way, self.text.split_once("://")) {
+            (Way::Other, _) => return None,
+            (_, Some((_, rest))) => rest.split_once('/')?.1,
+            (_, None) => self.text.split_once(':')?.1,
+        };
+        let path = path.split(['?', '#']).next().unwrap_or(path);
+        let path = path.trim_matches('/');
+        let path = path.strip_suffix(".git").unwrap_or(path);
+        Some(path.trim_end_matches('/')).filter(|path| !path.is_empty())
+    }
+
+    /// The same place on a server whose name the user has shortened.
+    pub(crate) fn on_host(mut self, real: &str) -> Self {
+        if let Way::Ssh { host } = &mut self.way {
+            real.clone_into(host);
+        }
+        self
+    }
+
     /// The same place, for somebody who stands elsewhere.
     pub(crate) fn seen_from(mut self, folder: &Path) -> Self {
         let is_path = self.way == Way::Other && !self.text.contains("://");
@@ -275,6 +316,31 @@ mod tests {
         assert_eq!(from("../up").as_str(), "/home/a/../up");
         assert_eq!(from("/srv/up").as_str(), "/srv/up");
         assert_eq!(from("host:up").as_str(), "host:up");
+    }
+
+    #[test]
+    fn the_place_on_a_server_is_known_however_it_is_written() {
+        let place = |text: &str| {
+            let address = parsed(text).0;
+            let web = address.web_host().map(|web| web.origin());
+            (web, address.path_on_server().map(str::to_owned))
+        };
+        for (text, web, path) in [
+            ("https://h.example/a/b.git", "https://h.example", "a/b"),
+            ("http://127.0.0.1:81/a/b/", "http://127.0.0.1:81", "a/b"),
+            ("https://h.example/a/b/c?x#y", "https://h.example", "a/b/c"),
+            ("git@H.example:a/b.git/", "https://h.example", "a/b"),
+            ("git@h.example:/a/b", "https://h.example", "a/b"),
+            ("ssh://git@h.example:22/a/b.git", "https://h.example", "a/b"),
+            ("ssh://git@[::1]:22/a/b", "https://[::1]", "a/b"),
+        ] {
+            let expected = (Some(web.to_owned()), Some(path.to_owned()));
+            assert_eq!(place(text), expected, "{text}");
+        }
+        for text in ["/srv/a/b.git", "file:///srv/a/b.git", "../b"] {
+            assert_eq!(place(text), (None, None), "{text}");
+        }
+        assert_eq!(place("https://h.example/").1, None);
     }
 
     #[test]

@@ -175,16 +175,17 @@ impl Checkout {
     /// Where the user's `origin` is, and the login that stands in its address.
     pub(crate) fn origin(&self) -> Option<(Address, UserInfo)> {
         let (address, written) = Address::parse(self.config.value("remote.origin.url")?).ok()?;
-        // As git does, which stands at the top of the working tree then.
+        Some((address.seen_from(self.home_of_paths()), written))
+    }
+
+    /// Where the paths of remotes begin: git stands at the top of the working tree then.
+    pub(crate) fn home_of_paths(&self) -> &Path {
         let is_inner = self
             .common_dir
             .file_name()
             .is_some_and(|name| name == ".git");
         let above = self.common_dir.parent().filter(|_| is_inner);
-        Some((
-            address.seen_from(above.unwrap_or(&self.common_dir)),
-            written,
-        ))
+        above.unwrap_or(&self.common_dir)
     }
 
     /// The full names of the branches that are checked out in any worktree, born or not.

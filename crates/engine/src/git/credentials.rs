@@ -53,9 +53,9 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A login for one server.
+/// A login for one server, which prints none of its secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Login {
+pub struct Login {
     pub(crate) user: Secret,
     pub(crate) password: Secret,
     /// Where it was found, as the user would name it.
@@ -222,8 +222,28 @@ struct Tool {
     user: &'static str,
 }
 
+/// What a login is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    Read,
+    Push,
+    PullRequest,
+}
+
+impl Wish {
+    /// As the end of "a token that may …".
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Read => "read the repository",
+            Self::Push => "write to the repository",
+            Self::PullRequest => "open pull requests",
+        }
+    }
+}
+
 /// What to set so that a server lets git in.
-pub(crate) fn what_to_set(server: &str) -> String {
+pub(crate) fn what_to_set(server: &str, wish: Wish) -> String {
+    let may = wish.words();
     let (variable, tool) = match server {
         "github.com" => ("GH_TOKEN", "run `gh auth login`"),
         "gitlab.com" => ("GITLAB_TOKEN", "run `glab auth login`"),
@@ -231,13 +251,13 @@ pub(crate) fn what_to_set(server: &str) -> String {
         "codeberg.org" => ("FORGEJO_TOKEN", "set up a git credential helper"),
         _ => {
             return format!(
-                "set PLEACH_GIT_TOKEN to a token of {server} (and PLEACH_GIT_HOST={server} if you use several \
+                "set PLEACH_GIT_TOKEN to a token of {server} that may {may} (and PLEACH_GIT_HOST={server} if you use several \
                  servers), run `gh auth login --hostname {server}` or `glab auth login --hostname {server}`, or set up \
                  a git credential helper"
             );
         }
     };
-    format!("set {variable} to a token that may read the repository, or {tool}")
+    format!("set {variable} to a token that may {may}, or {tool}")
 }
 
 #[cfg(test)]

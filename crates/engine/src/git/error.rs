@@ -56,7 +56,7 @@ pub enum GitError {
 const HIDDEN: &str = "***";
 
 /// Takes logins out of the addresses in a text, and known secrets wherever they stand.
-pub(super) fn scrub(text: &str, secrets: &[String]) -> String {
+pub(crate) fn scrub(text: &str, secrets: &[String]) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("://") {
@@ -74,6 +74,29 @@ pub(super) fn scrub(text: &str, secrets: &[String]) -> String {
         clean = clean.replace(secret.as_str(), HIDDEN);
     }
     clean
+}
+
+/// A text of somebody else's as one line of printable letters, no longer than needed.
+pub(crate) fn plain_words(text: &str, most: usize) -> String {
+    let mut plain = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '\u{1b}' {
+            // The colours of a terminal end with a letter.
+            let _ = letters.find(char::is_ascii_alphabetic);
+        } else if letter.is_whitespace() || letter.is_control() {
+            if !plain.ends_with(' ') {
+                plain.push(' ');
+            }
+        } else {
+            plain.push(letter);
+        }
+    }
+    let plain = plain.trim();
+    match plain.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &plain[..end]),
+        None => plain.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -96,5 +119,11 @@ mod tests {
     fn known_secrets_are_hidden_anywhere() {
         let secrets = ["s3cret".to_owned(), String::new()];
         assert_eq!(scrub("Basic s3cret; s3cret", &secrets), "Basic ***; ***");
+    }
+
+    #[test]
+    fn words_of_others_stay_short() {
+        let plain = plain_words(&"ä\n".repeat(300), 10);
+        assert_eq!(plain, "ä ä ä ä ä …");
     }
 }

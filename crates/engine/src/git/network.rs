@@ -11,7 +11,7 @@ use super::address::{Address, UserInfo};
 use super::credential_helper::{NOTES, Outcome, PASSWORD, SERVER, USER, outcome};
 use super::credentials::{Login, Logins};
 use super::store_error::{LoginProblem, StoreError};
-use super::{Call, Store, os_str};
+use super::{Call, Output, Store, os_str};
 
 /// Asks nobody anything.
 pub(super) const SSH: &str = "ssh -oBatchMode=yes";
@@ -68,38 +68,65 @@ pub(super) struct Line<'l> {
     pub(super) store: &'l Store,
 }
 
+/// How a call that spoke to the server ended.
+#[derive(Debug)]
+pub(super) struct Spoken {
+    pub(super) output: Output,
+    login: Option<Outcome>,
+    /// Where the login was found, if not by git itself.
+    from: Option<String>,
+}
+
 impl Line<'_> {
     /// Runs a call that speaks to the server; a login that lacks or does not fit is told apart.
     pub(super) fn run(&self, call: Call) -> Result<Vec<u8>, StoreError> {
+        let spoken = self.speak(call)?;
+        match spoken.output.code {
+            0 => Ok(spoken.output.stdout),
+            _ => Err(self.why(&spoken)),
+        }
+    }
+
+    /// Runs a call that speaks to the server, whatever comes of it.
+    pub(super) fn speak(&self, call: Call) -> Result<Spoken, StoreError> {
         let server = self.address.http_host();
         let login = server.and_then(|server| self.logins.find(server, self.written));
         let notes = self.store.scratch_file()?;
         let call = self.prepared(call, login.as_ref(), notes.path());
         let output = call.run()?;
-        if output.code == 0 {
-            return Ok(output.stdout);
-        }
         let told = fs::read_to_string(notes.path()).unwrap_or_default();
-        let (host, problem) = match outcome(&told) {
+        Ok(Spoken {
+            output,
+            login: outcome(&told),
+            from: login.map(|login| login.from),
+        })
+    }
+
+    /// Why a call that failed did so.
+    pub(super) fn why(&self, spoken: &Spoken) -> StoreError {
+        let (host, problem) = match &spoken.login {
             Some(Outcome::Missing(host)) => (host, LoginProblem::Missing),
             Some(Outcome::Rejected(host)) => {
-                let from = login.map(|login| login.from);
+                let from = spoken.from.clone();
                 (host, LoginProblem::Rejected { from })
             }
             None => {
-                return Err(StoreError::Unreachable {
+                return StoreError::Unreachable {
                     address: self.address.clone(),
-                    source: output.failure(),
-                });
+                    source: spoken.output.failure(),
+                };
             }
         };
-        let sent_on = self.address.host() != Some(&host);
+        let sent_on = self.address.host() != Some(host);
         let problem = if sent_on {
             LoginProblem::SentOn
         } else {
             problem
         };
-        Err(StoreError::Login { host, problem })
+        StoreError::Login {
+            host: host.clone(),
+            problem,
+        }
     }
 
     fn prepared(&self, call: Call, login: Option<&Login>, notes: &Path) -> Call {

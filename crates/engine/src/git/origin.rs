@@ -245,7 +245,7 @@ impl Store {
     }
 
     /// Where the server really is: the user may have configured short names and other ways to it.
-    fn server(&self) -> Result<(Address, UserInfo), StoreError> {
+    pub(super) fn server(&self) -> Result<(Address, UserInfo), StoreError> {
         let (place, (address, written)) = match &self.project {
             Project::Remote(remote) => (
                 Place::Nowhere(self.home()),
@@ -267,7 +267,7 @@ impl Store {
         })
     }
 
-    fn line<'l>(
+    pub(super) fn line<'l>(
         &'l self,
         address: &'l Address,
         written: &'l UserInfo,

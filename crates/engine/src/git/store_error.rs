@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::GitError;
 use super::address::{Address, BadAddress};
-use super::credentials::what_to_set;
+use super::credentials::{Wish, what_to_set};
 
 /// Why a store cannot be had, or cannot do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -117,6 +117,17 @@ pub enum LoginProblem {
     SentOn,
 }
 
+impl LoginProblem {
+    /// A stable word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Missing => "no_login",
+            Self::Rejected { .. } => "login_rejected",
+            Self::SentOn => "sent_on",
+        }
+    }
+}
+
 impl StoreError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
@@ -146,7 +157,7 @@ impl StoreError {
                 "an address looks like https://host/owner/name.git or git@host:owner/name.git"
                     .into()
             }
-            Self::Login { host, problem } => login_hint(host, problem),
+            Self::Login { host, problem } => login_hint(host, problem, Wish::Read),
             Self::Unreachable { address, .. } => unreachable_hint(address),
             Self::Io { .. } => {
                 "check that there is room and that the folder can be written to".into()
@@ -166,11 +177,12 @@ impl StoreError {
     }
 }
 
-fn login_hint(host: &str, problem: &LoginProblem) -> String {
+pub(super) fn login_hint(host: &str, problem: &LoginProblem, wish: Wish) -> String {
     match problem {
-        LoginProblem::Missing | LoginProblem::Rejected { from: None } => what_to_set(host),
+        LoginProblem::Missing | LoginProblem::Rejected { from: None } => what_to_set(host, wish),
         LoginProblem::Rejected { from: Some(from) } => {
-            format!("replace the one in {from} by one that is valid and may read the repository")
+            let may = wish.words();
+            format!("replace the one in {from} by one that is valid and may {may}")
         }
         LoginProblem::SentOn => {
             format!("if you trust {host}, give the address that the repository has there")
@@ -178,7 +190,7 @@ fn login_hint(host: &str, problem: &LoginProblem) -> String {
     }
 }
 
-fn unreachable_hint(address: &Address) -> String {
+pub(super) fn unreachable_hint(address: &Address) -> String {
     match address.host() {
         Some(host) if address.is_ssh() => format!(
             "check the address, that {host} is a known host and that your key is loaded: `ssh -oBatchMode=yes {host}` \

@@ -1,0 +1,192 @@
+//! Opens one pull request on the forge that a project comes from, whatever the network does meanwhile.
+//!
+//! Knows nothing of batches, and of git only where a project comes from; pushing is done elsewhere.
+
+mod client;
+mod error;
+mod gitea;
+mod github;
+mod gitlab;
+mod project;
+mod url;
+
+use std::str::FromStr;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use self::client::Client;
+use self::gitea::Gitea;
+use self::github::GitHub;
+use self::gitlab::GitLab;
+use crate::git::{Login, Pauses, plain_words};
+
+pub use error::ForgeError;
+pub use project::{Project, Unrecognised, recognise};
+
+/// How long an answer may take before it counts as lost.
+pub const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+
+/// The least of what the forges allow, in letters.
+const LONGEST_TITLE: usize = 250;
+const LONGEST_BODY: usize = 65_000;
+
+/// Whose interface a forge speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForgeKind {
+    /// GitHub and GitHub Enterprise.
+    GitHub,
+    /// gitlab.com and self-hosted ones.
+    GitLab,
+    /// Gitea, Forgejo and Codeberg.
+    Gitea,
+    /// No forge: branches are pushed, and no pull request is opened.
+    None,
+}
+
+impl ForgeKind {
+    /// As it is written in a configuration.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::GitHub => "github",
+            Self::GitLab => "gitlab",
+            Self::Gitea => "gitea",
+            Self::None => "none",
+        }
+    }
+}
+
+/// A word that names no kind of forge.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{word:?} is no kind of forge: github, gitlab, gitea or none")]
+pub struct UnknownKind {
+    word: String,
+}
+
+impl FromStr for ForgeKind {
+    type Err = UnknownKind;
+
+    fn from_str(word: &str) -> Result<Self, UnknownKind> {
+        match word {
+            "github" => Ok(Self::GitHub),
+            "gitlab" => Ok(Self::GitLab),
+            // The same interface under another name.
+            "gitea" | "forgejo" => Ok(Self::Gitea),
+            "none" => Ok(Self::None),
+            _ => Err(UnknownKind { word: word.into() }),
+        }
+    }
+}
+
+/// A pull request as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// The branch that was pushed.
+    pub head: String,
+    /// The branch that it should go into.
+    pub base: String,
+    /// One line.
+    pub title: String,
+    /// Markdown.
+    pub body: String,
+}
+
+impl Draft {
+    /// The title as every forge takes it.
+    fn fitting_title(&self) -> String {
+        plain_words(&self.title, LONGEST_TITLE)
+    }
+
+    /// The text as every forge takes it.
+    fn fitting_body(&self) -> String {
+        match self.body.char_indices().nth(LONGEST_BODY) {
+            Some((end, _)) => format!("{}\n\n(cut off here)\n", &self.body[..end]),
+            None => self.body.clone(),
+        }
+    }
+}
+
+/// A pull request as it is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullRequest {
+    /// The number that people call it by.
+    pub number: u64,
+    /// Its page.
+    pub url: String,
+}
+
+/// A forge on which one project lives; each call is one try.
+pub trait Forge: Send + Sync {
+    /// The open pull request from one branch of the project into another.
+    fn find(&self, head: &str, base: &str) -> Result<Option<PullRequest>, ForgeError>;
+
+    /// Opens one.
+    fn create(&self, draft: &Draft) -> Result<PullRequest, ForgeError>;
+
+    /// Replaces the text of one; its title may have been changed by a person and stays.
+    fn update(&self, there: &PullRequest, draft: &Draft) -> Result<(), ForgeError>;
+}
+
+/// The forge of a project, with the login that [`Project::login`] found.
+pub fn connect(project: &Project, login: Option<Login>) -> Result<Box<dyn Forge>, ForgeError> {
+    connect_within(project, login, ANSWER_WITHIN)
+}
+
+/// The same, with another time after which an answer counts as lost.
+pub fn connect_within(
+    project: &Project,
+    login: Option<Login>,
+    answer_within: Duration,
+) -> Result<Box<dyn Forge>, ForgeError> {
+    let Some(login) = login else {
+        return Err(ForgeError::NoLogin {
+            host: project.host().to_owned(),
+        });
+    };
+    let client = Client::new(project, login, answer_within);
+    Ok(match project.kind() {
+        ForgeKind::GitLab => Box::new(GitLab::new(client, project)),
+        ForgeKind::Gitea => Box::new(Gitea::new(client, project)),
+        // A project is recognised only with a forge.
+        ForgeKind::GitHub | ForgeKind::None => Box::new(GitHub::new(client, project)),
+    })
+}
+
+/// Opens a pull request, or brings the text of the one that is there up to date: never makes two.
+///
+/// Every try begins with a look for it, so a request that was opened while its answer was lost is found.
+pub fn open_pull_request(
+    forge: &dyn Forge,
+    draft: &Draft,
+    pauses: &Pauses,
+) -> Result<PullRequest, ForgeError> {
+    let mut between = pauses.each();
+    loop {
+        let error = match attempt(forge, draft) {
+            Err(error) if error.may_pass() => error,
+            ended => return ended,
+        };
+        let Some(pause) = between.next() else {
+            return Err(error);
+        };
+        let pause = match error.wait(SystemTime::now()) {
+            Some(wait) if !pauses.covers(wait) => return Err(error),
+            Some(wait) => wait.max(pause),
+            None => pause,
+        };
+        thread::sleep(pause);
+    }
+}
+
+fn attempt(forge: &dyn Forge, draft: &Draft) -> Result<PullRequest, ForgeError> {
+    if let Some(there) = forge.find(&draft.head, &draft.base)? {
+        return match forge.update(&there, draft) {
+            Ok(()) => Ok(there),
+            Err(error) if error.may_pass() => Err(error),
+            Err(error) => Err(ForgeError::NotUpdated {
+                pull_request: there,
+                source: Box::new(error),
+            }),
+        };
+    }
+    forge.create(draft)
+}

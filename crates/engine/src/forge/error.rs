@@ -1,0 +1,245 @@
+//! Why a forge did not do what was asked, and what to do about it; holds no secret.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::PullRequest;
+use crate::git::{Wish, what_to_set};
+use crate::view::rfc3339;
+
+/// What forges want to be left alone for when they do not say.
+const UNTOLD: Duration = Duration::from_mins(1);
+
+/// Why a forge did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ForgeError {
+    /// Nobody knows a login.
+    #[error("{host} wants a login, and none was found")]
+    NoLogin {
+        /// The forge.
+        host: String,
+    },
+    /// The login is wrong or no longer valid.
+    #[error("{host} did not accept the login from {from}")]
+    LoginRejected {
+        /// The forge.
+        host: String,
+        /// Where it was found.
+        from: String,
+    },
+    /// The login is right and may not do this.
+    #[error("{host} does not let this login {doing}: {words}")]
+    NoRights {
+        /// The forge.
+        host: String,
+        /// What was attempted.
+        doing: &'static str,
+        /// Where the login was found.
+        from: String,
+        /// What the forge said.
+        words: String,
+    },
+    /// The project is not there, or this login may not see it.
+    #[error("{host} knows no project {path}, or the login from {from} may not see it")]
+    NotFound {
+        /// The forge.
+        host: String,
+        /// The project.
+        path: String,
+        /// Where the login was found.
+        from: String,
+    },
+    /// The project lives at another address now.
+    #[error("the project moved to {to}")]
+    Moved {
+        /// Where the forge sends to.
+        to: String,
+    },
+    /// Too many requests.
+    #[error("{host} takes no more requests for now{}", until.map(|until| format!(", until {}", moment(until))).unwrap_or_default())]
+    RateLimited {
+        /// The forge.
+        host: String,
+        /// When it takes requests again, if it says so.
+        until: Option<SystemTime>,
+    },
+    /// The branch to merge into is not on the forge.
+    #[error("{host} has no branch {base:?} to open a pull request into")]
+    BaseMissing {
+        /// The forge.
+        host: String,
+        /// The branch.
+        base: String,
+    },
+    /// The branch to merge is not on the forge, or not yet.
+    #[error("{host} does not know branch {head:?} yet")]
+    HeadMissing {
+        /// The forge.
+        host: String,
+        /// The branch.
+        head: String,
+    },
+    /// All commits are there already.
+    #[error("branch {base:?} has everything that branch {head:?} has: there is nothing to land")]
+    NothingToLand {
+        /// The branch to merge.
+        head: String,
+        /// The branch to merge into.
+        base: String,
+    },
+    /// One was opened already, but it is not shown yet.
+    #[error("{host} says that there is a pull request for {head:?} already, but does not show it")]
+    Exists {
+        /// The forge.
+        host: String,
+        /// The branch.
+        head: String,
+    },
+    /// One is there, but its text cannot be changed.
+    #[error("pull request {} is there, but its text could not be brought up to date", pull_request.url)]
+    NotUpdated {
+        /// The pull request.
+        pull_request: PullRequest,
+        /// Why not.
+        source: Box<ForgeError>,
+    },
+    /// The forge refused for a reason of its own.
+    #[error("{host} refused to {doing} ({status}): {words}")]
+    Refused {
+        /// The forge.
+        host: String,
+        /// What was attempted.
+        doing: &'static str,
+        /// The status of its answer.
+        status: u16,
+        /// What it said.
+        words: String,
+    },
+    /// The forge has a fault of its own, which may pass.
+    #[error("{host} is out of order ({status})")]
+    OutOfOrder {
+        /// The forge.
+        host: String,
+        /// The status of its answer.
+        status: u16,
+    },
+    /// No answer came.
+    #[error("{host} could not be reached: {why}")]
+    Unreachable {
+        /// The forge.
+        host: String,
+        /// What the network said.
+        why: String,
+    },
+    /// An answer came that is none.
+    #[error("{host} gave an answer that makes no sense: {why}")]
+    Garbled {
+        /// The forge.
+        host: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl ForgeError {
+    /// A stable word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoLogin { .. } => "no_login",
+            Self::LoginRejected { .. } => "login_rejected",
+            Self::NoRights { .. } => "no_rights",
+            Self::NotFound { .. } => "not_found",
+            Self::Moved { .. } => "moved",
+            Self::RateLimited { .. } => "rate_limited",
+            Self::BaseMissing { .. } => "base_missing",
+            Self::HeadMissing { .. } => "head_missing",
+            Self::NothingToLand { .. } => "nothing_to_land",
+            Self::Exists { .. } => "exists",
+            Self::NotUpdated { .. } => "not_updated",
+            Self::Refused { .. } => "refused",
+            Self::OutOfOrder { .. } => "out_of_order",
+            Self::Unreachable { .. } => "unreachable",
+            Self::Garbled { .. } => "garbled",
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NoLogin { host } => what_to_set(host, Wish::PullRequest),
+            Self::LoginRejected { from, .. } => format!(
+                "replace the one in {from} by one that is valid and may {}",
+                Wish::PullRequest.words()
+            ),
+            Self::NoRights { from, .. } => format!(
+                "give the login in {from} the right to write to the repository and to its pull requests, or use another"
+            ),
+            Self::NotFound { from, .. } => format!(
+                "check the address of the remote, and that the login in {from} may read the project"
+            ),
+            Self::Moved { .. } => {
+                "run `git remote set-url origin URL` with the project's address of today".into()
+            }
+            Self::RateLimited {
+                until: Some(until), ..
+            } => {
+                format!("land again after {}", moment(*until))
+            }
+            Self::RateLimited { until: None, .. } => "land again in a few minutes".into(),
+            Self::BaseMissing { base, .. } => {
+                format!("push {base} first, or name a base that is on the server")
+            }
+            Self::HeadMissing { .. } | Self::Exists { .. } | Self::OutOfOrder { .. } => {
+                "land again in a moment: what is there is found and not made twice".into()
+            }
+            Self::Unreachable { host, .. } => format!(
+                "check that {host} can be reached, and that its certificate is one this machine trusts (SSL_CERT_FILE \
+                 may name more); then land again: what is there is found and not made twice"
+            ),
+            Self::Garbled { host, .. } => format!(
+                "check that {host} is the kind of forge that [forge] says, and that no proxy answers for it"
+            ),
+            Self::NotUpdated { source, .. } => return source.hint(),
+            Self::NothingToLand { .. } | Self::Refused { .. } => return None,
+        };
+        Some(hint)
+    }
+
+    /// The pull request that is there in spite of the error.
+    pub fn pull_request(&self) -> Option<&PullRequest> {
+        match self {
+            Self::NotUpdated { pull_request, .. } => Some(pull_request),
+            _ => None,
+        }
+    }
+
+    /// Whether the same may work a little later.
+    pub(super) fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            Self::RateLimited { .. }
+                | Self::HeadMissing { .. }
+                | Self::Exists { .. }
+                | Self::OutOfOrder { .. }
+                | Self::Unreachable { .. }
+                | Self::Garbled { .. }
+        )
+    }
+
+    /// How long the forge wants to be left alone.
+    pub(super) fn wait(&self, now: SystemTime) -> Option<Duration> {
+        match self {
+            Self::RateLimited { until: None, .. } => Some(UNTOLD),
+            Self::RateLimited {
+                until: Some(until), ..
+            } => Some(until.duration_since(now).unwrap_or_default()),
+            _ => None,
+        }
+    }
+}
+
+/// A time in words, to the second.
+fn moment(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let text = rfc3339(since.as_secs() * 1000);
+    text.replace(".000Z", "Z")
+}

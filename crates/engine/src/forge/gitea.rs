@@ -1,0 +1,129 @@
+//! Pull requests on Gitea, Forgejo and Codeberg.
+//!
+//! Knows the shapes of their interface, version 1. It opens pull requests without any commit, so that is looked at
+//! before.
+
+use serde_json::{Value, json};
+
+use super::client::{Client, Question};
+use super::github::Told;
+use super::url::{escaped, escaped_path};
+use super::{Draft, Forge, ForgeError, Project, PullRequest};
+
+const LOOKING: &str = "look for a pull request";
+const COMPARING: &str = "compare branches";
+const OPENING: &str = "open a pull request";
+const UPDATING: &str = "update a pull request";
+
+/// Few enough that an answer stays short, whatever people write.
+const PAGE: usize = 20;
+const MOST_PAGES: usize = 100;
+
+pub(super) struct Gitea {
+    client: Client,
+    /// Where the project is.
+    project: String,
+}
+
+impl Gitea {
+    pub(super) fn new(client: Client, project: &Project) -> Self {
+        Self {
+            client,
+            project: format!("/repos/{}", escaped_path(project.path())),
+        }
+    }
+
+    /// Says why one could not be opened, where the forge would not.
+    fn check(&self, draft: &Draft) -> Result<(), ForgeError> {
+        let (head, base) = (draft.head.clone(), draft.base.clone());
+        let look = |target: String| {
+            self.client.ask(&Question {
+                doing: COMPARING,
+                method: "GET",
+                target,
+                body: None,
+            })
+        };
+        let branch = look(format!("{}/branches/{}", self.project, escaped_path(&base)))?;
+        if branch.status == 404 {
+            let host = self.client.host();
+            return Err(ForgeError::BaseMissing { host, base });
+        }
+        self.client.read::<Value>(COMPARING, &branch)?;
+        let commits = look(format!(
+            "{}/commits?sha={}&not={}&limit=1&stat=false&verification=false&files=false",
+            self.project,
+            escaped(&head),
+            escaped(&base)
+        ))?;
+        if commits.status == 404 {
+            let host = self.client.host();
+            return Err(ForgeError::HeadMissing { host, head });
+        }
+        let commits: Vec<Value> = self.client.read(COMPARING, &commits)?;
+        if commits.is_empty() {
+            return Err(ForgeError::NothingToLand { head, base });
+        }
+        Ok(())
+    }
+}
+
+impl Forge for Gitea {
+    fn find(&self, head: &str, base: &str) -> Result<Option<PullRequest>, ForgeError> {
+        for page in 1..=MOST_PAGES {
+            let answer = self.client.ask(&Question {
+                doing: LOOKING,
+                method: "GET",
+                target: format!(
+                    "{}/pulls?state=open&sort=recentupdate&limit={PAGE}&page={page}",
+                    self.project
+                ),
+                body: None,
+            })?;
+            let told: Vec<Told> = self.client.read(LOOKING, &answer)?;
+            if let Some(told) = told.iter().find(|told| told.is_between(head, base)) {
+                return told.pull_request(&self.client).map(Some);
+            }
+            if !answer.has_more {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    fn create(&self, draft: &Draft) -> Result<PullRequest, ForgeError> {
+        self.check(draft)?;
+        let body = json!({
+            "title": draft.fitting_title(),
+            "head": draft.head,
+            "base": draft.base,
+            "body": draft.fitting_body(),
+        });
+        let answer = self.client.ask(&Question {
+            doing: OPENING,
+            method: "POST",
+            target: format!("{}/pulls", self.project),
+            body: Some(&body),
+        })?;
+        let host = self.client.host();
+        let head = draft.head.clone();
+        match answer.status {
+            404 => Err(ForgeError::HeadMissing { host, head }),
+            409 => Err(ForgeError::Exists { host, head }),
+            _ => {
+                let told: Told = self.client.read(OPENING, &answer)?;
+                told.pull_request(&self.client)
+            }
+        }
+    }
+
+    fn update(&self, there: &PullRequest, draft: &Draft) -> Result<(), ForgeError> {
+        let answer = self.client.ask(&Question {
+            doing: UPDATING,
+            method: "PATCH",
+            target: format!("{}/pulls/{}", self.project, there.number),
+            body: Some(&json!({ "body": draft.fitting_body() })),
+        })?;
+        self.client.read::<Told>(UPDATING, &answer).map(drop)
+    }
+}

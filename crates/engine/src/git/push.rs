@@ -1,0 +1,292 @@
+//! Pushes one commit to one branch of the server that a project comes from, and never with force.
+//!
+//! Knows nothing of batches and of pull requests.
+
+mod error;
+mod told;
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use super::address::{Address, UserInfo};
+use super::checkout::Checkout;
+use super::credentials::Logins;
+use super::network::Line;
+use super::store::Project;
+use super::{Call, CommitId, Pauses, Place, Store, StoreError, find_program, parse_id};
+
+pub use error::PushError;
+use told::Refusal;
+
+/// The branch and nothing else, whatever the user has configured for own pushes.
+const PUSH: [&str; 9] = [
+    "-c",
+    "push.pushOption=",
+    "push",
+    "--porcelain",
+    "--no-verify",
+    "--no-follow-tags",
+    "--no-signed",
+    "--no-recurse-submodules",
+    "--",
+];
+
+/// How long `ssh` may take to tell what a short name stands for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How a push ended well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pushed {
+    /// The branch was made or moved.
+    Done,
+    /// It was at the commit before.
+    AlreadyThere,
+}
+
+impl Store {
+    /// Where the project is pushed to, if anywhere: a server, or a folder.
+    pub fn remote(&self) -> Result<Option<Address>, StoreError> {
+        match self.push_server() {
+            Ok((address, _)) => Ok(Some(address)),
+            Err(StoreError::NoOrigin { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same with the real name of its server, where the user has a short one for ssh.
+    pub fn remote_by_its_real_name(&self) -> Result<Option<Address>, StoreError> {
+        let address = self.remote()?;
+        Ok(address.map(|address| match real_ssh_host(&address) {
+            Some(host) => address.on_host(&host),
+            None => address,
+        }))
+    }
+
+    /// What a branch of the server is at right now.
+    pub fn remote_branch(
+        &self,
+        branch: &str,
+        logins: &Logins,
+    ) -> Result<Option<CommitId>, StoreError> {
+        let (address, written) = self.push_server()?;
+        look(&self.line(&address, &written, logins), branch)
+    }
+
+    /// Pushes exactly this commit to a branch of the server: makes it, or moves it on from `expected`.
+    ///
+    /// What a failing network leaves open is looked up and tried again after pauses.
+    pub fn push(
+        &self,
+        commit: &CommitId,
+        branch: &str,
+        expected: Option<&CommitId>,
+        logins: &Logins,
+        pauses: &Pauses,
+    ) -> Result<Pushed, PushError> {
+        let (address, written) = self.push_server()?;
+        let move_on = Move {
+            line: self.line(&address, &written, logins),
+            commit,
+            branch,
+            expected,
+        };
+        move_on.check_name()?;
+        let mut pauses = pauses.each();
+        let mut tried = Pushed::AlreadyThere;
+        loop {
+            let error = match move_on.attempt(&mut tried) {
+                Err(error) if error.may_pass() => error,
+                ended => return ended,
+            };
+            let Some(pause) = pauses.next() else {
+                return Err(error);
+            };
+            thread::sleep(pause);
+        }
+    }
+
+    /// The place to push to, and the login that is written into it.
+    pub(super) fn push_server(&self) -> Result<(Address, UserInfo), StoreError> {
+        let checkout = match &self.project {
+            Project::Local(checkout) => checkout,
+            Project::Remote(_) => return self.server(),
+        };
+        let call = || self.git.call(Place::Users(&checkout.folder));
+        let remote = push_remote(checkout, &call)?;
+        let nowhere = || StoreError::NoOrigin {
+            path: checkout.folder.clone(),
+        };
+        let remote = remote.ok_or_else(nowhere)?;
+        let found = call().args(["remote", "get-url", "--push", "--", &remote]);
+        let found = found.run()?;
+        if found.code != 0 {
+            return Err(nowhere());
+        }
+        let printed = String::from_utf8_lossy(&found.stdout);
+        let (address, written) = Address::parse(printed.trim_end_matches('\n'))?;
+        Ok((address.seen_from(checkout.home_of_paths()), written))
+    }
+}
+
+/// The remote that belongs to the project: `origin`, the upstream's, or the only one.
+fn push_remote(checkout: &Checkout, call: &dyn Fn() -> Call) -> Result<Option<String>, StoreError> {
+    let names = call().arg("remote").output()?;
+    let names = String::from_utf8_lossy(&names);
+    let names: Vec<_> = names.lines().collect();
+    if names.contains(&"origin") {
+        return Ok(Some("origin".into()));
+    }
+    let head = call().args(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+    let head = head.run()?.stdout;
+    let key = format!("branch.{}.remote", String::from_utf8_lossy(&head).trim());
+    let upstream = checkout.config.value(&key);
+    let upstream = upstream.filter(|name| names.contains(name));
+    let only = names.first().copied().filter(|_| names.len() == 1);
+    Ok(upstream.or(only).map(str::to_owned))
+}
+
+/// Asks the server what a branch is at.
+fn look(line: &Line<'_>, branch: &str) -> Result<Option<CommitId>, StoreError> {
+    let store = line.store;
+    let full = format!("refs/heads/{branch}");
+    let call = store.git.call(Place::Nowhere(store.home()));
+    let call = call.args(["ls-remote", "--quiet", "--", line.address.as_str(), &full]);
+    let printed = line.run(call)?;
+    let printed = String::from_utf8_lossy(&printed);
+    // The server may know longer names that end like this one.
+    let mut lines = printed.lines().filter_map(|line| line.split_once('\t'));
+    let found = lines.find(|(_, name)| *name == full);
+    let id = found.map(|(id, _)| parse_id("ls-remote", id.as_bytes()));
+    Ok(id.transpose()?)
+}
+
+/// One branch of the server that is to be moved.
+struct Move<'m> {
+    line: Line<'m>,
+    commit: &'m CommitId,
+    branch: &'m str,
+    expected: Option<&'m CommitId>,
+}
+
+impl Move<'_> {
+    fn full_name(&self) -> String {
+        format!("refs/heads/{}", self.branch)
+    }
+
+    /// A name that git would not have could mean something else in a refspec.
+    fn check_name(&self) -> Result<(), PushError> {
+        let call = self.line.store.call();
+        let call = call.args(["check-ref-format", &self.full_name()]);
+        if call.answer()? {
+            return Ok(());
+        }
+        Err(PushError::BadName {
+            branch: self.branch.to_owned(),
+        })
+    }
+
+    /// Looks, and pushes if it has to; notes in `tried` that something may have happened.
+    fn attempt(&self, tried: &mut Pushed) -> Result<Pushed, PushError> {
+        let found = look(&self.line, self.branch)?;
+        if found.as_ref() == Some(self.commit) {
+            return Ok(*tried);
+        }
+        self.check_expected(found)?;
+        if let Some(from) = self.expected {
+            let is_forward = self.line.store.is_ancestor(from, self.commit);
+            if !is_forward? {
+                return Err(PushError::NotForward {
+                    branch: self.branch.to_owned(),
+                    from: from.clone(),
+                });
+            }
+        }
+        let pushed = self.send();
+        *tried = Pushed::Done;
+        pushed
+    }
+
+    fn check_expected(&self, found: Option<CommitId>) -> Result<(), PushError> {
+        let branch = self.branch.to_owned();
+        match (found, self.expected) {
+            (None, Some(_)) => Err(PushError::Gone { branch }),
+            (Some(found), expected) if expected != Some(&found) => {
+                Err(PushError::Taken { branch, found })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn send(&self) -> Result<Pushed, PushError> {
+        let refspec = format!("{}:{}", self.commit, self.full_name());
+        let call = self.line.store.call().args(PUSH);
+        let call = call.args([self.line.address.as_str(), &refspec]);
+        let spoken = self.line.speak(call)?;
+        let output = &spoken.output;
+        if output.code == 0 {
+            return Ok(Pushed::Done);
+        }
+        let Some(refusal) = Refusal::read(&output.stdout, &output.stderr, &output.secrets) else {
+            return Err(self.line.why(&spoken).into());
+        };
+        // Somebody may have been faster.
+        let found = look(&self.line, self.branch).ok().flatten();
+        let branch = self.branch.to_owned();
+        Err(match (refusal, found) {
+            (_, Some(found)) if found == *self.commit => return Ok(Pushed::Done),
+            (_, Some(found)) if self.expected != Some(&found) => PushError::Taken { branch, found },
+            (Refusal::ByTheServer { words }, _) => PushError::Declined { branch, words },
+            (Refusal::ByGit, Some(from)) => PushError::NotForward { branch, from },
+            (Refusal::ByGit, None) => PushError::Gone { branch },
+        })
+    }
+}
+
+/// The name that the user's ssh really connects to.
+fn real_ssh_host(address: &Address) -> Option<String> {
+    let host = address.host().filter(|_| address.is_ssh())?;
+    let name = host.split(':').next().unwrap_or(host);
+    let path = std::env::var_os("PATH")?;
+    let ssh = find_program(&path, "ssh")?;
+    ask_ssh(&ssh, name)
+}
+
+fn ask_ssh(ssh: &Path, host: &str) -> Option<String> {
+    // It would be taken for an option.
+    if host.starts_with('-') {
+        return None;
+    }
+    let call = Call::of(ssh).deadline(PATIENCE).args(["-G", host]);
+    let output = call.run().ok().filter(|output| output.code == 0)?;
+    let printed = String::from_utf8(output.stdout).ok()?;
+    let mut lines = printed.lines();
+    let found = lines.find_map(|line| line.strip_prefix("hostname "))?;
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+    let is_usable = !found.is_empty() && found.bytes().all(is_name);
+    is_usable.then(|| found.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_name_of_ssh_stands_for_a_server() {
+        let folder = tempfile::tempdir().unwrap();
+        let ssh = folder.path().join("ssh");
+        let answers = |host: &str, answer: &str| {
+            let script = format!("#!/bin/sh\necho \"user git\nhostname {answer}\nport $2\"\n");
+            // Written by another process, or it could not be executed while others start programs.
+            let write = "printf %s \"$1\" > \"$0\"; chmod +x \"$0\"";
+            let shell = Call::of(Path::new("/bin/sh")).args(["-c", write]);
+            shell.arg(&ssh).arg(script).output().unwrap();
+            ask_ssh(&ssh, host)
+        };
+        assert_eq!(answers("work", "GitHub.com").as_deref(), Some("github.com"));
+        for strange in ["", "a b", "a/b", "a@b"] {
+            assert_eq!(answers("work", strange), None, "{strange}");
+        }
+        assert_eq!(answers("-oProxyCommand=x", "github.com"), None);
+    }
+}
