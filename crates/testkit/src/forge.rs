@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use tempfile::TempDir;
 
 use self::route::Routed;
-use self::state::State;
+use self::state::{Meanwhile, State};
 use crate::hermetic::ask;
 use crate::http::{Answers, Asked, Listening, Reply, UNAUTHORIZED, backend, is_in_argv, login};
 use crate::repo::TestRepo;
@@ -197,6 +197,17 @@ impl ForgeServer {
         self.state().failures.push_back((step, failure));
     }
 
+    /// Lets somebody run git in a repository just before the next request for something is answered.
+    pub fn meanwhile(&self, step: ForgeStep, path: &str, words: &[&str]) {
+        let words = words.iter().map(|word| (*word).to_owned());
+        let meanwhile = Meanwhile {
+            step,
+            folder: self.repository(path),
+            words: words.collect(),
+        };
+        self.state().meanwhile.push(meanwhile);
+    }
+
     /// Every pull request that was ever opened.
     pub fn pull_requests(&self) -> Vec<Opened> {
         self.state().pull_requests.clone()
@@ -287,6 +298,7 @@ impl Shared {
             _ => ForgeStep::Fetch,
         };
         self.note(asked, Some(step), None);
+        self.state().let_others_act(step);
         let login = asked.headers.get("authorization").map(|value| login(value));
         let password = login.as_deref().and_then(|login| login.split_once(':'));
         let is_known = password.is_some_and(|(_, password)| password == self.token);

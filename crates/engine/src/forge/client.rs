@@ -2,6 +2,7 @@
 //!
 //! Knows what statuses mean on all forges; what is asked is the business of each of them.
 
+use std::io::ErrorKind;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::de::DeserializeOwned;
@@ -81,10 +82,7 @@ impl Client {
 
     /// Asks once; what means the same on all forges is told apart here.
     pub(super) fn ask(&self, question: &Question<'_>) -> Result<Answer, ForgeError> {
-        let unreachable = |error: ureq::Error| ForgeError::Unreachable {
-            host: self.host(),
-            why: self.words(&error.to_string()),
-        };
+        let unreachable = |error: ureq::Error| self.unreachable(&error);
         let request = self.request(question)?;
         let answered = request.with_agent(&self.agent).run();
         let mut answered = answered.map_err(unreachable)?;
@@ -126,10 +124,22 @@ impl Client {
             request = request.header("content-type", "application/json");
         }
         let request = request.body(body.unwrap_or_default());
-        request.map_err(|error| ForgeError::Unreachable {
-            host: self.host(),
-            why: self.words(&error.to_string()),
-        })
+        request.map_err(|error| self.unreachable(&error.into()))
+    }
+
+    fn unreachable(&self, error: &ureq::Error) -> ForgeError {
+        let (host, why) = (self.host(), self.words(&error.to_string()));
+        // The library passes on what is wrong with a certificate as bad data.
+        let is_untrusted = match error {
+            ureq::Error::Io(error) => error.kind() == ErrorKind::InvalidData,
+            ureq::Error::Tls(_) | ureq::Error::Rustls(_) => true,
+            _ => false,
+        };
+        if is_untrusted {
+            ForgeError::Untrusted { host, why }
+        } else {
+            ForgeError::Unreachable { host, why }
+        }
     }
 
     fn sort_out(

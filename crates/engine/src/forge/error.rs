@@ -122,6 +122,14 @@ pub enum ForgeError {
         /// The status of its answer.
         status: u16,
     },
+    /// It could not prove to be who it should be.
+    #[error("no safe connection to {host} could be made: {why}")]
+    Untrusted {
+        /// The forge.
+        host: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// No answer came.
     #[error("{host} could not be reached: {why}")]
     Unreachable {
@@ -157,6 +165,7 @@ impl ForgeError {
             Self::NotUpdated { .. } => "not_updated",
             Self::Refused { .. } => "refused",
             Self::OutOfOrder { .. } => "out_of_order",
+            Self::Untrusted { .. } => "untrusted",
             Self::Unreachable { .. } => "unreachable",
             Self::Garbled { .. } => "garbled",
         }
@@ -191,9 +200,11 @@ impl ForgeError {
             Self::HeadMissing { .. } | Self::Exists { .. } | Self::OutOfOrder { .. } => {
                 "land again in a moment: what is there is found and not made twice".into()
             }
+            Self::Untrusted { host, .. } => format!(
+                "if {host} has a certificate of its own, name the file with its authority in SSL_CERT_FILE"
+            ),
             Self::Unreachable { host, .. } => format!(
-                "check that {host} can be reached, and that its certificate is one this machine trusts (SSL_CERT_FILE \
-                 may name more); then land again: what is there is found and not made twice"
+                "check that {host} can be reached, then land again: what is there is found and not made twice"
             ),
             Self::Garbled { host, .. } => format!(
                 "check that {host} is the kind of forge that [forge] says, and that no proxy answers for it"

@@ -1,5 +1,8 @@
 //! Forges that fail at every step: one pull request in the end, or an error that says what is and what to do.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use pleach_engine::forge::{Forge, ForgeError, connect_within, open_pull_request};
@@ -226,4 +229,23 @@ fn a_forge_that_is_not_there_is_unreachable() {
     drop(scene.forge);
     let error = open_pull_request(&*forge, &draft("text"), &pauses()).unwrap_err();
     assert_forge_error(&error, "unreachable");
+}
+
+#[test]
+fn a_server_that_cannot_prove_who_it_is_gets_nothing() {
+    let scene = Scene::pushed(ForgeStyle::GitHub);
+    let impostor = TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = format!("https://{}/acme/site", impostor.local_addr().unwrap());
+    scene.repo.git(&["remote", "set-url", "origin", &place]);
+    let heard = thread::spawn(move || {
+        let (mut stream, _) = impostor.accept().unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+        let mut heard = Vec::new();
+        // The client goes away in its own way.
+        let _ = stream.read_to_end(&mut heard);
+        String::from_utf8_lossy(&heard).into_owned()
+    });
+    let told = assert_forge_error(&scene.open().unwrap_err(), "untrusted");
+    assert!(told.contains("SSL_CERT_FILE"), "{told}");
+    assert!(!heard.join().unwrap().contains(TOKEN));
 }

@@ -102,17 +102,20 @@ fn a_commit_that_would_lose_something_is_not_pushed() {
 fn somebody_who_is_faster_keeps_the_branch() {
     let scene = scene();
     let foreign = foreign_commit(&scene, "aside");
-    let repository = scene.forge.repository(PROJECT);
-    // It comes between the look and the end of the push.
-    let race = format!(
-        "#!/bin/sh\nunset GIT_QUARANTINE_PATH\ngit -C '{}' update-ref refs/heads/{HEAD} {foreign}\n",
-        repository.display()
-    );
-    scene.forge.hook(PROJECT, "pre-receive", &race);
-    let error = scene.push(None).unwrap_err();
-    assert_eq!(scene.forge.count(ForgeStep::Push), 1);
-    assert!(matches!(&error, PushError::Taken { found, .. } if *found == foreign));
-    assert_eq!(scene.server_branch(HEAD).unwrap(), foreign.as_str());
+    let name = format!("refs/heads/{HEAD}");
+    let take = ["update-ref", &name, foreign.as_str()];
+    for step in [ForgeStep::AnnouncePush, ForgeStep::Push] {
+        scene.forge.meanwhile(step, PROJECT, &take);
+        let error = scene.push(None).unwrap_err();
+        assert_push_error(&error, "branch_taken");
+        assert!(matches!(&error, PushError::Taken { found, .. } if *found == foreign));
+        assert_eq!(
+            scene.server_branch(HEAD).unwrap(),
+            foreign.as_str(),
+            "{step:?}"
+        );
+        scene.on_server(&["update-ref", "-d", &name]);
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::route::Routed;
 use super::{Asking, Failure, ForgeStep, ForgeStyle, is_repository, shape};
-use crate::hermetic::attempt;
+use crate::hermetic::{ask, attempt};
 use crate::http::Reply;
 
 /// Of how many items a page has unless asked for more or fewer.
@@ -36,6 +36,13 @@ pub struct Opened {
     pub fork: Option<u64>,
 }
 
+/// What somebody else does before a request is answered.
+pub(super) struct Meanwhile {
+    pub(super) step: ForgeStep,
+    pub(super) folder: PathBuf,
+    pub(super) words: Vec<String>,
+}
+
 pub(super) struct State {
     pub(super) root: PathBuf,
     pub(super) web: String,
@@ -43,6 +50,7 @@ pub(super) struct State {
     pub(super) pull_requests: Vec<Opened>,
     pub(super) requests: Vec<Asking>,
     pub(super) failures: VecDeque<(ForgeStep, Failure)>,
+    pub(super) meanwhile: Vec<Meanwhile>,
 }
 
 impl State {
@@ -54,12 +62,20 @@ impl State {
             pull_requests: Vec::new(),
             requests: Vec::new(),
             failures: VecDeque::new(),
+            meanwhile: Vec::new(),
         }
     }
 
     pub(super) fn take_failure(&mut self, step: ForgeStep) -> Option<Failure> {
         let at = self.failures.iter().position(|(at, _)| *at == step)?;
         self.failures.remove(at).map(|(_, failure)| failure)
+    }
+
+    pub(super) fn let_others_act(&mut self, step: ForgeStep) {
+        for act in self.meanwhile.extract_if(.., |act| act.step == step) {
+            let words: Vec<_> = act.words.iter().map(String::as_str).collect();
+            ask(&act.folder, &words);
+        }
     }
 
     pub(super) fn add(&mut self, opened: Opened) -> u64 {
