@@ -13,6 +13,7 @@ pub mod forge;
 pub mod gc;
 pub mod git;
 pub mod kept;
+pub mod landing;
 pub mod outlook;
 pub mod ownership;
 pub mod patch;

@@ -1,0 +1,5 @@
+//! What landing needs: the text of the pull request, and a look at what would leave the machine.
+//!
+//! Knows no forge.
+
+pub mod body;

@@ -1,0 +1,431 @@
+//! The text of a pull request: what a batch did, and first of all what it did not.
+//!
+//! Plain text from plain facts. Titles, errors and names of files come from plans and agents, and mean nothing
+//! where they are put.
+
+mod harmless;
+mod left_out;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::time::Duration;
+
+use pleach_domain::id::TaskId;
+
+use self::harmless::{block, code, cut, escaped, neutral};
+use self::words::{dollars, named, number, short, spelled, time, up_to};
+use crate::git::{CommitId, TreeId};
+
+/// The longest text that every forge takes, in bytes, with room to spare.
+pub const LONGEST_BODY: usize = 60_000;
+
+/// The longest title, in characters.
+pub const LONGEST_TITLE: usize = 120;
+
+/// How far tasks that were left out may fill the text, and then the table.
+const LEFT_OUT_END: usize = 27_000;
+const TABLE_END: usize = 46_000;
+
+/// What saying how much is missing may take.
+const ROOM_FOR_REST: usize = 200;
+
+const LONGEST_NAME: usize = 120;
+const LONGEST_TEXT: usize = 500;
+const LONGEST_DETAILS: usize = 3_000;
+const MOST_LINES: usize = 40;
+const MOST_NAMES: usize = 10;
+const MOST_COMMITS: usize = 5;
+
+/// What there is to tell about a batch that lands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Account {
+    /// The number of the batch.
+    pub batch: u32,
+    /// The name of the plan file, if its tasks are of one.
+    pub plan: Option<String>,
+    /// The commit that the work is on top of.
+    pub base: CommitId,
+    /// What the tests say.
+    pub verdict: Verdict,
+    /// Every task of the batch, in plan order.
+    pub tasks: Vec<TaskAccount>,
+    /// How long it took.
+    pub time: Duration,
+    /// The address of the pull request that this one follows up on.
+    pub follows: Option<String>,
+}
+
+/// What the tests say about the result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// They pass.
+    Proved {
+        /// The test command.
+        command: String,
+        /// The tree that it ran on, which is the one that lands.
+        tree: TreeId,
+        /// How many red runs turned green when they were repeated.
+        flaky: u32,
+    },
+    /// There is no test command.
+    NoCommand,
+    /// They fail without any of the work.
+    BaseRed {
+        /// The test command.
+        command: String,
+    },
+    /// They could not be run.
+    Trouble {
+        /// The test command.
+        command: String,
+        /// What happened.
+        why: String,
+    },
+}
+
+/// What there is to tell about a task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskAccount {
+    /// Its id.
+    pub id: TaskId,
+    /// Its title.
+    pub title: String,
+    /// What was asked for, if the plan says more than the title.
+    pub details: String,
+    /// What became of it.
+    pub fate: Fate,
+    /// Its commits on the branch, the oldest first.
+    pub commits: Vec<CommitId>,
+    /// The files it changed.
+    pub files: Vec<String>,
+    /// How many attempts there were.
+    pub attempts: u32,
+    /// How long agents were at it, if any was.
+    pub time: Option<Duration>,
+    /// What it cost in US dollars, if that is known.
+    pub dollars: Option<f64>,
+    /// The branch in the author's repository that holds its work, if it was left out.
+    pub branch: Option<String>,
+}
+
+/// What became of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    /// It is in.
+    Merged,
+    /// There was nothing to change.
+    NoChanges,
+    /// It does not merge.
+    Conflicted {
+        /// The files that conflict.
+        files: Vec<String>,
+        /// The tasks that are in and changed them; none where it is the base.
+        with: Vec<TaskId>,
+    },
+    /// It breaks the tests.
+    Invalid {
+        /// The tasks that were in when the tests failed first.
+        with: Vec<TaskId>,
+    },
+    /// The agent failed.
+    Failed {
+        /// What happened.
+        error: String,
+    },
+    /// The agent took too long.
+    TimedOut,
+    /// It could not start, or could not stay.
+    Blocked {
+        /// Why.
+        because: String,
+    },
+    /// Somebody stopped it.
+    Cancelled,
+}
+
+impl Fate {
+    fn is_left_out(&self) -> bool {
+        !matches!(self, Self::Merged | Self::NoChanges)
+    }
+}
+
+/// The last line of every text, by which the pull request of a batch can be found.
+pub fn marker(batch: u32) -> String {
+    format!("Made by Pleach, batch {batch}.")
+}
+
+/// The title of the pull request: one line of plain text.
+pub fn title(account: &Account) -> String {
+    let merged = account.tasks.iter().filter(|task| is_merged(task));
+    let titles: Vec<String> = merged.map(named_by_title).collect();
+    let plan = account.plan.as_deref().map(neutral).unwrap_or_default();
+    let of_plan = match plan.as_str() {
+        "" => String::new(),
+        plan => format!(" of {}", cut(plan, LONGEST_TITLE / 3)),
+    };
+    let text = match titles.as_slice() {
+        [] => format!("Batch {}{of_plan}", account.batch),
+        [only] => only.clone(),
+        several => {
+            let count = spelled(several.len());
+            format!("{count} tasks{of_plan}: {}", several.join("; "))
+        }
+    };
+    // Cutting takes nothing away that would make two parts meet.
+    let text = cut(&text, LONGEST_TITLE - 1);
+    match without_draft_mark(&text) {
+        Some(broken) => broken,
+        None => text,
+    }
+}
+
+fn is_merged(task: &TaskAccount) -> bool {
+    task.fate == Fate::Merged
+}
+
+fn named_by_title(task: &TaskAccount) -> String {
+    match neutral(&task.title).as_str() {
+        "" => format!("Task {}", cut(&neutral(task.id.as_str()), LONGEST_NAME / 2)),
+        title => title.to_owned(),
+    }
+}
+
+/// A title that would make a pull request a draft begins with a word that is none any more.
+fn without_draft_mark(text: &str) -> Option<String> {
+    let begin = text.trim_start_matches(['[', '(', harmless::BREAK]);
+    let word: String = begin
+        .chars()
+        .take_while(char::is_ascii_alphabetic)
+        .collect();
+    let is_mark = ["draft", "wip"].contains(&word.to_ascii_lowercase().as_str());
+    is_mark.then(|| {
+        let after_first_letter = text.len() - begin.len() + 1;
+        let (head, tail) = text.split_at(after_first_letter);
+        format!("{head}{}{tail}", harmless::BREAK)
+    })
+}
+
+/// The text of the pull request, in Markdown.
+pub fn body(account: &Account) -> String {
+    let mut out = opening(account);
+    let left_out: Vec<&TaskAccount> = only(account, |task| task.fate.is_left_out());
+    if !left_out.is_empty() {
+        out.push_str("\n## Not included\n\n");
+        let items = left_out
+            .iter()
+            .map(|task| left_out::item(account.batch, task));
+        let rest = |count| format!("- And {count} more, which `pleach status` lists.\n");
+        fill(&mut out, items, LEFT_OUT_END, rest);
+    }
+    let included: Vec<&TaskAccount> = only(account, |task| !task.fate.is_left_out());
+    if !included.is_empty() {
+        out.push_str("\n## Included\n\n");
+        table(&mut out, &included);
+    }
+    let end = format!("\n---\n\n{}\n", marker(account.batch));
+    folded(&mut out, &included, LONGEST_BODY - end.len());
+    out.push_str(&end);
+    out
+}
+
+fn only(account: &Account, wanted: impl Fn(&TaskAccount) -> bool) -> Vec<&TaskAccount> {
+    account.tasks.iter().filter(|task| wanted(task)).collect()
+}
+
+/// What was asked for, what came of it, and whether that is proved.
+fn opening(account: &Account) -> String {
+    let plan = match &account.plan {
+        Some(plan) => format!(" of {}", code(&cut(plan, LONGEST_NAME))),
+        None => String::new(),
+    };
+    let count = |wanted: &dyn Fn(&TaskAccount) -> bool| only(account, wanted).len();
+    let merged = count(&is_merged);
+    let mut results = vec![format!("{merged} merged")];
+    let unchanged = count(&|task| task.fate == Fate::NoChanges);
+    if unchanged > 0 {
+        results.push(format!("{unchanged} with nothing to change"));
+    }
+    let left_out = count(&|task| task.fate.is_left_out());
+    if left_out > 0 {
+        results.push(format!("**{left_out} not included**"));
+    }
+    let asked = number(account.tasks.len(), "task");
+    let results = match account.tasks.len() {
+        1 if merged == 1 => ", merged".to_owned(),
+        all if merged == all => ", all merged".to_owned(),
+        _ => format!(": {}", results.join(", ")),
+    };
+    let mut out = format!("{asked}{plan}{results}.\n\n");
+    out.push_str(&verdict(account));
+    out.push_str("\n\n");
+    out.push_str(&effort(account));
+    out.push('\n');
+    if let Some(address) = &account.follows {
+        out.extend(["\nThis follows up on ", &link(address), ".\n"]);
+    }
+    out
+}
+
+fn verdict(account: &Account) -> String {
+    let base = short(&account.base);
+    match &account.verdict {
+        Verdict::Proved {
+            command,
+            tree,
+            flaky,
+        } => {
+            let flaky = match flaky {
+                0 => String::new(),
+                1 => " One red run turned green when it was repeated: some test is flaky.".into(),
+                runs => format!(
+                    " {runs} red runs turned green when they were repeated: some test is flaky."
+                ),
+            };
+            let command = code(&cut(command, LONGEST_TEXT));
+            format!(
+                "**Proved:** {command} passes on tree `{tree}`, which is the one that lands, on top of {base}.{flaky}"
+            )
+        }
+        Verdict::NoCommand => format!(
+            "**Not proved:** no test command is configured. Everything merges cleanly on top of {base}; nothing was run."
+        ),
+        Verdict::BaseRed { command } => format!(
+            "**Not proved:** {} fails on the base {base} already, without any of this work.",
+            code(&cut(command, LONGEST_TEXT))
+        ),
+        Verdict::Trouble { command, why } => format!(
+            "**Not proved:** {} could not be run on top of {base}: {}",
+            code(&cut(command, LONGEST_TEXT)),
+            escaped(&cut(why, LONGEST_TEXT))
+        ),
+    }
+}
+
+/// Time and money.
+fn effort(account: &Account) -> String {
+    let work: Duration = account.tasks.iter().filter_map(|task| task.time).sum();
+    let mut out = format!("It took {}, for {} of work", time(account.time), time(work));
+    let known: Vec<f64> = account
+        .tasks
+        .iter()
+        .filter_map(|task| task.dollars)
+        .collect();
+    if !known.is_empty() {
+        out.extend([" and ", &dollars(known.iter().sum())]);
+        let tried = only(account, |task| task.attempts > 0).len();
+        if known.len() < tried {
+            let part = format!(" (known for {} of {tried} tasks)", known.len());
+            out.push_str(&part);
+        }
+    }
+    out.push('.');
+    out
+}
+
+/// An address as a link, where nothing in it could be anything else.
+fn link(address: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#=&%+".contains(&byte);
+    let is_web = address.starts_with("https://") || address.starts_with("http://");
+    if is_web && address.len() <= LONGEST_TEXT && address.bytes().all(is_plain) {
+        format!("<{address}>")
+    } else {
+        code(&cut(address, LONGEST_TEXT))
+    }
+}
+
+fn table(out: &mut String, tasks: &[&TaskAccount]) {
+    let has_costs = tasks.iter().any(|task| task.dollars.is_some());
+    let (cost, line) = if has_costs {
+        (" Cost |", " ---: |")
+    } else {
+        ("", "")
+    };
+    let head = format!(
+        "| Task | Title | Outcome | Commits | Files | Attempts | Time |{cost}\n\
+         | --- | --- | --- | --- | ---: | ---: | ---: |{line}\n"
+    );
+    out.push_str(&head);
+    let row = |task: &&TaskAccount| {
+        let outcome = match task.fate {
+            Fate::NoChanges => "nothing to change",
+            _ => "merged",
+        };
+        let cost = task.dollars.map(dollars).unwrap_or_default();
+        let cost = if has_costs {
+            format!(" {cost} |")
+        } else {
+            String::new()
+        };
+        format!(
+            "| {} | {} | {outcome} | {} | {} | {} | {} |{cost}\n",
+            escaped(&cut(task.id.as_str(), LONGEST_NAME / 2)),
+            escaped(&cut(&task.title, LONGEST_NAME)),
+            up_to(MOST_COMMITS, task.commits.iter().map(short)),
+            task.files.len(),
+            task.attempts,
+            task.time.map(time).unwrap_or_default(),
+        )
+    };
+    let rest = |count| format!("\n{} more are included.\n", number(count, "task"));
+    fill(out, tasks.iter().map(row), TABLE_END, rest);
+}
+
+/// What was asked of each task and the files it changed, for those who want to know.
+fn folded(out: &mut String, tasks: &[&TaskAccount], end: usize) {
+    const BEGIN: &str =
+        "\n<details>\n<summary>What was asked, and the files that changed</summary>\n";
+    const END: &str = "\n</details>\n";
+    let told: Vec<&&TaskAccount> = tasks
+        .iter()
+        .filter(|task| !task.files.is_empty() || !task.details.trim().is_empty())
+        .collect();
+    if told.is_empty() {
+        return;
+    }
+    out.push_str(BEGIN);
+    let part = |task: &&&TaskAccount| {
+        let mut part = format!("\n{}\n", named(task));
+        if !task.details.trim().is_empty() {
+            let details = cut_lines(task.details.trim_end());
+            part.push('\n');
+            part.push_str(&block(&details, MOST_LINES));
+        }
+        if !task.files.is_empty() {
+            let files = task.files.iter().map(|file| code(&cut(file, LONGEST_NAME)));
+            part.extend(["\nChanged: ", &up_to(2 * MOST_NAMES, files), "\n"]);
+        }
+        part
+    };
+    let rest = |count| format!("\nThe same of {} was left away.\n", number(count, "task"));
+    fill(out, told.iter().map(part), end - END.len(), rest);
+    out.push_str(END);
+}
+
+/// Details of which no line was cut that is not the last.
+fn cut_lines(details: &str) -> String {
+    match details.char_indices().nth(LONGEST_DETAILS) {
+        Some((end, _)) => format!("{}…", &details[..end]),
+        None => details.to_owned(),
+    }
+}
+
+/// Appends pieces up to a length, and says how many there was no room for.
+fn fill(
+    out: &mut String,
+    pieces: impl ExactSizeIterator<Item = String>,
+    end: usize,
+    rest: impl Fn(usize) -> String,
+) {
+    let mut pieces = pieces.peekable();
+    while let Some(piece) = pieces.peek() {
+        if out.len() + piece.len() + ROOM_FOR_REST > end {
+            break;
+        }
+        out.push_str(piece);
+        pieces.next();
+    }
+    if pieces.len() > 0 {
+        out.push_str(&rest(pieces.len()));
+    }
+}

@@ -1,0 +1,175 @@
+//! Makes text of strangers harmless in a pull request, whatever the forge does to it.
+//!
+//! Forges look for mentions, references and addresses in what Markdown has become, where no escape is left, and
+//! some in the text as it was sent. So what they look for is broken up by a character that nobody sees, and what
+//! Markdown looks for is escaped on top of that.
+
+use std::fmt::Write as _;
+
+/// A space without width: what stands on both sides of it is no word any more.
+pub(super) const BREAK: char = '\u{200b}';
+
+/// Text on one line that mentions nobody, closes nothing and commands nothing; for places without Markdown.
+pub(super) fn neutral(text: &str) -> String {
+    let shown: String = text.chars().filter_map(shown).collect();
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    broken_up(&words.join(" "))
+}
+
+/// The same for a place within a line of Markdown, a cell of a table included.
+pub(super) fn escaped(text: &str) -> String {
+    let text = neutral(text);
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            // Not every parser of tables agrees on what a backslash does to it.
+            '|' => out.push_str("&#124;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '~' | '$' | '^' => out.extend(['\\', c]),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text in the letters of code, outside of tables.
+pub(super) fn code(text: &str) -> String {
+    let text = neutral(text);
+    if text.is_empty() {
+        return "(nothing)".to_owned();
+    }
+    let fence = "`".repeat(longest_run(&text) + 1);
+    // A space on both sides is taken away again, and keeps backticks of the text from the fence.
+    let pad = if text.starts_with('`') || text.ends_with('`') {
+        " "
+    } else {
+        ""
+    };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// Text of several lines as a block of code; lines beyond `most` are counted.
+pub(super) fn block(text: &str, most: usize) -> String {
+    let lines: Vec<String> = text.lines().map(line).collect();
+    let kept = &lines[..lines.len().min(most)];
+    let longest = kept.iter().map(|line| longest_run(line)).max();
+    let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
+    let mut out = format!("{fence}text\n");
+    for line in kept {
+        out.push_str(line);
+        out.push('\n');
+    }
+    out.push_str(&fence);
+    out.push('\n');
+    if lines.len() > most {
+        let rest = lines.len() - most;
+        writeln!(out, "\n({rest} more lines)").expect("writing to a string works");
+    }
+    out
+}
+
+/// Text of at most so many characters, cut at a word.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(most.saturating_sub(1)).collect();
+    let at_word = head.trim_end().rfind(char::is_whitespace);
+    // One endless word is cut anywhere.
+    let end = at_word.filter(|end| *end > head.len() / 2);
+    format!("{}…", head[..end.unwrap_or(head.len())].trim_end())
+}
+
+/// One line of several, with its indentation.
+fn line(text: &str) -> String {
+    let shown: String = text.chars().filter_map(shown).collect();
+    broken_up(shown.trim_end())
+}
+
+/// A character as it may be shown; nothing for those that only programs see.
+fn shown(c: char) -> Option<char> {
+    match c {
+        _ if c.is_whitespace() => Some(' '),
+        _ if c.is_control() || is_unseen(c) || is_direction(c) => None,
+        _ => Some(c),
+    }
+}
+
+/// Spaces and joints without width, and letters for machines. The joiners of scripts and emoji stay.
+fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        BREAK | '\u{ad}' | '\u{180e}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// Characters that make text read in another order than it is written in.
+fn is_direction(c: char) -> bool {
+    matches!(
+        c,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
+fn longest_run(text: &str) -> usize {
+    let runs = text.split(|c| c != '`');
+    runs.map(str::len).max().unwrap_or(0)
+}
+
+fn broken_up(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let mut out = String::with_capacity(text.len() + 8);
+    for (place, c) in chars.iter().enumerate() {
+        out.push(*c);
+        if means_something(&chars, place) {
+            out.push(BREAK);
+        }
+    }
+    out
+}
+
+/// Whether a forge would make something of a character and what follows it.
+fn means_something(text: &[char], place: usize) -> bool {
+    let (before, rest) = (&text[..place], &text[place + 1..]);
+    let Some(next) = rest.first() else {
+        return false;
+    };
+    match text[place] {
+        // People and teams; footnotes, tasks, pages of a wiki, `[skip ci]`, `[vulnerability:1]`.
+        '@' | '[' => !next.is_whitespace(),
+        // Issues, merge requests, epics, milestones, labels, snippets, alerts.
+        '#' | '!' | '&' | '%' | '~' | '$' | '^' => {
+            next.is_alphanumeric() || matches!(next, '_' | '"' | '\'')
+        }
+        // Changes within a line.
+        '{' => matches!(next, '+' | '-'),
+        ':' => rest.starts_with(&['/', '/']) || is_shortcode(before, rest),
+        '-' => next.is_ascii_digit() && ends_in_key(before),
+        // `/merge` at the start of a line is an order.
+        '/' => next.is_alphabetic() && before.iter().all(|c| c.is_whitespace()),
+        // An address that wants no scheme.
+        'w' | 'W' => *next == '.' && ends_in_ww(before),
+        _ => false,
+    }
+}
+
+/// Whether a colon begins `:octocat:`, which is an image; `a::b::c` has none.
+fn is_shortcode(before: &[char], rest: &[char]) -> bool {
+    let is_letter = |c: &&char| c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-');
+    let length = rest.iter().take_while(is_letter).count();
+    before.last() != Some(&':') && length > 0 && rest.get(length) == Some(&':')
+}
+
+/// Whether text ends in the name of a tracker, as in `GH-12` and `ENG_2-7`.
+fn ends_in_key(before: &[char]) -> bool {
+    let is_key = |c: &&char| c.is_ascii_uppercase() || c.is_ascii_digit() || **c == '_';
+    let mut key = before.iter().rev().take_while(is_key);
+    key.any(char::is_ascii_uppercase) || matches!(before, [.., 'g' | 'G', 'h' | 'H'])
+}
+
+fn ends_in_ww(before: &[char]) -> bool {
+    matches!(before, [.., 'w' | 'W', 'w' | 'W'])
+}
