@@ -3,3 +3,4 @@
 //! Knows no forge.
 
 pub mod body;
+pub mod scan;

@@ -14,6 +14,7 @@ mod lineage;
 mod loom;
 mod objects;
 mod partners;
+pub(crate) mod reading;
 mod sides;
 mod weaving;
 

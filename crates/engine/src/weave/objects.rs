@@ -11,7 +11,7 @@ use std::rc::Rc;
 use gix_hash::ObjectId;
 use gix_object::bstr::BString;
 use gix_object::tree::{Entry, EntryMode};
-use gix_object::{CommitRef, Find as _, Kind, Tree, WriteTo as _};
+use gix_object::{CommitRef, Find as _, FindHeader as _, Kind, Tree, WriteTo as _};
 
 use super::WeaveError;
 use super::deflate::{Deflater, Pack};
@@ -216,7 +216,19 @@ impl Objects {
 
     /// The content of a file.
     pub(super) fn file(&self, file: Leaf) -> Result<Rc<[u8]>, WeaveError> {
-        self.read(file.id, Kind::Blob)
+        self.content(file.id)
+    }
+
+    pub(super) fn content(&self, file: ObjectId) -> Result<Rc<[u8]>, WeaveError> {
+        self.read(file, Kind::Blob)
+    }
+
+    /// The length of an object that is stored; what it holds is not read.
+    pub(super) fn size(&self, id: ObjectId) -> Result<u64, WeaveError> {
+        let header = self.on_disk.try_header(&id);
+        let header = header.map_err(failed("read object", id))?;
+        let header = header.ok_or("it is missing");
+        Ok(header.map_err(failed("read object", id))?.size)
     }
 
     /// Takes an object into memory.
