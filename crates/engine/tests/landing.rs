@@ -2,6 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "landing/deeds.rs"]
+mod deeds;
+#[path = "landing/fast_forward.rs"]
+mod fast_forward;
 #[path = "landing/scan.rs"]
 mod scan;
 

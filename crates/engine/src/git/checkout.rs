@@ -198,7 +198,7 @@ impl Checkout {
     }
 
     /// The branches that a rebase or a bisection will come back to.
-    fn half_done(&self) -> Vec<String> {
+    pub(super) fn half_done(&self) -> Vec<String> {
         let linked = std::fs::read_dir(self.common_dir.join("worktrees"));
         let linked = linked.into_iter().flatten().flatten();
         let folders = linked.map(|entry| entry.path());

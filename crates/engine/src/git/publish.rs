@@ -1,6 +1,6 @@
 //! Brings a commit into the user's repository as a branch.
 //!
-//! This is the only thing that is ever written there; it moves nothing but what it put there itself.
+//! Moves nothing there but what it put there itself.
 
 use super::checkout::Checkout;
 use super::store::Project;
@@ -76,7 +76,11 @@ impl Store {
     }
 
     /// From the vault, so that git serves it without reading what agents configured.
-    fn copy_objects(&self, checkout: &Checkout, commit: &CommitId) -> Result<(), StoreError> {
+    pub(super) fn copy_objects(
+        &self,
+        checkout: &Checkout,
+        commit: &CommitId,
+    ) -> Result<(), StoreError> {
         let quietly = [
             "-c",
             "fetch.writeCommitGraph=false",
