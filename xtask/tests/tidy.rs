@@ -61,11 +61,12 @@ const MAY_USE: [(&str, &[&str]); 5] = [
 ];
 
 /// Files that may start programs, and why nobody else needs to.
-const MAY_SPAWN: [&str; 6] = [
+const MAY_SPAWN: [&str; 7] = [
     "crates/engine/src/detach.rs",
     "crates/engine/src/git.rs",
     "crates/engine/src/process/shim.rs",
     "crates/engine/src/process/wrapper.rs",
+    "crates/cli/src/editor.rs",
     "crates/cli/src/pager.rs",
     "xtask/src/main.rs",
 ];

@@ -9,10 +9,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use pleach_domain::phase::Threshold;
+use pleach_engine::weave::Strategy;
 
 pub(crate) use following::{
-    ApproveArgs, CancelArgs, DiffArgs, GcArgs, LogsArgs, ProgressArgs, RecoverArgs, RetryArgs,
-    StatusArgs,
+    ApproveArgs, CancelArgs, DiffArgs, GcArgs, LandArgs, LogsArgs, ProgressArgs, RecoverArgs,
+    ResolveArgs, RetryArgs, StatusArgs,
 };
 
 /// Runs coding agents on a list of tasks, each in its own worktree, and weaves the branches into one.
@@ -53,6 +54,10 @@ pub(crate) enum Command {
     Cancel(CancelArgs),
     /// Try tasks again that did not make it
     Retry(RetryArgs),
+    /// Push the result of a batch and open its pull request, or bring it to a local branch
+    Land(LandArgs),
+    /// Resolve the conflict of a task by hand, and have the result woven
+    Resolve(ResolveArgs),
     /// List the work that is kept, or bring it back as branches
     Recover(RecoverArgs),
     /// List what is checked out for tasks of this repository, or left over from them
@@ -238,6 +243,15 @@ pub(crate) struct RunArgs {
     /// What to do with a branch that does not merge cleanly
     #[arg(long, value_enum)]
     pub(crate) on_conflict: Option<OnTaskConflict>,
+    /// The command that tests what is woven; an empty one means no tests
+    #[arg(long, value_name = "CMD")]
+    pub(crate) validate: Option<String>,
+    /// Push the result and open a pull request, whatever the configuration says
+    #[arg(long, overrides_with = "no_pr")]
+    pub(crate) pr: bool,
+    /// Leave the result a local branch, whatever the configuration says
+    #[arg(long, overrides_with = "pr")]
+    pub(crate) no_pr: bool,
     /// Start nothing new once a task did not make it, and stop what runs
     #[arg(long)]
     pub(crate) stop_on_failure: bool,
@@ -288,6 +302,18 @@ pub(crate) enum MergeStrategy {
     Rebase,
     /// One commit with all branches as parents
     Octopus,
+}
+
+impl MergeStrategy {
+    /// What it means.
+    pub(crate) fn strategy(self) -> Strategy {
+        match self {
+            Self::Merge => Strategy::Merge,
+            Self::Squash => Strategy::Squash,
+            Self::Rebase => Strategy::Rebase,
+            Self::Octopus => Strategy::Octopus,
+        }
+    }
 }
 
 /// How tasks take turns.
@@ -344,6 +370,9 @@ pub(crate) struct WeaveArgs {
     /// What to do with a branch that conflicts
     #[arg(long, value_enum, default_value_t)]
     pub(crate) on_conflict: OnConflict,
+    /// A command that tests the result; branches that it fails with are found and left out
+    #[arg(long, value_name = "CMD")]
+    pub(crate) validate: Option<String>,
     /// Show what would come of it, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -5,6 +5,7 @@ mod args;
 mod columns;
 mod commands;
 mod draw;
+mod editor;
 mod failure;
 mod harmless;
 mod hook;
@@ -56,6 +57,8 @@ fn run(arguments: Arguments) -> Result<Exit, Failures> {
         Command::Approve(arguments) => commands::approve::run(&arguments),
         Command::Cancel(arguments) => commands::cancel::run(&arguments),
         Command::Retry(arguments) => commands::retry::run(&arguments),
+        Command::Land(arguments) => commands::land::run(&arguments),
+        Command::Resolve(arguments) => commands::resolve::run(&arguments),
         Command::Recover(arguments) => commands::recover::run(&arguments),
         Command::Gc(arguments) => commands::gc::run(&arguments),
         Command::Worktrees(arguments) => commands::worktrees::run(&arguments),

@@ -1,6 +1,6 @@
 //! Shows long text through the user's pager, where there is a terminal to page on.
 //!
-//! The one place of the terminal crate that starts a program.
+//! Knows nothing of what the text is.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::process::{Command, Stdio};

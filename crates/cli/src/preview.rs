@@ -6,6 +6,7 @@ use std::io::{BufRead as _, IsTerminal as _};
 use std::path::Path;
 
 use anstyle::Style;
+use pleach_domain::batch::Landing;
 use pleach_engine::agent::Agent;
 use pleach_engine::settings::{RunMode, Settings};
 
@@ -46,10 +47,17 @@ impl Preview<'_> {
         if let Some(setup) = &self.settings.setup {
             row("setup", setup);
         }
+        let tests = self.settings.validate.as_deref();
         row(
             "tests",
-            "none: this version weaves and does not validate yet",
+            tests.unwrap_or("none: no command is set (validate)"),
         );
+        let lands = match self.settings.land {
+            Landing::Nowhere => "a local branch",
+            Landing::Push => "pushed to a branch of the server",
+            Landing::PullRequest => "pushed, with one pull request",
+        };
+        row("result", lands);
         row("sandbox", "none: the agent can do whatever you can");
     }
 }

@@ -7,12 +7,14 @@ use std::time::Instant;
 
 use anstyle::{AnsiColor, Style};
 use pleach_domain::batch::Design;
+use pleach_domain::bisect::Run;
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_engine::run::{Prepared, Told};
 use pleach_engine::view::wire_in;
 use serde_json::json;
 
+use crate::columns::seconds;
 use crate::output::{Reader, one_line, tell};
 
 const DIM: Style = Style::new().dimmed();
@@ -89,14 +91,60 @@ impl Reporter {
             BatchEvent::CancelRequested { .. } => {
                 self.line(YELLOW, "cancelling", "what runs is asked to stop");
             }
-            BatchEvent::Started
-            | BatchEvent::Resumed
-            | BatchEvent::Merging
-            | BatchEvent::Published { .. }
-            | BatchEvent::Completed
-            | BatchEvent::Failed { .. }
-            | BatchEvent::Cancelled
-            | BatchEvent::Reopened => {}
+            event => self.tell_closing(event),
+        }
+    }
+
+    fn tell_closing(&self, event: &BatchEvent) {
+        match event {
+            BatchEvent::Validating { stage: None } => {
+                self.line(PLAIN, "validating", "the tests run on what is woven");
+            }
+            BatchEvent::Validating { stage: Some(stage) } => {
+                let text = format!("the tests run on what is woven by stage {}", stage + 1);
+                self.line(PLAIN, "validating", &text);
+            }
+            BatchEvent::Judged {
+                tasks,
+                tree,
+                run,
+                number,
+                took,
+                ..
+            } => {
+                let (style, word) = match run {
+                    Run::Green => (GREEN, "green"),
+                    Run::Red => (RED, "red"),
+                };
+                let what = match tasks.len() {
+                    0 => "the base alone".to_owned(),
+                    1 => format!("with task {}", tasks[0]),
+                    many => format!("with {many} tasks, up to {}", tasks[many - 1]),
+                };
+                let how = match number {
+                    Some(number) => {
+                        let took = seconds(std::time::Duration::from_millis(*took));
+                        format!("run {number}, {took}")
+                    }
+                    None => "known from before".to_owned(),
+                };
+                let text = format!("{what} (tree {}; {how})", short(tree));
+                self.line(style, word, &text);
+            }
+            BatchEvent::Proved { tree } => {
+                self.line(GREEN, "proved", &format!("tree {}", short(tree)));
+            }
+            BatchEvent::NotProved { because, .. } => self.line(RED, "not proved", because),
+            BatchEvent::Landing => self.line(PLAIN, "landing", "the result goes to the server"),
+            BatchEvent::Pushed { branch, .. } => self.line(GREEN, "pushed", branch),
+            BatchEvent::Landed {
+                pr_url: Some(url), ..
+            } => self.line(GREEN, "landed", url),
+            BatchEvent::Landed {
+                into: Some(into), ..
+            } => self.line(GREEN, "landed", &format!("in {into}")),
+            BatchEvent::NotLanded { because, .. } => self.line(YELLOW, "not landed", because),
+            _ => {}
         }
     }
 
@@ -134,6 +182,10 @@ impl Reporter {
             TaskEvent::Blocked { because } => {
                 self.line(YELLOW, "blocked", &format!("{name}: {because}"));
             }
+            TaskEvent::Invalid { because, .. } => {
+                self.line(RED, "invalid", &format!("{name}: {because}"));
+            }
+            TaskEvent::Resolved { .. } => self.line(GREEN, "resolved", &name),
             TaskEvent::Cancelled => self.line(YELLOW, "cancelled", &name),
             TaskEvent::Retried => self.line(PLAIN, "retried", &name),
             TaskEvent::Built { .. }
@@ -143,6 +195,11 @@ impl Reporter {
             | TaskEvent::Published { .. } => {}
         }
     }
+}
+
+/// As much of an id as people compare.
+fn short(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
 }
 
 fn seconds_of(milliseconds: u64) -> String {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use pleach_domain::batch::BatchStatus;
+use pleach_domain::batch::{BatchStatus, Landed, Proof};
 use pleach_domain::task_state::Ending;
 use pleach_engine::run::{Summary, TaskReport};
 use serde_json::json;
@@ -60,12 +60,18 @@ pub(crate) fn print(summary: &Summary) {
         .count();
     let base: String = summary.base.as_str().chars().take(10).collect();
     match &summary.branch {
-        Some(branch) => tell(format_args!(
-            "\n{} merged into {BOLD}{branch}{BOLD:#}, on top of {base}; no tests were run\n  \
-             {DIM}look at it{DIM:#}  git log --graph --stat {base}..{branch}\n  \
-             {DIM}take it{DIM:#}     git merge --ff-only {branch}\n",
-            count(merged, "task"),
-        )),
+        Some(branch) => {
+            tell(format_args!(
+                "\n{} merged into {BOLD}{branch}{BOLD:#}, on top of {base}\n",
+                count(merged, "task"),
+            ));
+            print_proof(summary);
+            print_landing(summary);
+            tell(format_args!(
+                "  {DIM}look at it{DIM:#}  git log --graph --stat {base}..{branch}\n  \
+                 {DIM}take it{DIM:#}     git merge --ff-only {branch}\n",
+            ));
+        }
         None if merged > 0 => tell(format_args!(
             "\n{} merged, but not brought to your repository; see the note above\n",
             count(merged, "task"),
@@ -76,14 +82,68 @@ pub(crate) fn print(summary: &Summary) {
     }
 }
 
-/// Where to read on, if something failed.
+/// What the tests say of the result.
+fn print_proof(summary: &Summary) {
+    let flaky = match summary.flaky {
+        0 => String::new(),
+        flaky => format!("; {} flaky: red, then green", count(flaky, "result")),
+    };
+    match (&summary.test_command, &summary.proof) {
+        (None, _) => tell(format_args!(
+            "  {YELLOW}not proved{YELLOW:#}: no test command is set (validate)\n"
+        )),
+        (Some(command), Proof::Proved { tree }) => tell(format_args!(
+            "  {GREEN}proved{GREEN:#}: tree {BOLD}{tree}{BOLD:#}, by `{}` {DIM}({}{flaky}){DIM:#}\n",
+            one_line(command),
+            count(summary.test_runs, "run"),
+        )),
+        (Some(_), Proof::Unproved { because, .. }) => tell(format_args!(
+            "  {RED}not proved{RED:#}: {}\n",
+            one_line(because)
+        )),
+        (Some(_), _) => tell(format_args!(
+            "  {YELLOW}not proved{YELLOW:#}: the tests were not run to an end\n"
+        )),
+    }
+}
+
+/// Where the result is, and what to do where it is not.
+fn print_landing(summary: &Summary) {
+    if let Some(url) = &summary.pr_url {
+        tell(format_args!(
+            "  {GREEN}landed{GREEN:#}: {BOLD}{url}{BOLD:#}\n"
+        ));
+    } else if let (Some(branch), Some(Landed::There)) = (&summary.pushed, &summary.landed) {
+        tell(format_args!("  {GREEN}pushed{GREEN:#}: {branch}\n"));
+    }
+    if let Some(Landed::Not { because, hint }) = &summary.landed {
+        tell(format_args!(
+            "  {YELLOW}not landed{YELLOW:#}: {}\n",
+            one_line(because)
+        ));
+        if let Some(hint) = hint {
+            tell(format_args!("              {}\n", one_line(hint)));
+        }
+    }
+}
+
+/// Where to read on, if something failed, and what a person can do.
 pub(crate) fn print_why(summary: &Summary) {
-    let failed = |ending: &Ending| matches!(ending, Ending::Failed { .. } | Ending::TimedOut);
-    let mut tasks = summary.tasks.iter();
-    if let Some(task) = tasks.find(|task| task.ending.as_ref().is_some_and(failed)) {
-        let (number, id) = (summary.number, &task.id);
+    let number = summary.number;
+    let first = |is_so: fn(&Ending) -> bool| {
+        let mut tasks = summary.tasks.iter();
+        tasks.find(|task| task.ending.as_ref().is_some_and(is_so))
+    };
+    if let Some(task) = first(|ending| matches!(ending, Ending::Failed { .. } | Ending::TimedOut)) {
+        let id = &task.id;
         tell(format_args!(
             "  {DIM}see why{DIM:#}     pleach logs {number} {id}\n"
+        ));
+    }
+    if let Some(task) = first(|ending| matches!(ending, Ending::Conflicted { .. })) {
+        let id = &task.id;
+        tell(format_args!(
+            "  {DIM}resolve it{DIM:#}  pleach resolve {number} {id}\n"
         ));
     }
 }
@@ -102,7 +162,10 @@ fn print_task(task: &TaskReport, id_width: usize, title_width: usize, time: &str
     let (style, sign) = match ending {
         Ending::Merged { .. } => (GREEN, "✓"),
         Ending::NoChanges => (GREEN, "·"),
-        Ending::Conflicted { .. } | Ending::Failed { .. } | Ending::TimedOut => (RED, "✗"),
+        Ending::Conflicted { .. }
+        | Ending::Invalid { .. }
+        | Ending::Failed { .. }
+        | Ending::TimedOut => (RED, "✗"),
         Ending::Blocked { .. } | Ending::Cancelled => (YELLOW, "○"),
     };
     let outcome = ending.outcome().replace('_', " ");
@@ -132,9 +195,26 @@ fn what_happened(ending: &Ending, files: &[String]) -> String {
             format!("{}{}", files.join(", "), with_whom(with))
         }
         Ending::Failed { error } => error.clone(),
-        Ending::Blocked { because } => because.clone(),
+        Ending::Blocked { because } | Ending::Invalid { because, .. } => because.clone(),
         Ending::NoChanges | Ending::TimedOut | Ending::Cancelled => String::new(),
     }
+}
+
+fn validation(summary: &Summary) -> serde_json::Value {
+    let (verdict, tree, reason) = match (&summary.test_command, &summary.proof) {
+        (None, _) => ("not_configured", None, None),
+        (Some(_), Proof::Proved { tree }) => ("proved", Some(tree), None),
+        (Some(_), Proof::Unproved { because, .. }) => ("not_proved", None, Some(because)),
+        (Some(_), Proof::Unknown | Proof::Searching(_)) => ("unknown", None, None),
+    };
+    json!({
+        "command": summary.test_command,
+        "verdict": verdict,
+        "tree": tree,
+        "reason": reason,
+        "runs": summary.test_runs,
+        "flaky": summary.flaky,
+    })
 }
 
 /// For programs: the last line of the stream.
@@ -162,7 +242,8 @@ pub(crate) fn print_json(summary: &Summary) {
         "tip": summary.tip.as_str(),
         "seconds": summary.time.as_secs_f64(),
         "tasks": tasks,
-        "validation": null,
+        "prUrl": summary.pr_url,
+        "validation": validation(summary),
     });
     tell(format_args!(
         "{}\n",

@@ -2,17 +2,21 @@
 //!
 //! Knows nothing of git, processes or time; `schedule` says what to do next.
 
+mod closing;
 mod decide;
 mod design;
+mod proof;
 mod status;
 
 use std::collections::HashMap;
 
+pub use closing::FellOut;
 pub use decide::{AttemptEnding, Chance, Message, WeaveEnding};
 pub use design::{
-    Approval, Barriers, BatchSettings, Design, FailedStage, Fallback, Mode, OnConflict, OnFailure,
-    StageDesign, TaskDesign,
+    Approval, Barriers, BatchSettings, Design, FailedStage, Fallback, Landing, Mode, OnConflict,
+    OnFailure, StageDesign, TaskDesign, Validation,
 };
+pub use proof::{Judgement, Proof, Searching};
 pub use status::BatchStatus;
 
 use crate::event::{BatchEvent, Event, TaskEvent};
@@ -34,6 +38,28 @@ pub struct Batch {
     pub built: Vec<usize>,
     /// The commit that everything woven ends in, if anything is.
     pub tip: Option<Commit>,
+    /// The commit that everything is woven onto, where that is not the one it began with.
+    pub base: Option<Commit>,
+    /// How often the base moved while the result was to land.
+    pub base_moves: u32,
+    /// What the tests say of what is woven.
+    pub proof: Proof,
+    /// The stages at whose end what was woven could not be proved.
+    pub unproved_stages: Vec<usize>,
+    /// Every run of the tests, in order.
+    pub judgements: Vec<Judgement>,
+    /// What is on the server, and what was woven then; it is never taken back.
+    pub pushed: Option<Pushed>,
+    /// What a person wants landed.
+    pub landing_asked: Option<LandingAsked>,
+    /// What came of landing.
+    pub landed: Option<Landed>,
+    /// Whether it was cancelled together with its branch.
+    pub rolled_back: bool,
+    /// Its pull request.
+    pub pr_url: Option<String>,
+    /// The pull request before that one, which could not be continued.
+    pub follows: Option<String>,
     /// Its branch in the user's repository, and the commit that was put there.
     pub published: Option<(String, Commit)>,
     /// Whether running several at once was given up.
@@ -46,6 +72,10 @@ pub struct Batch {
 }
 
 /// A task of a batch.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact that holds or not, whatever the others do"
+)]
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchTask {
     /// What was known of it beforehand.
@@ -72,8 +102,48 @@ pub struct BatchTask {
     pub kept: Option<Commit>,
     /// The files that its work changes.
     pub files: Vec<String>,
+    /// Whether what is woven of it was part of a result that is proved.
+    pub proved: bool,
+    /// Whether it counted as done, which it may have ceased to.
+    pub was_done: bool,
     /// The branch in the user's repository for what was left out of it, and the commit that was put there.
     pub published: Option<(String, Commit)>,
+}
+
+/// What is on the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pushed {
+    /// The branch there.
+    pub branch: String,
+    /// The commit it is at.
+    pub commit: Commit,
+    /// The positions of the tasks that are in it.
+    pub tasks: Vec<usize>,
+    /// The base that they were woven onto, where that is not the one the batch began with.
+    pub base: Option<Commit>,
+}
+
+/// That a person wants a batch landed that is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LandingAsked {
+    /// The local branch that shall get it, instead of the server.
+    pub into: Option<String>,
+    /// Whether it is pushed although something in it should not leave the machine.
+    pub despite_findings: bool,
+}
+
+/// What came of landing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Landed {
+    /// It is where it is wanted.
+    There,
+    /// It is not.
+    Not {
+        /// Why.
+        because: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
 }
 
 /// What was told of a stage.
@@ -126,6 +196,17 @@ impl Batch {
             woven: Vec::new(),
             built: Vec::new(),
             tip: None,
+            base: None,
+            base_moves: 0,
+            proof: Proof::Unknown,
+            judgements: Vec::new(),
+            unproved_stages: Vec::new(),
+            pushed: None,
+            landing_asked: None,
+            landed: None,
+            rolled_back: false,
+            pr_url: None,
+            follows: None,
             published: None,
             one_at_a_time: false,
             stages: vec![StageTold::default(); design.stages.len()],
@@ -168,6 +249,8 @@ impl Batch {
             BatchEvent::FellBack { stage, .. } => *stage,
             _ => None,
         };
+        self.apply_to_proof(event)?;
+        self.apply_to_landing(event);
         if let Some(number) = stage {
             let told = self.stages.get_mut(number);
             let told = told.ok_or(BadEvent::NoStage(number))?;
@@ -182,6 +265,7 @@ impl Batch {
             BatchEvent::Published { branch, tip } => {
                 self.published = Some((branch.clone(), tip.clone()));
             }
+            BatchEvent::Unpublished => self.published = None,
             BatchEvent::Reopened => {
                 self.limits_in_a_row = 0;
                 for task in &mut self.tasks {
@@ -199,12 +283,19 @@ impl Batch {
         match event {
             TaskEvent::Limited { .. } => self.limits_in_a_row += 1,
             TaskEvent::Built { .. } | TaskEvent::Unchanged => self.limits_in_a_row = 0,
-            TaskEvent::Woven { tip } => self.tip = Some(tip.clone()),
-            TaskEvent::Retried => {
+            TaskEvent::Woven { tip } => {
+                self.tip = Some(tip.clone());
+                self.proof = Proof::Unknown;
+            }
+            TaskEvent::Retried | TaskEvent::Resolved { .. } => {
+                self.hope_again();
                 let stage = self.tasks[position].design.stage;
-                let told = stage.map(|stage| &mut self.stages[stage]);
-                if let Some(told) = told.filter(|told| told.ended) {
-                    *told = StageTold::default();
+                if let Some(told) = stage.map(|stage| &mut self.stages[stage]) {
+                    if told.ended {
+                        *told = StageTold::default();
+                    }
+                    // Nothing needs to start for what a person made, but the stage ends once more.
+                    told.started |= matches!(event, TaskEvent::Resolved { .. });
                 }
             }
             _ => {}
@@ -215,11 +306,15 @@ impl Batch {
             self.built.push(position);
         }
         let merged = matches!(next, TaskState::Ended(Ending::Merged { .. }));
-        if merged && !self.woven.contains(&position) {
+        if !merged {
+            self.woven.retain(|woven| *woven != position);
+        } else if !self.woven.contains(&position) {
             self.woven.push(position);
         }
         self.tasks[position].take_in(event);
+        self.tasks[position].proved &= merged;
         self.tasks[position].state = next;
+        self.tasks[position].was_done |= self.is_done(position);
         Ok(())
     }
 
@@ -280,6 +375,8 @@ impl BatchTask {
             basis: None,
             kept: None,
             files: Vec::new(),
+            proved: false,
+            was_done: false,
             published: None,
         }
     }
@@ -293,6 +390,7 @@ impl BatchTask {
                 self.basis = Some(basis.clone());
                 self.kept = None;
                 self.files.clear();
+                self.was_done = false;
             }
             TaskEvent::Kept { commit } => self.kept = Some(commit.clone()),
             TaskEvent::Built { files, .. } => self.files.clone_from(files),
@@ -302,8 +400,29 @@ impl BatchTask {
                 self.reruns += 1;
                 self.on_woven = true;
             }
+            TaskEvent::Blocked { .. } | TaskEvent::Invalid { .. } => {
+                // What goes out again, or does not go in, is kept like everything else.
+                if let TaskState::Built { commit } | TaskState::Ended(Ending::Merged { commit }) =
+                    &self.state
+                {
+                    self.kept = Some(commit.clone());
+                }
+                // It is news, also of what was woven before a person opened the batch again.
+                self.excused = false;
+            }
+            TaskEvent::Conflicted { .. } => self.excused = false,
+            TaskEvent::Resolved { basis, files, .. } => {
+                self.basis = Some(basis.clone());
+                self.files.clone_from(files);
+                self.excused = false;
+                // What a person made is not made again by an agent.
+                self.reruns += 1;
+            }
             TaskEvent::Retried => {
-                self.on_woven |= matches!(self.state, TaskState::Ended(Ending::Conflicted { .. }));
+                self.on_woven |= matches!(
+                    self.state,
+                    TaskState::Ended(Ending::Conflicted { .. } | Ending::Invalid { .. })
+                );
                 self.failures = 0;
                 self.limits = 0;
                 self.reruns = 0;

@@ -7,6 +7,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 /// A red run is repeated before it counts, for the machine may have been to blame.
 const REDS_OF_A_RED_SET: usize = 2;
 
@@ -23,7 +25,8 @@ pub struct Search {
 }
 
 /// How a run of the test command ended; one that was stopped or could not be started is none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Run {
     /// It passed.
     Green,
@@ -141,6 +144,11 @@ impl Search {
         both.map(|(set, _)| set.as_slice())
     }
 
+    /// Whether the whole is red and the base is not.
+    pub fn is_red(&self) -> bool {
+        self.verdict(&self.kept) == Verdict::Red && self.verdict(&[]) == Verdict::Green
+    }
+
     /// What to do besides the runs that are under way, with so many runs at once at most.
     pub fn next(&self, probers: usize, under_way: &[Vec<usize>]) -> Next {
         match (self.verdict(&self.kept), self.verdict(&[])) {
@@ -149,6 +157,7 @@ impl Search {
             _ => {
                 let free = probers.saturating_sub(under_way.len());
                 let lengths = self.wanted(free, under_way);
+                let lengths = self.in_good_company(lengths, under_way);
                 let sets = lengths.iter().map(|length| self.kept[..*length].to_vec());
                 Next::Run(sets.collect())
             }
@@ -229,6 +238,22 @@ impl Search {
         wanted.extend(self.cuts(free.saturating_sub(wanted.len()), under_way));
         wanted.truncate(free);
         wanted
+    }
+
+    /// A run that repeats a red one is made alone: tests that share a port or a database may have been in each
+    /// other's way.
+    fn in_good_company(&self, mut lengths: Vec<usize>, under_way: &[Vec<usize>]) -> Vec<usize> {
+        let repeats = |set: &[usize]| self.tally(set).reds > 0;
+        let is_repeat = |length: &usize| repeats(&self.kept[..*length]);
+        if under_way.iter().any(|set| repeats(set)) {
+            return Vec::new();
+        }
+        match lengths.first() {
+            Some(first) if is_repeat(first) && under_way.is_empty() => lengths.truncate(1),
+            Some(first) if is_repeat(first) => lengths.clear(),
+            _ => lengths.retain(|length| !is_repeat(length)),
+        }
+        lengths
     }
 
     /// Runs without which nothing is known for sure, in the order in which one prober makes them.

@@ -5,9 +5,10 @@
 use std::cmp::Reverse;
 
 use crate::batch::{
-    Approval, Batch, BatchStatus, BatchTask, FailedStage, Mode, OnConflict, OnFailure,
+    Approval, Batch, BatchStatus, BatchTask, FailedStage, Landing, Mode, OnConflict, OnFailure,
+    Proof, Validation,
 };
-use crate::event::{BatchEvent, MergeStatus};
+use crate::event::{BatchEvent, Doubt, MergeStatus};
 use crate::phase::OpenPhases;
 use crate::task::TaskStatus;
 use crate::task_state::{Ending, TaskState};
@@ -32,8 +33,14 @@ pub enum Action {
     Ask(usize),
     /// Start an agent.
     Start(usize),
-    /// Note that a stage began or ended, or that all tasks are over.
+    /// Note that a stage began or ended, that all tasks are over, or what is done with the result.
     Note(BatchEvent),
+    /// Run the tests on what the search for the guilty wants to know of.
+    Prove,
+    /// Run no more tests, and stop those that run.
+    StopProving,
+    /// Bring the result to where it is wanted.
+    Land,
     /// Bring the result to the user, and close the batch with this.
     Finish(BatchEvent),
 }
@@ -45,7 +52,9 @@ pub fn schedule(batch: &Batch) -> Vec<Action> {
         | BatchStatus::Completed
         | BatchStatus::Failed { .. }
         | BatchStatus::Cancelled => Vec::new(),
-        BatchStatus::Merging => vec![Action::Finish(ending(batch))],
+        BatchStatus::Merging | BatchStatus::Validating | BatchStatus::Landing => {
+            vec![closing(batch)]
+        }
         BatchStatus::Running => running(batch),
         BatchStatus::Cancelling { .. } | BatchStatus::GivingUp { .. } => stopping(batch),
     }
@@ -62,12 +71,13 @@ fn running(batch: &Batch) -> Vec<Action> {
     }
     let mut actions: Vec<Action> = stops(batch).collect();
     // It takes a moment, and decides what may start, and from where.
-    if let Some(weave) = next_weave(batch) {
+    if let Some(weave) = next_weave(batch).or_else(|| proof_between(batch)) {
         actions.push(weave);
         return actions;
     }
     let mut notes = ended_stages(batch);
-    notes.extend(next_stage(batch));
+    let next = next_stage(batch).map(|stage| BatchEvent::StageStarted { stage });
+    notes.extend(next.map(Action::Note));
     if notes.is_empty() {
         actions.extend(starts(batch));
     }
@@ -78,14 +88,79 @@ fn running(batch: &Batch) -> Vec<Action> {
     actions
 }
 
+/// What is done when all tasks are over: prove, land, finish.
+fn closing(batch: &Batch) -> Action {
+    if let Some(step) = next_proof(batch, None) {
+        return step;
+    }
+    let ending = ending(batch);
+    match &batch.status {
+        _ if !lands(batch, &ending) => Action::Finish(ending),
+        BatchStatus::Landing => Action::Land,
+        _ => Action::Note(BatchEvent::Landing),
+    }
+}
+
+/// A stage or wave ends with a proof of what is woven by then, and none begins without.
+fn proof_between(batch: &Batch) -> Option<Action> {
+    if matches!(batch.proof, Proof::Searching(_)) {
+        return Some(Action::Prove);
+    }
+    let next = next_stage(batch);
+    let is_due = |stage: &usize| {
+        let told = batch.stages[*stage];
+        // It may have ended without a proof when the batch was stopped.
+        let is_built_on = next.is_some_and(|next| *stage < next);
+        let wove_in_vain = has_woven(batch, *stage) && (!told.ended || is_built_on);
+        stage_is_over(batch, *stage) && ((told.started && !told.ended) || wove_in_vain)
+    };
+    let stage = (0..batch.stages.len()).rfind(is_due)?;
+    next_proof(batch, Some(stage))
+}
+
+fn next_proof(batch: &Batch, stage: Option<usize>) -> Option<Action> {
+    if batch.design.settings.validation == Validation::Unset || batch.woven.is_empty() {
+        return None;
+    }
+    match batch.proof {
+        Proof::Unknown => Some(Action::Note(BatchEvent::Validating { stage })),
+        Proof::Searching(_) => Some(Action::Prove),
+        Proof::Proved { .. } | Proof::Unproved { .. } => None,
+    }
+}
+
+/// What completed lands by itself; what a person wants landed does so unless the tests are red.
+fn lands(batch: &Batch, ending: &BatchEvent) -> bool {
+    if batch.woven.is_empty() || batch.landed.is_some() {
+        return false;
+    }
+    if batch.landing_asked.is_some() {
+        let red = Doubt::Red;
+        return !matches!(&batch.proof, Proof::Unproved { doubt, .. } if *doubt == red);
+    }
+    matches!(ending, BatchEvent::Completed { .. })
+        && batch.design.settings.landing != Landing::Nowhere
+}
+
 fn stopping(batch: &Batch) -> Vec<Action> {
+    let lost: Vec<Action> = without_needs(batch).collect();
+    if !lost.is_empty() {
+        return lost;
+    }
     let mut actions: Vec<Action> = stops(batch).collect();
     actions.extend(ended_stages(batch));
     actions.extend(next_weave(batch));
     if actions.is_empty() && all_over(batch) {
         actions.push(Action::Finish(ending(batch)));
     }
+    if batch.design.settings.validation != Validation::Unset && is_proof_open(batch) {
+        actions.insert(0, Action::StopProving);
+    }
     actions
+}
+
+fn is_proof_open(batch: &Batch) -> bool {
+    matches!(batch.proof, Proof::Unknown | Proof::Searching(_))
 }
 
 fn stops(batch: &Batch) -> impl Iterator<Item = Action> {
@@ -148,7 +223,18 @@ fn blocked(batch: &Batch) -> Vec<Action> {
             let because = failed.or_else(stage_failed)?;
             Some(Action::Block { task, because })
         })
+        .chain(without_needs(batch))
         .collect()
+}
+
+/// What was at work when a task that it needs was left out.
+fn without_needs(batch: &Batch) -> impl Iterator<Item = Action> {
+    (0..batch.tasks.len()).filter_map(|task| {
+        let need = &batch.tasks[batch.lost_need(task)?];
+        let (id, state) = (&need.design.id, need.state.as_str());
+        let because = format!("it needs {id}, which is {state}");
+        Some(Action::Block { task, because })
+    })
 }
 
 /// The first stage that is over and keeps the later ones from starting.
@@ -171,12 +257,16 @@ fn stage_is_over(batch: &Batch, stage: usize) -> bool {
 /// A task that a person took out is nobody's failure.
 fn went_well(batch: &Batch, stage: usize) -> bool {
     let mut endings = tasks_of(batch, stage).filter_map(TaskState::ending);
-    endings.all(|ending| ending.is_success() || *ending == Ending::Cancelled)
+    let all_well = endings.all(|ending| ending.is_success() || *ending == Ending::Cancelled);
+    all_well && !batch.unproved_stages.contains(&stage)
 }
 
 fn merge_status(batch: &Batch, stage: usize) -> MergeStatus {
     let endings = || tasks_of(batch, stage).filter_map(TaskState::ending);
-    if endings().any(|ending| matches!(ending, Ending::Conflicted { .. })) {
+    let is_invalid = |ending: &Ending| matches!(ending, Ending::Invalid { .. });
+    if batch.unproved_stages.contains(&stage) || endings().any(is_invalid) {
+        MergeStatus::TestFailed
+    } else if endings().any(|ending| matches!(ending, Ending::Conflicted { .. })) {
         MergeStatus::Conflicts
     } else if endings().any(|ending| matches!(ending, Ending::Merged { .. })) {
         MergeStatus::Success
@@ -198,20 +288,31 @@ fn ended_stages(batch: &Batch) -> Vec<Action> {
             Action::Note(BatchEvent::StageEnded {
                 stage,
                 merge_status: merge_status(batch, stage),
-                success: went_well(batch, stage),
+                success: went_well(batch, stage) && !lacks_proof(batch, stage),
             })
         })
         .collect()
 }
 
-fn next_stage(batch: &Batch) -> Option<Action> {
-    let next = current_stage(batch).filter(|stage| {
+/// Whether a batch that stops ends a stage before the tests have said what they think of it.
+fn lacks_proof(batch: &Batch, stage: usize) -> bool {
+    let wanted = batch.design.settings.validation != Validation::Unset;
+    wanted && is_proof_open(batch) && has_woven(batch, stage)
+}
+
+fn has_woven(batch: &Batch, stage: usize) -> bool {
+    let mut tasks = tasks_of(batch, stage);
+    tasks.any(|state| matches!(state, TaskState::Ended(Ending::Merged { .. })))
+}
+
+/// The stage that can begin.
+fn next_stage(batch: &Batch) -> Option<usize> {
+    current_stage(batch).filter(|stage| {
         let idle = tasks_of(batch, *stage).any(TaskState::is_idle);
         // A later one may have failed already, by what its tasks need from elsewhere.
         let may_start = first_failed_stage(batch).is_none_or(|failed| failed > *stage);
         idle && may_start && !batch.stages[*stage].started
-    });
-    next.map(|stage| Action::Note(BatchEvent::StageStarted { stage }))
+    })
 }
 
 fn is_at_work(state: &TaskState) -> bool {
@@ -370,8 +471,14 @@ fn ending(batch: &Batch) -> BatchEvent {
         let error = format!("stage {name} failed");
         return BatchEvent::Failed { error };
     }
+    if let Proof::Unproved { because, .. } = &batch.proof {
+        let error = because.clone();
+        return BatchEvent::Failed { error };
+    }
     if nothing_needed || !batch.woven.is_empty() {
-        BatchEvent::Completed
+        BatchEvent::Completed {
+            pr_url: batch.pr_url.clone(),
+        }
     } else {
         let error = "nothing was merged".to_owned();
         BatchEvent::Failed { error }

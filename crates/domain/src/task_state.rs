@@ -67,6 +67,15 @@ pub enum Ending {
         /// The woven tasks that touched them.
         with: Vec<TaskId>,
     },
+    /// The tests fail with it; it is left out and kept.
+    Invalid {
+        /// The tip of the task branch.
+        commit: Commit,
+        /// What showed that.
+        because: String,
+        /// The tasks that were in when they failed first.
+        with: Vec<TaskId>,
+    },
     /// The agent failed.
     Failed {
         /// What happened.
@@ -74,7 +83,7 @@ pub enum Ending {
     },
     /// The agent took too long.
     TimedOut,
-    /// It never started, because of another task or for want of consent.
+    /// It never started or is left out, because of another task or for want of consent.
     Blocked {
         /// Why.
         because: String,
@@ -93,7 +102,7 @@ impl Ending {
     pub fn is_failure(&self) -> bool {
         matches!(
             self,
-            Self::Conflicted { .. } | Self::Failed { .. } | Self::TimedOut
+            Self::Conflicted { .. } | Self::Invalid { .. } | Self::Failed { .. } | Self::TimedOut
         )
     }
 
@@ -103,6 +112,7 @@ impl Ending {
             Self::Merged { .. } => "merged",
             Self::NoChanges => "no_changes",
             Self::Conflicted { .. } => "conflicted",
+            Self::Invalid { .. } => "invalid",
             Self::Failed { .. } => "failed",
             Self::TimedOut => "timed_out",
             Self::Blocked { .. } => "blocked",
@@ -141,6 +151,11 @@ impl TaskState {
         }
     }
 
+    /// Whether it ended well, as far as is known.
+    pub fn is_success(&self) -> bool {
+        self.ending().is_some_and(Ending::is_success)
+    }
+
     /// The attempt that is under way.
     pub fn attempt(&self) -> Option<u32> {
         match self {
@@ -155,6 +170,11 @@ impl TaskState {
             self,
             Self::Queued | Self::Waiting | Self::Resting { .. } | Self::Limited { .. }
         )
+    }
+
+    /// Whether it can go out for the sake of another one.
+    fn may_be_blocked(&self) -> bool {
+        self.is_idle() || self.is_success() || matches!(self, Self::Built { .. })
     }
 
     /// The state after an event.
@@ -182,6 +202,11 @@ impl TaskState {
                 commit: commit.clone(),
             },
             (Self::Ended(ending), Event::Retried) if !ending.is_success() => Self::Queued,
+            (Self::Ended(Ending::Conflicted { .. }), Event::Resolved { commit, .. }) => {
+                Self::Built {
+                    commit: commit.clone(),
+                }
+            }
             (state, event) => match state.ending_after(event) {
                 Some(ending) => Self::Ended(ending),
                 None => {
@@ -200,9 +225,18 @@ impl TaskState {
         use TaskEvent as Event;
         let at_work = self.attempt().is_some();
         match (self, event) {
-            (state, Event::Blocked { because }) if state.is_idle() => Some(Ending::Blocked {
-                because: because.clone(),
-            }),
+            (state, Event::Blocked { because }) if state.may_be_blocked() => {
+                Some(Ending::Blocked {
+                    because: because.clone(),
+                })
+            }
+            (Self::Ended(Ending::Merged { commit }), Event::Invalid { because, with }) => {
+                Some(Ending::Invalid {
+                    commit: commit.clone(),
+                    because: because.clone(),
+                    with: with.clone(),
+                })
+            }
             (Self::Stopping { .. }, Event::Cancelled) => Some(Ending::Cancelled),
             (state, Event::Cancelled) if state.is_idle() => Some(Ending::Cancelled),
             (_, Event::Unchanged) if at_work => Some(Ending::NoChanges),
@@ -217,13 +251,14 @@ impl TaskState {
             (Self::Built { commit }, Event::Woven { .. }) => Some(Ending::Merged {
                 commit: commit.clone(),
             }),
-            (Self::Built { commit }, Event::Conflicted { files, with }) => {
-                Some(Ending::Conflicted {
-                    commit: commit.clone(),
-                    files: files.clone(),
-                    with: with.clone(),
-                })
-            }
+            (
+                Self::Built { commit } | Self::Ended(Ending::Merged { commit }),
+                Event::Conflicted { files, with },
+            ) => Some(Ending::Conflicted {
+                commit: commit.clone(),
+                files: files.clone(),
+                with: with.clone(),
+            }),
             _ => None,
         }
     }
@@ -256,6 +291,11 @@ mod tests {
                 files: vec!["a".into()],
                 with: vec![TaskId::new("1")],
             }),
+            TaskState::Ended(Ending::Invalid {
+                commit: Commit("c1".into()),
+                because: "the tests fail with it".into(),
+                with: Vec::new(),
+            }),
             TaskState::Ended(Ending::Failed {
                 error: "exit 1".into(),
             }),
@@ -286,16 +326,23 @@ mod tests {
     }
 
     #[test]
-    fn an_ended_task_moves_only_when_a_person_retries_one_that_did_not_make_it() {
+    fn an_ended_task_moves_only_when_it_is_left_out_after_all_or_a_person_wants_it() {
         for state in states() {
             let Some(ending) = state.ending() else {
                 continue;
             };
+            let merged = matches!(ending, Ending::Merged { .. });
             for event in TaskEvent::one_of_each() {
-                let retried = event == TaskEvent::Retried && !ending.is_success();
+                let moves = match event {
+                    TaskEvent::Retried => !ending.is_success(),
+                    TaskEvent::Invalid { .. } | TaskEvent::Conflicted { .. } => merged,
+                    TaskEvent::Blocked { .. } => ending.is_success(),
+                    TaskEvent::Resolved { .. } => matches!(ending, Ending::Conflicted { .. }),
+                    _ => false,
+                };
                 match state.after(&event) {
-                    Ok(next) => assert!(retried || next == state, "{state:?} {event:?}"),
-                    Err(_) => assert!(!retried, "{state:?} {event:?}"),
+                    Ok(next) => assert!(moves || next == state, "{state:?} {event:?}"),
+                    Err(_) => assert!(!moves, "{state:?} {event:?}"),
                 }
             }
         }

@@ -18,7 +18,8 @@ use crate::git::Identity;
 pub use choose::{Chosen, NoAgent, choose};
 pub use command::CommandAgent;
 pub use demo::DemoAgent;
-pub(crate) use last_line::last_line;
+pub(crate) use environment::environment;
+pub(crate) use last_line::{last_line, tail};
 pub use verdict::{Exit, TAIL, Verdict};
 
 /// A program that works on a task.

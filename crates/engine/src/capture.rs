@@ -145,13 +145,7 @@ pub fn capture(
     let (start, start_tree) = start;
     let staging = Staging::of(store, worktree, &options.leave_out)?;
     let staged = staging.stage((&start, &start_tree), &basis_tree)?;
-    if let Some(path) = staged.special.into_iter().next() {
-        return Err(CaptureError::Special { path });
-    }
-    if let Some(path) = staged.large.into_iter().next() {
-        return Err(CaptureError::LargeFile { path });
-    }
-    let Staged { tree, left_out, .. } = staged;
+    let Staged { tree, left_out, .. } = staged.whole()?;
     if tree == basis_tree {
         return Ok(Captured::Unchanged { left_out });
     }
@@ -168,6 +162,36 @@ pub fn capture(
         left_out,
         agent_commits,
         history,
+    })
+}
+
+/// The files of a worktree, as one tree.
+#[derive(Debug)]
+pub(crate) struct Files {
+    pub(crate) tree: TreeId,
+    /// The paths that differ from the basis.
+    pub(crate) changed: Vec<String>,
+    /// The changed paths that were left out.
+    pub(crate) left_out: Vec<PathBuf>,
+}
+
+/// Reads the files of a worktree as [`capture`] would, and moves no branch.
+pub(crate) fn read_files(
+    store: &Store,
+    worktree: &Worktree,
+    leave_out: &[PathBuf],
+) -> Result<Files, CaptureError> {
+    let Heads {
+        head, basis_tree, ..
+    } = Heads::of(store, worktree)?;
+    let start = head.unwrap_or_else(|| (worktree.basis().clone(), basis_tree.clone()));
+    let staged = Staging::of(store, worktree, leave_out)?;
+    let staged = staged.stage((&start.0, &start.1), &basis_tree)?;
+    let Staged { tree, left_out, .. } = staged.whole()?;
+    Ok(Files {
+        changed: weave::changed_files(store, &basis_tree, &tree)?,
+        tree,
+        left_out,
     })
 }
 
@@ -231,7 +255,11 @@ pub fn keep_last_state(
 }
 
 /// A worktree that nobody touched since is kept once, however often that is asked for.
-fn same_as_kept(store: &Store, commit: CommitId, name: &str) -> Result<CommitId, CaptureError> {
+pub(crate) fn same_as_kept(
+    store: &Store,
+    commit: CommitId,
+    name: &str,
+) -> Result<CommitId, CaptureError> {
     let name = format!("refs/pleach/keep/{name}");
     let facts = "--format=%(tree) %(parent)%00%(objectname)%00";
     let numbered = format!("{name}-*");

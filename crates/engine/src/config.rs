@@ -14,8 +14,9 @@ use std::time::Duration;
 pub use error::{ConfigError, NotYet, Origin};
 pub use fields::duration;
 
-use pleach_domain::batch::OnConflict;
+use pleach_domain::batch::{Landing, OnConflict};
 
+use crate::forge::ForgeKind;
 use crate::weave::Strategy;
 use fields::{Fields, Word};
 
@@ -23,7 +24,7 @@ use fields::{Fields, Word};
 pub const FILE_NAME: &str = "pleach.toml";
 
 /// Keys that this version acts on.
-const ACTED_ON: [&str; 21] = [
+const ACTED_ON: [&str; 26] = [
     "base",
     "plan",
     "agent",
@@ -34,6 +35,10 @@ const ACTED_ON: [&str; 21] = [
     "stop_on_failure",
     "on_conflict",
     "merge",
+    "validate",
+    "validate_timeout",
+    "validate_env",
+    "on_invalid",
     "land",
     "retries",
     "retry_pause",
@@ -45,21 +50,17 @@ const ACTED_ON: [&str; 21] = [
     "worktrees",
     "prompt",
     "agents",
+    "forge",
 ];
 
 /// Keys that are promised and not acted on yet.
-const PROMISED: [&str; 14] = [
-    "validate",
-    "validate_timeout",
-    "validate_env",
-    "on_invalid",
+const PROMISED: [&str; 9] = [
     "cache",
     "branch_prefix",
     "task_branch",
     "batch_branch",
     "sandbox",
     "sandbox_write",
-    "forge",
     "budget_usd",
     "budget_tokens",
     "min_free_disk",
@@ -96,6 +97,18 @@ pub struct Config {
     pub on_conflict: Option<OnConflict>,
     /// Which history leads to the woven tree.
     pub merge: Option<Strategy>,
+    /// A command of the shell that tests what is woven.
+    pub validate: Option<String>,
+    /// How long that command may take.
+    pub validate_timeout: Option<Duration>,
+    /// Names of environment variables that it gets besides the usual ones.
+    pub validate_env: Option<Vec<String>>,
+    /// What a red result means.
+    pub on_invalid: Option<OnInvalid>,
+    /// Where the result goes.
+    pub land: Option<Landing>,
+    /// What kind of server it goes to.
+    pub forge: Option<ForgeKind>,
     /// How often a task is tried again.
     pub retries: Option<u32>,
     /// How long the first pause before another try is.
@@ -169,19 +182,34 @@ impl Word for Strategy {
     ];
 }
 
-/// What is done with the woven branch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Land {
-    None,
-    Push,
-    PullRequest,
+/// What a red result means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnInvalid {
+    /// The guilty tasks are found and left out.
+    #[default]
+    Drop,
+    /// The batch fails.
+    Fail,
 }
 
-impl Word for Land {
+impl Word for OnInvalid {
+    const WORDS: &'static [(&'static str, Self)] = &[("drop", Self::Drop), ("fail", Self::Fail)];
+}
+
+impl Word for Landing {
     const WORDS: &'static [(&'static str, Self)] = &[
-        ("none", Self::None),
+        ("none", Self::Nowhere),
         ("push", Self::Push),
         ("pr", Self::PullRequest),
+    ];
+}
+
+impl Word for ForgeKind {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("github", Self::GitHub),
+        ("gitlab", Self::GitLab),
+        ("gitea", Self::Gitea),
+        ("none", Self::None),
     ];
 }
 
@@ -260,11 +288,6 @@ impl Config {
             fields.text("max_parallel")?;
             not_yet.push("max_parallel = \"auto\"".to_owned());
         }
-        if let Some(land) = fields.word::<Land>("land")?
-            && land != Land::None
-        {
-            not_yet.push(format!("land = {:?}", land.written()));
-        }
         let config = Self {
             base: fields.text("base")?,
             plan: fields.text("plan")?.map(PathBuf::from),
@@ -277,6 +300,12 @@ impl Config {
             stop_on_failure: fields.switch("stop_on_failure")?,
             on_conflict: fields.word("on_conflict")?,
             merge: fields.word("merge")?,
+            validate: fields.text("validate")?,
+            validate_timeout: fields.time("validate_timeout")?,
+            validate_env: fields.list("validate_env")?,
+            on_invalid: fields.word("on_invalid")?,
+            land: fields.word("land")?,
+            forge: forge(&mut fields)?,
             retries: fields.number("retries", 0..=20)?,
             retry_pause: fields.time("retry_pause")?,
             task_timeout: fields.time("task_timeout")?,
@@ -322,6 +351,12 @@ impl Config {
             stop_on_failure: self.stop_on_failure.or(below.stop_on_failure),
             on_conflict: self.on_conflict.or(below.on_conflict),
             merge: self.merge.or(below.merge),
+            validate: self.validate.or(below.validate),
+            validate_timeout: self.validate_timeout.or(below.validate_timeout),
+            validate_env: self.validate_env.or(below.validate_env),
+            on_invalid: self.on_invalid.or(below.on_invalid),
+            land: self.land.or(below.land),
+            forge: self.forge.or(below.forge),
             retries: self.retries.or(below.retries),
             retry_pause: self.retry_pause.or(below.retry_pause),
             task_timeout: self.task_timeout.or(below.task_timeout),
@@ -367,6 +402,15 @@ fn agents(fields: &mut Fields<'_>) -> Result<BTreeMap<String, AgentConfig>, Conf
         agents.insert(name, agent);
     }
     Ok(agents)
+}
+
+fn forge(fields: &mut Fields<'_>) -> Result<Option<ForgeKind>, ConfigError> {
+    let Some(mut fields) = fields.table("forge")? else {
+        return Ok(None);
+    };
+    let kind = fields.word("kind")?;
+    fields.rest(&["kind"], &[])?;
+    Ok(kind)
 }
 
 #[cfg(test)]

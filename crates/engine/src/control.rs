@@ -1,16 +1,18 @@
-//! What a person does to a batch from another process: approve, cancel, retry.
+//! What a person does to a batch from another process: approve, cancel, retry, resolve.
 //!
 //! Asks the owner; where there is none, hands back the batch for the caller to run, with the wish as its first message.
 
 use std::path::Path;
 
-use pleach_domain::batch::Message;
+use pleach_domain::batch::{LandingAsked, Message};
 use pleach_domain::event::Rollback;
 use pleach_domain::id::TaskId;
-use pleach_domain::task_state::TaskState;
+use pleach_domain::task_state::{Commit, TaskState};
 
 use crate::database::Database;
-use crate::ownership::{Answer, AskError, Request, ask};
+use crate::git::CommitId;
+use crate::ownership::{Answer, AskError, Request, ask, is_owned};
+use crate::resolve::Resolved;
 use crate::run::{Prepared, RunError, take_up};
 use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
@@ -199,6 +201,65 @@ impl Control<'_> {
         Err(self.slippery())
     }
 
+    /// Takes up a batch that is over, to land what is woven.
+    pub fn land(&self, asked: LandingAsked) -> Result<Box<Prepared>, ControlError> {
+        let stored = self.load()?;
+        if !stored.batch.status.is_over() {
+            let message = format!("batch {} is not over yet", self.batch);
+            if !is_owned(&self.state.batch(self.batch)).map_err(RunError::from)? {
+                let message = format!("{message}: it is interrupted");
+                let hint = format!("`pleach run --resume {}` goes on with it", self.batch);
+                return Err(refused("interrupted", message, hint));
+            }
+            let hint = "it lands by itself when it completes, unless `land` says otherwise";
+            return Err(refused("batch_running", message, hint.to_owned()));
+        }
+        if stored.batch.decide(Message::Land(asked.clone())).is_empty() {
+            let message = format!("batch {} has nothing to land", self.batch);
+            let hint = format!(
+                "`pleach status {}` shows what became of its tasks",
+                self.batch
+            );
+            return Err(refused("nothing_to_land", message, hint));
+        }
+        self.take_up(Message::Land(asked))?.ok_or_else(|| {
+            let message = format!("somebody else is at batch {}", self.batch);
+            let hint = format!("`pleach status {} --watch` follows it", self.batch);
+            refused("batch_running", message, hint)
+        })
+    }
+
+    /// Has what a person made of a conflict woven; done when it is, and opens a batch that is over.
+    pub fn resolve(&self, task: &TaskId, resolved: &Resolved) -> Result<Effect, ControlError> {
+        let commit = |commit: &CommitId| Commit(commit.to_string());
+        let request = Request::Resolve {
+            task: task.clone(),
+            commit: commit(&resolved.commit),
+            basis: commit(&resolved.basis),
+        };
+        for _ in 0..TRIES {
+            if let Said::Done = self.ask(&request)? {
+                // Told by what is stored: the weaving may have found another conflict.
+                let stored = self.load()?;
+                let state = &stored.batch.tasks[stored.position(task)?].state;
+                let outcome = state.as_str().replace('_', " ");
+                return Ok(Effect::Done {
+                    message: format!("task {task} is {outcome}"),
+                });
+            }
+            let first = Message::Resolve {
+                task: task.clone(),
+                commit: commit(&resolved.commit),
+                basis: commit(&resolved.basis),
+                files: resolved.files.clone(),
+            };
+            if let Some(prepared) = self.take_up(first)? {
+                return Ok(Effect::Run(prepared));
+            }
+        }
+        Err(self.slippery())
+    }
+
     /// The tasks to try again; fails if that makes no sense for one of them.
     fn to_retry(
         &self,
@@ -264,6 +325,8 @@ impl Control<'_> {
             "batch_stopping",
             "task_not_found",
             "task_over",
+            "not_conflicted",
+            "bad_resolution",
         ];
         let code = known.into_iter().find(|known| *known == code);
         let watch = || format!("`pleach status {}` shows how far it is", self.batch);

@@ -16,7 +16,7 @@ use pleach_domain::id::TaskId;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 pub use error::DatabaseError;
-pub use read::{Among, BatchFilter, BatchRow, LoadedBatch, NotedProcess};
+pub use read::{Among, BatchFilter, BatchRow, LoadedBatch, NotedProcess, Whose};
 
 use crate::state_folder::StateFolder;
 use derive::Subject;
@@ -174,7 +174,7 @@ impl Database {
         })
     }
 
-    /// Notes the process of an attempt, so that whoever goes on with the batch can find it.
+    /// Notes a process of a batch, so that whoever goes on with the batch can find it.
     pub fn note_process(
         &mut self,
         batch: u32,
@@ -182,14 +182,18 @@ impl Database {
     ) -> Result<(), DatabaseError> {
         self.write("note a process", |transaction| {
             Subject::load(transaction, batch)?;
+            let (task, number) = match &process.whose {
+                Whose::Attempt(task, number) => (task.as_str(), number),
+                Whose::Probe(number) => (read::OF_PROBES, number),
+            };
             transaction.execute(
                 "INSERT OR REPLACE INTO process
                  (batch, task, attempt, boot_id, pid, start_time, nonce)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 params![
                     batch,
-                    process.task.as_str(),
-                    process.attempt,
+                    task,
+                    number,
                     process.boot_id,
                     process.pid,
                     process.start_time.cast_signed(),
@@ -211,7 +215,8 @@ impl Database {
                 |row| row.get(0),
             )?;
             transaction.execute_batch(
-                "DROP INDEX live_task; DELETE FROM batch_task; DELETE FROM batch_state;",
+                "DROP INDEX live_task; DELETE FROM batch_task; DELETE FROM batch_state;
+                 DELETE FROM green_tree;",
             )?;
             for (subject, tasks) in read::subjects(transaction)? {
                 subject.add(transaction, &tasks)?;

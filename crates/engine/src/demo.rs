@@ -11,9 +11,14 @@ use crate::git::{Git, GitError, Place};
 const README: &str = "# Greenhouse\n\nA place where things grow.\n\nOpen from dawn to dusk.\n";
 const BEDS: &str = "bed,plant\n1,tomato\n2,basil\n";
 
-/// The plan of the demo: parallel work, dependencies, a conflict, a task with nothing to do, a
-/// failure and what it blocks.
+/// The plan of the demo: parallel work, dependencies, a conflict, two tasks that only break the tests together, a
+/// task with nothing to do, a failure and what it blocks.
 pub const PLAN: &str = include_str!("demo/TODO.md");
+
+/// The test of the demo, and the command that runs it.
+const CHECK: &str = include_str!("demo/check.sh");
+/// What tests the demo's repository.
+pub const TESTS: &str = "sh check.sh";
 
 /// Why the repository could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -33,11 +38,13 @@ pub enum DemoError {
 
 /// Fills an empty folder with the demo's repository.
 pub fn make_repository(folder: &Path) -> Result<(), DemoError> {
-    let config = format!("agent = {:?}\n", DemoAgent::NAME);
+    let agent = DemoAgent::NAME;
+    let config = format!("agent = {agent:?}\nvalidate = {TESTS:?}\nland = \"none\"\n");
     let files = [
         ("README.md", README),
         ("beds.csv", BEDS),
         ("TODO.md", PLAN),
+        ("check.sh", CHECK),
         (crate::config::FILE_NAME, &config),
     ];
     for (name, text) in files {

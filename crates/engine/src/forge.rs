@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of batches, and of git only where a project comes from; pushing is done elsewhere.
 
+mod between;
 mod client;
 mod error;
 mod gitea;
@@ -11,7 +12,6 @@ mod project;
 mod url;
 
 use std::str::FromStr;
-use std::thread;
 use std::time::{Duration, SystemTime};
 
 use self::client::Client;
@@ -31,7 +31,8 @@ const LONGEST_TITLE: usize = 250;
 const LONGEST_BODY: usize = 65_000;
 
 /// Whose interface a forge speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ForgeKind {
     /// GitHub and GitHub Enterprise.
     GitHub,
@@ -173,7 +174,9 @@ pub fn open_pull_request(
             Some(wait) => wait.max(pause),
             None => pause,
         };
-        thread::sleep(pause);
+        if !pauses.rest(pause) {
+            return Err(error);
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use crate::database::{Among, BatchFilter, Database, DatabaseError};
 use crate::git::{CommitId, GitError, Store, StoreError};
 use crate::kept::KeptError;
 use crate::ownership::{BatchLock, OwnershipError, is_owned};
+use crate::resolve::ResolveError;
 use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
 use crate::worktree::{Worktree, WorktreeError, finish_removals, sweep};
@@ -40,6 +41,9 @@ pub enum GcError {
     /// A worktree cannot be removed.
     #[error(transparent)]
     Worktree(Box<WorktreeError>),
+    /// The folder of a resolution cannot be removed.
+    #[error(transparent)]
+    Resolve(Box<ResolveError>),
     /// Whether anybody runs a batch cannot be seen.
     #[error(transparent)]
     Ownership(#[from] OwnershipError),
@@ -56,6 +60,12 @@ pub enum GcError {
 impl From<DatabaseError> for GcError {
     fn from(error: DatabaseError) -> Self {
         Self::Lookup(error.into())
+    }
+}
+
+impl From<ResolveError> for GcError {
+    fn from(error: ResolveError) -> Self {
+        Self::Resolve(Box::new(error))
     }
 }
 
@@ -85,6 +95,13 @@ pub struct Find {
 pub enum What {
     /// The worktree of a task; its last state is kept first.
     Worktree {
+        /// The position of the task.
+        task: usize,
+        /// Its folder.
+        path: PathBuf,
+    },
+    /// The folder in which a conflict was to be resolved; its last state is kept first.
+    Resolution {
         /// The position of the task.
         task: usize,
         /// Its folder.
@@ -127,7 +144,7 @@ impl What {
     /// The word for it on every surface.
     pub fn as_str(&self) -> &'static str {
         match self {
-            Self::Worktree { .. } => "worktree",
+            Self::Worktree { .. } | Self::Resolution { .. } => "worktree",
             Self::KeptWork { .. } => "kept work",
             Self::Branch { .. } => "branch",
             Self::Transcripts { .. } => "transcripts",
@@ -239,6 +256,13 @@ impl Broom<'_> {
         match &find.what {
             What::Worktree { task, .. } => match stored {
                 Some(stored) => self.retire(stored, *task),
+                None => Ok(()),
+            },
+            What::Resolution { task, .. } => match stored {
+                Some(stored) => {
+                    let desk = stored.desk(self.state, self.store, *task);
+                    Ok(desk.clear().map(drop)?)
+                }
                 None => Ok(()),
             },
             What::KeptWork { name, commit } => Ok(self.store.drop_ref(name, commit)?),

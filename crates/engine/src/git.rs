@@ -31,6 +31,7 @@ mod settings;
 mod stale_locks;
 pub mod store;
 mod store_error;
+mod target;
 mod users_config;
 
 use std::ffi::{OsStr, OsString};
@@ -48,7 +49,7 @@ use std::time::Duration;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
-use crate::process::{Woke, wait};
+use crate::process::{Cancel, Woke, wait};
 
 pub use address::{Address, BadAddress, UserInfo};
 pub(crate) use checkout::Checkout;
@@ -76,6 +77,9 @@ pub(crate) use error::{plain_words, scrub};
 const NEEDED: (u32, u32) = (2, 41);
 
 const DEADLINE: Duration = Duration::from_mins(10);
+
+/// How long a call that is stopped may take to put its files in order.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Switches off everything in a repository's configuration that runs programs or tidies up.
 const QUIET: [&str; 8] = [
@@ -206,6 +210,7 @@ pub struct Call {
     /// A file that is held open as long as git runs, even if this process does not live that long.
     held: Option<File>,
     deadline: Duration,
+    stop: Option<Cancel>,
     secrets: Vec<String>,
 }
 
@@ -239,6 +244,7 @@ impl Call {
             stdin: None,
             held: None,
             deadline: DEADLINE,
+            stop: None,
             secrets: Vec::new(),
         }
     }
@@ -334,6 +340,13 @@ impl Call {
         self
     }
 
+    /// Ends the call, and whatever it started, as soon as somebody cancels.
+    #[must_use]
+    pub(crate) fn stopped_by(mut self, stop: Option<&Cancel>) -> Self {
+        self.stop = stop.cloned();
+        self
+    }
+
     /// Keeps git from looking for a repository above a folder.
     fn below(self, folder: &Path) -> Self {
         let above = folder.parent().unwrap_or(Path::new("/"));
@@ -368,12 +381,17 @@ impl Call {
     pub fn run(self) -> Result<Output, GitError> {
         let what = self.what();
         let deadline = self.deadline;
-        self.run_within(deadline, &what)
+        let stop = self.stop.clone();
+        let output = self
+            .run_within(deadline, &what)
             .map_err(|source| GitError::Io {
                 what: what.clone(),
                 source,
-            })?
-            .ok_or(GitError::TimedOut { what })
+            })?;
+        output.ok_or_else(|| match stop {
+            Some(stop) if stop.is_cancelled() => GitError::Stopped { what },
+            _ => GitError::TimedOut { what },
+        })
     }
 
     /// The command and what it is about, without the contents it is fed.
@@ -404,9 +422,18 @@ impl Call {
             .stderr(stderr.try_clone()?)
             .spawn()?;
         let pid = Pid::from_child(&child);
+        let stop = self.stop.as_ref().map(Cancel::as_fd);
         let woke = pidfd_open(pid, PidfdFlags::empty())
             .map_err(io::Error::from)
-            .and_then(|pidfd| wait(pidfd.as_fd(), None, deadline));
+            .and_then(|pidfd| {
+                let woke = wait(pidfd.as_fd(), stop, deadline)?;
+                if woke == Woke::Cancelled {
+                    // It takes its lock files away.
+                    let _ = kill_process_group(pid, Signal::TERM);
+                    wait(pidfd.as_fd(), None, GRACE)?;
+                }
+                Ok(woke)
+            });
         if !matches!(woke, Ok(Woke::Exited)) {
             let _ = kill_process_group(pid, Signal::KILL);
         }

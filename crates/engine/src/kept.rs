@@ -69,8 +69,10 @@ pub struct Origin {
     pub batch: u32,
     /// The task.
     pub task: TaskId,
-    /// The attempt; none, if it is what stood on the branch before one.
+    /// The attempt; none, if it is what stood on the branch before one, or a person's.
     pub attempt: Option<u32>,
+    /// Whether a person made it who resolved a conflict.
+    pub by_hand: bool,
     /// The commit that the attempt started from, if known.
     pub basis: Option<CommitId>,
 }
@@ -86,13 +88,35 @@ pub enum Also {
     Merged,
 }
 
+/// Which work of a task is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// What its last attempt left.
+    Last,
+    /// What a certain attempt left.
+    Attempt(u32),
+    /// What a person last had in the folder of a conflict.
+    ByHand,
+}
+
+impl Which {
+    fn is(self, work: &KeptWork) -> bool {
+        let by_hand = work.origin.as_ref().is_some_and(|origin| origin.by_hand);
+        match self {
+            Self::Last => work.attempt().is_some(),
+            Self::Attempt(attempt) => work.attempt() == Some(attempt),
+            Self::ByHand => by_hand,
+        }
+    }
+}
+
 /// Work that was brought back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recovered {
     /// The task.
     pub task: TaskId,
-    /// The attempt.
-    pub attempt: u32,
+    /// The attempt; none, if a person made it.
+    pub attempt: Option<u32>,
     /// The branch in the user's repository.
     pub branch: String,
     /// The commit that it is at.
@@ -169,14 +193,14 @@ impl KeptWork {
 
 /// Brings kept work of a batch back as branches of the user's repository.
 ///
-/// Of one task, or of every task that is not merged; the last attempt, or a certain one. What is in a worktree that
-/// stayed is kept first, unless somebody runs the batch.
+/// Of one task, or of every task that is not merged. What is in a worktree that stayed is kept first, unless somebody
+/// runs the batch.
 pub fn recover(
     state: &StateFolder,
     database: &Database,
     stored: &StoredBatch,
     task: Option<&TaskId>,
-    attempt: Option<u32>,
+    which: Which,
 ) -> Result<Vec<Recovered>, KeptError> {
     let gone = || KeptError::Nothing(format!("nothing of batch {} is kept any more", stored.id));
     let store = stored.store(state)?.ok_or_else(gone)?;
@@ -187,7 +211,7 @@ pub fn recover(
             .collect(),
     };
     let mut latest: HashMap<usize, CommitId> = HashMap::new();
-    if attempt.is_none()
+    if which == Which::Last
         && let Some(_lock) = BatchLock::take(&state.batch(stored.id))?
     {
         for position in &positions {
@@ -205,10 +229,9 @@ pub fn recover(
             origin.is_some_and(|origin| origin.batch == stored.id && origin.task == *id)
         };
         let of_task = kept.iter().filter(of_task);
-        let of_task = of_task.filter(|work| attempt.is_none() || work.attempt() == attempt);
         // Of several states of one attempt the last has the highest number.
         let last = of_task
-            .filter(|work| work.attempt().is_some())
+            .filter(|work| which.is(work))
             .max_by_key(|work| (work.attempt(), work.name.len(), work.name.clone()));
         let Some(last) = last else { continue };
         let commit = latest.remove(&position);
@@ -220,25 +243,28 @@ pub fn recover(
         );
         recovered.push(Recovered {
             task: id.clone(),
-            attempt: last.attempt().unwrap_or_default(),
+            attempt: last.attempt(),
             branch: store.publish(&commit, &wanted, None)?,
             basis: last.origin.as_ref().and_then(|origin| origin.basis.clone()),
             commit,
         });
     }
     if recovered.is_empty() {
-        return Err(KeptError::Nothing(nothing_of(stored, task, attempt)));
+        return Err(KeptError::Nothing(nothing_of(stored, task, which)));
     }
     Ok(recovered)
 }
 
-fn nothing_of(stored: &StoredBatch, task: Option<&TaskId>, attempt: Option<u32>) -> String {
+fn nothing_of(stored: &StoredBatch, task: Option<&TaskId>, which: Which) -> String {
     let id = stored.id;
-    match (task, attempt) {
-        (Some(task), Some(attempt)) => {
+    match (task, which) {
+        (Some(task), Which::Attempt(attempt)) => {
             format!("attempt {attempt} of task {task} of batch {id} left nothing")
         }
-        (Some(task), None) => format!("task {task} of batch {id} left nothing"),
+        (Some(task), Which::ByHand) => {
+            format!("nobody left anything of a conflict of task {task} of batch {id}")
+        }
+        (Some(task), Which::Last) => format!("task {task} of batch {id} left nothing"),
         (None, _) => format!("batch {id} left nothing that is not merged"),
     }
 }
@@ -339,8 +365,9 @@ pub(crate) fn noted_at(store: &Store, name: &str) -> Option<u64> {
 struct Meant<'a> {
     batch: u32,
     segment: &'a str,
-    /// None for what stood on the branch of a task.
+    /// None for what stood on the branch of a task, and for what a person made of a conflict.
     attempt: Option<u32>,
+    by_hand: bool,
 }
 
 impl<'a> Meant<'a> {
@@ -351,9 +378,18 @@ impl<'a> Meant<'a> {
                 batch: batch.parse().ok()?,
                 segment,
                 attempt: None,
+                by_hand: false,
             });
         }
         let (batch, rest) = name.strip_prefix("batch-")?.split_once("/task-")?;
+        if let Some((segment, _)) = rest.split_once("/resolve") {
+            return Some(Self {
+                batch: batch.parse().ok()?,
+                segment,
+                attempt: None,
+                by_hand: true,
+            });
+        }
         let (segment, attempt) = rest.split_once("/attempt-")?;
         // A second state of the same attempt has a number behind that.
         let attempt = attempt.split('-').next()?;
@@ -361,6 +397,7 @@ impl<'a> Meant<'a> {
             batch: batch.parse().ok()?,
             segment,
             attempt: Some(attempt.parse().ok()?),
+            by_hand: false,
         })
     }
 
@@ -379,13 +416,13 @@ impl<'a> Meant<'a> {
     }
 
     fn origin(&self, stored: &StoredBatch, position: usize) -> Origin {
-        let facts = self
-            .attempt(stored, position)
-            .and_then(|attempt| stored.attempt(position, attempt));
+        let attempt = self.attempt(stored, position).filter(|_| !self.by_hand);
+        let facts = attempt.and_then(|attempt| stored.attempt(position, attempt));
         Origin {
             batch: self.batch,
             task: stored.batch.tasks[position].design.id.clone(),
             attempt: self.attempt,
+            by_hand: self.by_hand,
             basis: facts.and_then(|facts| facts.basis.clone()),
         }
     }
@@ -402,12 +439,23 @@ mod tests {
                 batch,
                 segment,
                 attempt,
+                by_hand: false,
+            })
+        };
+        let by_hand = |batch, segment| {
+            Some(Meant {
+                batch,
+                segment,
+                attempt: None,
+                by_hand: true,
             })
         };
         for (name, expected) in [
             ("batch-3/task-1-2e1/attempt-2", meant(3, "1-2e1", Some(2))),
             ("batch-3/task-1-2e1/attempt-2-4", meant(3, "1-2e1", Some(2))),
             ("pleach/task-12/1-2e1-2", meant(12, "1-2e1-2", None)),
+            ("batch-3/task-1-2e1/resolve", by_hand(3, "1-2e1")),
+            ("batch-3/task-1-2e1/resolve-2", by_hand(3, "1-2e1")),
             ("moved/refs-2fheads", None),
             ("batch-x/task-1/attempt-1", None),
         ] {

@@ -3,4 +3,5 @@
 //! Knows no forge.
 
 pub mod body;
+pub(crate) mod errand;
 pub mod scan;

@@ -129,6 +129,18 @@ impl Cancel {
         raise(&self.asked);
     }
 
+    /// Readable once somebody has cancelled.
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.asked.as_fd()
+    }
+
+    /// Sleeps for a while, or until somebody cancels.
+    pub(crate) fn sleep(&self, time: Duration) {
+        let deadline = Instant::now().checked_add(time);
+        // A system that cannot even wait is no reason to wait longer.
+        let _ = wait_for_any(&[self.as_fd()], deadline);
+    }
+
     /// Whether somebody has cancelled.
     pub fn is_cancelled(&self) -> bool {
         is_ready(&self.asked)

@@ -3,17 +3,23 @@
 //! The loop hears messages, asks the core which events follow, stores and tells them, then acts. Whatever dies
 //! with its process is in the database and in git, and another process goes on from there.
 
+mod aftermath;
 mod answers;
 mod attempt;
 mod clock;
+mod continuing;
 mod finish;
 mod judge;
+mod lander;
 mod marks;
 mod paths;
 mod patience;
+mod probe;
+mod proving;
 mod record;
 mod recovery;
 mod request;
+mod resolution;
 mod run_loop;
 mod summary;
 mod taking;
@@ -29,6 +35,7 @@ use pleach_domain::batch::{Batch, BatchStatus, Design, Message};
 use pleach_domain::event::{BatchEvent, Event, Rollback};
 
 pub use attempt::{LOG, attempt_folder};
+pub use probe::probe_folder;
 pub(crate) use record::{BatchRecord, Text};
 pub use request::{Fetch, RunRequest, prepare};
 pub(crate) use run_loop::{batch_branch, task_branch};
@@ -43,6 +50,7 @@ use crate::database::{
     Among, BatchFilter, Database, DatabaseError, LoadedBatch, NewBatch, StoredEvent,
 };
 use crate::git::{CommitId, Git, GitError, Store, StoreError};
+use crate::landing::errand::Ended;
 use crate::ownership::{BatchLock, Door, OwnershipError, Reply, Request};
 use crate::process::ProcessError;
 use crate::slots::Slots;
@@ -158,6 +166,16 @@ enum Heard {
         task: pleach_domain::id::TaskId,
         notes: Vec<String>,
     },
+    Judged(Box<probe::ProbeEnded>),
+    /// A branch of the server is at the result.
+    Pushed {
+        branch: String,
+        stored: Sender<()>,
+    },
+    LandingEnded(Box<Ended>),
+    /// What is left of landing starts no program.
+    LandingOnlyAsks,
+    Noted(String),
     Asked(Request, Reply),
     Cancel(Rollback),
     StopAtOnce,
@@ -343,6 +361,7 @@ impl Prepared {
         }?;
         if let Some(message) = first {
             run.decide(message);
+            run.flush()?;
         }
         run.run_to_the_end(&inbox)?;
         let summary = run.summary();
@@ -359,6 +378,8 @@ impl Prepared {
         told: &'r mut dyn FnMut(Told<'_>),
     ) -> Result<(Loop<'r>, Receiver<Heard>), RunError> {
         let batch = replay(number, &self.record, events)?;
+        let moved = batch.base.as_ref().and_then(|base| base.0.parse().ok());
+        let base: CommitId = moved.unwrap_or(self.base);
         let mut clock = Clock::default();
         for stored in events {
             clock.take_in(stored);
@@ -368,7 +389,7 @@ impl Prepared {
             marks: Marks::new(self.record.plan.clone()),
             workshop: Arc::new(Workshop {
                 refs: self.store.refs_snapshot(&AGENTS_REFS)?,
-                included: Included::list(&self.store, &self.base)
+                included: Included::list(&self.store, &base)
                     .map_err(Box::new)
                     .map_err(RunError::Worktree)?,
                 agent: self.record.agent.agent(&self.program),
@@ -376,18 +397,23 @@ impl Prepared {
                 store: self.store,
                 state: self.state,
                 number,
+                tests: self.record.tests(),
                 record: self.record,
-                wrapper: wrapper(self.program),
+                wrapper: wrapper(self.program.clone()),
+                program: self.program,
             }),
             database: self.database,
+            tip: base.clone(),
+            base,
+            runs: batch.last_run(),
             batch,
-            tip: self.base.clone(),
-            base: self.base,
             steering: self.steering,
             clock,
             pending: Vec::new(),
             outbox: Vec::new(),
             at_work: HashMap::new(),
+            probes: HashMap::new(),
+            lander: lander::Lander::default(),
             disposals: HashMap::new(),
             clearing: HashSet::new(),
             timers: timers::Timers::default(),

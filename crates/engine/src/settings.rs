@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_domain::batch::OnConflict;
+use pleach_domain::batch::{Landing, OnConflict};
 
-use crate::config::{AgentConfig, Config, ConfigError, Mode, NotYet};
+use crate::config::{AgentConfig, Config, ConfigError, Mode, NotYet, OnInvalid};
+use crate::forge::ForgeKind;
 use crate::weave::Strategy;
 
 const MAX_PARALLEL: usize = 3;
@@ -16,6 +17,7 @@ const PARALLEL_LIMIT: usize = 8;
 const RETRIES: u32 = 2;
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
 const TASK_TIMEOUT: Duration = Duration::from_hours(1);
+const VALIDATE_TIMEOUT: Duration = Duration::from_mins(30);
 const STALL_TIMEOUT: Duration = Duration::from_mins(10);
 const KEEP_WORK: Duration = Duration::from_hours(90 * 24);
 
@@ -46,6 +48,18 @@ pub struct Settings {
     pub on_conflict: OnConflict,
     /// Which history leads to the woven tree.
     pub merge: Strategy,
+    /// A command of the shell that tests what is woven.
+    pub validate: Option<String>,
+    /// How long that command may take.
+    pub validate_timeout: Duration,
+    /// Names of environment variables that it gets besides the usual ones.
+    pub validate_env: Vec<String>,
+    /// What a red result means.
+    pub on_invalid: OnInvalid,
+    /// Where the result goes.
+    pub land: Landing,
+    /// What kind of server it goes to, if its address does not tell.
+    pub forge: Option<ForgeKind>,
     /// How often a task is tried again.
     pub retries: u32,
     /// How long the first pause before another try is.
@@ -108,6 +122,12 @@ impl Settings {
             stop_on_failure: said.stop_on_failure.unwrap_or(false),
             on_conflict: said.on_conflict.unwrap_or_default(),
             merge: said.merge.unwrap_or_default(),
+            validate: said.validate.filter(|text| !text.trim().is_empty()),
+            validate_timeout: said.validate_timeout.unwrap_or(VALIDATE_TIMEOUT),
+            validate_env: said.validate_env.unwrap_or_default(),
+            on_invalid: said.on_invalid.unwrap_or_default(),
+            land: said.land.unwrap_or(Landing::PullRequest),
+            forge: said.forge,
             retries: said.retries.unwrap_or(RETRIES),
             retry_pause: said.retry_pause.unwrap_or(RETRY_PAUSE),
             task_timeout: said.task_timeout.unwrap_or(TASK_TIMEOUT),

@@ -164,7 +164,8 @@ pub(crate) fn try_lock(path: &Path) -> io::Result<Option<Locked>> {
     }
 }
 
-fn private_folder(path: &Path) -> Result<(), StateFolderError> {
+/// Makes a folder that only its owner may look into.
+pub(crate) fn private_folder(path: &Path) -> Result<(), StateFolderError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(failed("create", path))
 }

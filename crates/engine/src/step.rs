@@ -79,6 +79,10 @@ steps! {
     PlanMarked,
     /// All tasks are over, and that is stored.
     AllOver,
+    /// A clean worktree for the tests is there.
+    TestTreeMade,
+    /// The tests have run and their worktree is gone, and nothing is stored.
+    TestsRun,
     /// The result is woven in the wanted way.
     ResultWoven,
     /// The commits of the result are in the user's repository, and no branch.
@@ -87,6 +91,16 @@ steps! {
     BatchPublished,
     /// A branch that was left out is in the user's repository.
     TaskPublished,
+    /// The base had moved, everything is woven onto it, and nothing is stored.
+    BaseFollowed,
+    /// The result is on the server, and nothing is stored.
+    ResultPushed,
+    /// That is stored, and there is no pull request.
+    PushStored,
+    /// There is one, and nothing is stored.
+    PullRequestOpened,
+    /// A local branch got the result, and nothing is stored.
+    BranchForwarded,
     /// What was published is stored, and everything that could go is gone.
     AllCleared,
     /// The plan is as it stays.

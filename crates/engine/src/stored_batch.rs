@@ -11,6 +11,7 @@ use pleach_domain::id::TaskId;
 
 use crate::database::{Database, StoredEvent};
 use crate::git::{CommitId, Git, Store, StoreError, ref_segment};
+use crate::resolve::Desk;
 use crate::run::{BatchRecord, task_branch};
 use crate::state_folder::StateFolder;
 use crate::view::ViewError;
@@ -158,6 +159,16 @@ impl StoredBatch {
             branch: task_branch(self.id, &segment),
             basis: task.basis.as_ref()?.0.parse().ok()?,
         })
+    }
+
+    /// Where a conflict of a task is resolved.
+    pub(crate) fn desk<'s>(&self, state: &StateFolder, store: &'s Store, task: usize) -> Desk<'s> {
+        Desk {
+            store,
+            batch: self.id,
+            segment: ref_segment(self.batch.tasks[task].design.id.as_str()),
+            trees: self.trees(state),
+        }
     }
 
     /// The name under which the work of an attempt is kept.

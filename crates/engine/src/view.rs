@@ -5,6 +5,7 @@
 mod moment;
 mod replay;
 mod shape;
+mod validation;
 mod wire;
 
 use pleach_domain::batch::{BadEvent, Design};
@@ -14,6 +15,7 @@ pub use moment::rfc3339;
 pub use shape::{
     BatchView, ConflictView, ProgressView, SettingsView, StageView, TaskStatusWord, TaskView,
 };
+pub use validation::{RunView, ValidationView, Verdict};
 pub use wire::{wire, wire_in};
 
 use crate::database::{self, Database, DatabaseError, LoadedBatch};
@@ -57,6 +59,8 @@ struct Record {
     #[serde(default)]
     tasks: Vec<TaskRecord>,
     base: Option<String>,
+    #[serde(default)]
+    validate: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -139,6 +143,7 @@ impl BatchView {
             &history,
             titles,
             record.base,
+            record.validate,
             surroundings,
         ))
     }

@@ -12,6 +12,7 @@ mod foresight;
 mod history;
 mod lineage;
 mod loom;
+mod marked;
 mod objects;
 mod partners;
 pub(crate) mod reading;
@@ -24,6 +25,7 @@ use std::path::PathBuf;
 pub use conflict::{Conflict, ConflictedFile, Kind};
 pub use history::Strategy;
 pub use loom::Loom;
+pub(crate) use marked::{Content, Marked, Side, Unmerged, merge_with_marks};
 
 use self::objects::Objects;
 use self::weaving::Weaving;
@@ -209,6 +211,12 @@ pub(crate) fn changed_files(
     let found = change::diff(&read_store(store)?, id(from), id(to))?;
     let paths = found.changes.iter().map(|change| text(&change.path));
     Ok(paths.collect())
+}
+
+/// An answer of git that means nothing.
+fn unreadable(what: &str, printed: &str) -> WeaveError {
+    let (what, printed) = (what.to_owned(), printed.to_owned());
+    GitError::Garbled { what, printed }.into()
 }
 
 fn read_store(store: &Store) -> Result<Objects, WeaveError> {

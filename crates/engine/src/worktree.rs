@@ -7,6 +7,7 @@ mod list;
 mod record;
 mod sweep;
 mod trash;
+mod unmerged;
 
 use std::fs;
 use std::io;
@@ -23,6 +24,7 @@ pub use include::{Included, NotCopied, Why};
 pub use list::{Listed, TreeState, list};
 pub use sweep::sweep;
 pub use trash::finish_removals;
+pub(crate) use unmerged::StoppedMerge;
 
 use record::{Record, Stage};
 use trash::{Waste, delete_later, remove_all};
@@ -141,6 +143,13 @@ impl Worktree {
         Ok(is_there.then_some(worktree))
     }
 
+    /// Finds a worktree by its branch, if it was made and has not gone.
+    pub(crate) fn on_branch(store: &Store, branch: &str) -> Option<Self> {
+        let record = Record::load(store, &ref_segment(branch))?;
+        let is_made = record.stage == Stage::Made && record.branch == branch;
+        is_made.then(|| Self::of_record(store, &record))
+    }
+
     /// The folder with the files.
     pub fn path(&self) -> &Path {
         &self.path
@@ -163,6 +172,11 @@ impl Worktree {
         if kept.path() != self.path {
             return Err(WorktreeError::NotKept { path: self.path });
         }
+        self.discard(store)
+    }
+
+    /// Removes a worktree in which nobody worked, whatever programs have left there.
+    pub(crate) fn clear(self, store: &Store) -> Result<(), WorktreeError> {
         self.discard(store)
     }
 

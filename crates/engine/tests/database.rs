@@ -84,5 +84,5 @@ fn started(task: &str, attempt: u32) -> Event {
 
 const BEGUN: Event = Event::Batch(BatchEvent::Started);
 const MERGING: Event = Event::Batch(BatchEvent::Merging);
-const COMPLETED: Event = Event::Batch(BatchEvent::Completed);
+const COMPLETED: Event = Event::Batch(BatchEvent::Completed { pr_url: None });
 const REOPENED: Event = Event::Batch(BatchEvent::Reopened);

@@ -44,18 +44,22 @@ pub(crate) struct ProgressArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples: pleach logs 3 1.2 -f · pleach logs 3 1.2 --attempt 1 | less · pleach logs 3 1.2 --prompt"
+    after_help = "Examples: pleach logs 3 1.2 -f · pleach logs 3 1.2 --attempt 1 | less · pleach logs 3 1.2 --prompt · \
+                  pleach logs 3 --validation"
 )]
 pub(crate) struct LogsArgs {
     /// The batch
     pub(crate) batch: u32,
     /// The task
-    #[arg(value_parser = task)]
-    pub(crate) task: TaskId,
-    /// Go on printing until the task is over
+    #[arg(value_parser = task, required_unless_present = "validation")]
+    pub(crate) task: Option<TaskId>,
+    /// What the tests said instead of the agent of a task
+    #[arg(long, conflicts_with_all = ["task", "prompt"])]
+    pub(crate) validation: bool,
+    /// Go on printing until the task is over, or the tests are
     #[arg(short, long)]
     pub(crate) follow: bool,
-    /// Which attempt, counted from 1; the last one if none is named
+    /// Which attempt, or which run of the tests, counted from 1; the last one if none is named
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) attempt: Option<u32>,
     /// Print what the agent was told instead
@@ -106,6 +110,24 @@ pub(crate) struct CancelArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples: pleach land 3 · pleach land 3 --into main\n\n\
+                        A batch that completed lands by itself, as `land` in pleach.toml says. This lands one that\n\
+                        did not, or again. What is not proved yet is proved first.")]
+pub(crate) struct LandArgs {
+    /// The batch
+    pub(crate) batch: u32,
+    /// Bring it to this local branch instead, as `git merge --ff-only` does
+    #[arg(long, value_name = "BRANCH")]
+    pub(crate) into: Option<String>,
+    /// Push it although something was found that should not leave the machine
+    #[arg(long, conflicts_with = "into")]
+    pub(crate) despite_findings: bool,
+    /// Print one event a line as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 #[command(after_help = "Examples: pleach retry 3 1.2 · pleach retry 3\n\n\
                         While the batch runs, the tasks are queued again there. A batch that is over is opened again and\n\
                         runs here, as `pleach run` does.")]
@@ -117,6 +139,43 @@ pub(crate) struct RetryArgs {
     pub(crate) tasks: Vec<TaskId>,
     /// Go on in the background; `pleach status` tells how far it is
     #[arg(long)]
+    pub(crate) detach: bool,
+    /// Set by --detach for the process that goes on in the background
+    #[arg(long, hide = true)]
+    pub(crate) in_background: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples: pleach resolve 3 1.2 --edit · pleach resolve 3 1.2 --done · pleach resolve 3 1.2 --abort\n\n\
+                        First it makes a folder with the conflict in it, as `git merge` would leave it, and prints where. Edit the\n\
+                        files there, with any tool; commit or not. While the batch runs, the result is woven there. A batch that is\n\
+                        over is opened again and runs here, with what was blocked behind the conflict."
+)]
+pub(crate) struct ResolveArgs {
+    /// The batch
+    pub(crate) batch: u32,
+    /// The task whose branch does not merge
+    #[arg(value_parser = task)]
+    pub(crate) task: TaskId,
+    /// Open the files in your editor (VISUAL, EDITOR) and wait until it is closed
+    #[arg(long, conflicts_with_all = ["done", "abort"])]
+    pub(crate) edit: bool,
+    /// Weave what is in the folder, and go on with the batch
+    #[arg(long, conflicts_with = "abort")]
+    pub(crate) done: bool,
+    /// Leave the task out; what is in the folder is kept, and the folder goes
+    #[arg(long)]
+    pub(crate) abort: bool,
+    /// With --done: go on in the background; `pleach status` tells how far it is
+    #[arg(long, requires = "done")]
     pub(crate) detach: bool,
     /// Set by --detach for the process that goes on in the background
     #[arg(long, hide = true)]
@@ -141,6 +200,9 @@ pub(crate) struct RecoverArgs {
     /// Which attempt, counted from 1; the last one if none is named
     #[arg(long, value_name = "K", requires = "task", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) attempt: Option<u32>,
+    /// What you last had in the folder of a conflict, instead of what an agent left
+    #[arg(long, requires = "task", conflicts_with = "attempt")]
+    pub(crate) by_hand: bool,
     /// List what is merged already, too
     #[arg(long, conflicts_with = "batch")]
     pub(crate) all: bool,

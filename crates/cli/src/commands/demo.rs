@@ -21,10 +21,11 @@ use crate::preview::Preview;
 use crate::summary;
 
 /// What becomes of the demo's tasks, by their order in the plan.
-const EXPECTED: [&str; 9] = [
+const EXPECTED: [&str; 10] = [
     "merged",
     "merged",
     "merged",
+    "invalid",
     "merged",
     "merged",
     "conflicted",
@@ -61,7 +62,7 @@ pub(crate) fn run() -> Result<Exit, Failures> {
     let summary = follow(prepare(request)?, Reader::Person, |_| {})?;
     summary::print(&summary);
     tell(format_args!(
-        "\nThe conflict, the failure and what it blocks are part of the show.\n\
+        "\nThe conflict, the task that breaks the tests, the failure and what it blocks are part of the show.\n\
          The repository is {}; remove {} when you have seen enough.\n",
         repository.display(),
         folder.display(),
@@ -84,7 +85,7 @@ fn request(folder: &Path, repository: &Path) -> Result<RunRequest, Failures> {
         rules: Rules::default(),
         barriers: Barriers::Stages,
         fallback: Fallback::OneAtATime,
-        settings: Settings::of([Config::default()], repository)?,
+        settings: Settings::of([Config::load(repository)?], repository)?,
         agent: Chosen::Demo,
         template: None,
         grace: Duration::from_secs(2),

@@ -183,7 +183,7 @@ fn show(finds: &[&Find]) {
     }
     if finds
         .iter()
-        .any(|find| matches!(find.what, What::Worktree { .. }))
+        .any(|find| matches!(find.what, What::Worktree { .. } | What::Resolution { .. }))
     {
         print(format_args!(
             "{DIM}What is in a worktree is kept before it goes; `pleach recover` brings it back.{DIM:#}\n"
@@ -230,7 +230,9 @@ fn entry(find: &Find) -> Value {
         _ => None,
     };
     let path = match &find.what {
-        What::Worktree { path, .. } | What::Socket { path } => Some(path),
+        What::Worktree { path, .. } | What::Resolution { path, .. } | What::Socket { path } => {
+            Some(path)
+        }
         What::Transcripts { folder } | What::EmptyFolder { folder } => Some(folder),
         _ => None,
     };
@@ -253,6 +255,7 @@ impl From<GcError> for Failures {
             GcError::Store(error) => error.into(),
             GcError::Git(error) => error.into(),
             GcError::Worktree(error) => (*error).into(),
+            GcError::Resolve(error) => (*error).into(),
             GcError::Ownership(_) | GcError::Io { .. } => {
                 Failure::new(Exit::Environment, "gc", with_causes(&error)).into()
             }

@@ -1,10 +1,12 @@
 //! `pleach logs`: what the agent of a task said, and goes on saying.
 
-use std::fs::File;
-use std::io::{self, ErrorKind, IsTerminal as _, Read as _, Write as _};
+mod tail;
+mod validation;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use pleach_domain::id::TaskId;
 use pleach_engine::database::Database;
 use pleach_engine::git::ref_segment;
 use pleach_engine::run::{LOG, attempt_folder};
@@ -15,8 +17,8 @@ use pleach_engine::view::{BatchView, TaskView};
 use super::status::{Sight, no_batch};
 use crate::args::LogsArgs;
 use crate::failure::{Exit, Failure, Failures};
-use crate::harmless::Harmless;
-use crate::output::{print, tell_error};
+use crate::output::tell_error;
+use tail::{Printer, Tail};
 
 const SETUP_LOG: &str = "setup.log";
 const PROMPT: &str = "prompt.md";
@@ -30,9 +32,14 @@ pub(crate) fn run(arguments: &LogsArgs) -> Result<Exit, Failures> {
     let state = StateFolder::of_user()?;
     let database = Database::open(&state)?;
     let stored = StoredBatch::load(&database, arguments.batch)?;
-    let position = stored.position(&arguments.task)?;
+    let Some(task) = &arguments.task else {
+        let sight = Sight { state, database };
+        return validation::print(arguments, &sight);
+    };
+    let position = stored.position(task)?;
     let archive = Archive {
         arguments,
+        task,
         position,
         sight: Sight { state, database },
     };
@@ -47,6 +54,7 @@ pub(crate) fn run(arguments: &LogsArgs) -> Result<Exit, Failures> {
 /// The transcripts of one task.
 struct Archive<'a> {
     arguments: &'a LogsArgs,
+    task: &'a TaskId,
     position: usize,
     sight: Sight,
 }
@@ -83,7 +91,7 @@ impl Archive<'_> {
 
     fn folder(&self, attempt: u32) -> PathBuf {
         let batch = self.sight.state.batch(self.arguments.batch);
-        let segment = ref_segment(self.arguments.task.as_str());
+        let segment = ref_segment(self.task.as_str());
         attempt_folder(&batch, &segment, attempt)
     }
 
@@ -115,7 +123,7 @@ impl Archive<'_> {
         if is_there {
             return Ok(());
         }
-        let task = &self.arguments.task;
+        let task = self.task;
         let message = format!("there is no {what} of attempt {attempt} of task {task}");
         Err(Failure::new(Exit::Usage, "no_transcript", message)
             .hint("it never got that far, or `pleach gc` has removed it")
@@ -127,7 +135,7 @@ impl Archive<'_> {
         let last = (standing.attempts > 0).then_some(standing.attempts);
         match self.arguments.attempt {
             Some(wanted) if wanted > standing.attempts => {
-                let (task, attempts) = (&self.arguments.task, standing.attempts);
+                let (task, attempts) = (self.task, standing.attempts);
                 let message = format!("task {task} has had no attempt {wanted}");
                 let hint = format!("the last one was attempt {attempts}");
                 let none = "it has not started yet".to_owned();
@@ -141,7 +149,7 @@ impl Archive<'_> {
     }
 
     fn say_not_started(&self, standing: &Standing) {
-        let LogsArgs { batch, task, .. } = self.arguments;
+        let (batch, task) = (self.arguments.batch, self.task);
         tell_error(format_args!(
             "task {task} of batch {batch} has not started: it is {}\n",
             standing.state.replace('_', " ")
@@ -169,10 +177,7 @@ impl Archive<'_> {
                 let next = attempt.map_or(1, |attempt| attempt + 1);
                 if may_go_on && standing.attempts >= next {
                     if next > 1 {
-                        tell_error(format_args!(
-                            "attempt {next} of task {}\n",
-                            self.arguments.task
-                        ));
+                        tell_error(format_args!("attempt {next} of task {}\n", self.task));
                     }
                     attempt = Some(next);
                     transcript = Some(Transcript::of(&self.folder(next)));
@@ -193,7 +198,7 @@ impl Archive<'_> {
     }
 
     fn say_why_no_more(&self, standing: &Standing, attempt: Option<u32>) {
-        let LogsArgs { batch, task, .. } = self.arguments;
+        let (batch, task) = (self.arguments.batch, self.task);
         if attempt.is_none() && standing.is_over {
             self.say_not_started(standing);
         } else if standing.interrupted && !standing.is_over {
@@ -228,75 +233,5 @@ impl Transcript {
             printer.print(&mut self.agent)?;
         }
         Ok(())
-    }
-}
-
-/// A file that grows, read up to some place.
-struct Tail {
-    path: PathBuf,
-    file: Option<File>,
-}
-
-impl Tail {
-    fn of(path: PathBuf) -> Self {
-        Self { path, file: None }
-    }
-
-    /// The next bytes; none if there are none yet.
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => match File::open(&self.path) {
-                Ok(file) => none.insert(file),
-                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(error),
-            },
-        };
-        file.read(buffer).map(Some)
-    }
-}
-
-/// Prints bytes: as they are to a program, without tricks to a terminal.
-struct Printer {
-    harmless: Option<Harmless>,
-    buffer: Vec<u8>,
-}
-
-impl Printer {
-    fn new() -> Self {
-        Self {
-            harmless: io::stdout().is_terminal().then(Harmless::default),
-            buffer: vec![0; 64 << 10],
-        }
-    }
-
-    /// Prints what is new in a file; tells whether there is such a file.
-    fn print(&mut self, tail: &mut Tail) -> Result<bool, Failures> {
-        loop {
-            let read = tail.read(&mut self.buffer).map_err(|error| {
-                let message = format!("could not read {}: {error}", tail.path.display());
-                Failure::new(Exit::Environment, "no_transcript", message)
-            })?;
-            match read {
-                None => return Ok(false),
-                Some(0) => return Ok(true),
-                Some(count) => self.put(count),
-            }
-        }
-    }
-
-    fn put(&mut self, count: usize) {
-        let bytes = &self.buffer[..count];
-        if let Some(harmless) = &mut self.harmless {
-            return print(format_args!("{}", harmless.pass(bytes)));
-        }
-        let mut output = io::stdout().lock();
-        if let Err(error) = output.write_all(bytes).and_then(|()| output.flush()) {
-            if error.kind() != ErrorKind::BrokenPipe {
-                tell_error(format_args!("error: could not write the answer: {error}\n"));
-                std::process::exit(3);
-            }
-            std::process::exit(0);
-        }
     }
 }

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use pleach_engine::causes::with_causes;
 use pleach_engine::database::Database;
 use pleach_engine::git::{CommitId, Git, Store};
-use pleach_engine::kept::{Also, KeptError, KeptWork, Recovered, list, recover};
+use pleach_engine::kept::{Also, KeptError, KeptWork, Recovered, Which, list, recover};
 use pleach_engine::ownership::is_owned;
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::stored_batch::StoredBatch;
@@ -116,8 +116,11 @@ fn name(work: &KeptWork) -> String {
     match &work.origin {
         Some(origin) => {
             let attempt = origin.attempt;
-            let attempt =
-                attempt.map_or("branch".to_owned(), |attempt| format!("attempt {attempt}"));
+            let attempt = match attempt {
+                Some(attempt) => format!("attempt {attempt}"),
+                None if origin.by_hand => "by hand".to_owned(),
+                None => "branch".to_owned(),
+            };
             let task = one_line(origin.task.as_str());
             format!("batch {}  {task}  {attempt}", origin.batch)
         }
@@ -141,6 +144,7 @@ fn print_json(works: &[(KeptWork, Option<usize>)]) {
                 "batchId": origin.map(|origin| origin.batch),
                 "taskId": origin.map(|origin| origin.task.as_str()),
                 "attempt": origin.and_then(|origin| origin.attempt),
+                "byHand": origin.is_some_and(|origin| origin.by_hand),
                 "keptAt": work.kept_at.map(pleach_engine::view::rfc3339),
                 "files": files,
                 "merged": work.also == Also::Merged,
@@ -164,7 +168,12 @@ fn bring_back(state: &StateFolder, batch: u32, arguments: &RecoverArgs) -> Resul
         ));
     }
     let task = arguments.task.as_ref();
-    let recovered = recover(state, &database, &stored, task, arguments.attempt)?;
+    let which = match arguments.attempt {
+        Some(attempt) => Which::Attempt(attempt),
+        None if arguments.by_hand => Which::ByHand,
+        None => Which::Last,
+    };
+    let recovered = recover(state, &database, &stored, task, which)?;
     if arguments.json {
         let branches: Vec<_> = recovered
             .iter()
@@ -198,10 +207,13 @@ fn print_recovered(work: &Recovered) {
     } else {
         format!("git diff {basis} {branch}")
     };
+    let by = match work.attempt {
+        Some(attempt) => format!("attempt {attempt}"),
+        None => "by hand".to_owned(),
+    };
     print(format_args!(
-        "{GREEN}✓{GREEN:#} task {}, attempt {}  → {BOLD}{branch}{BOLD:#}\n    {DIM}look at it{DIM:#}  {look}\n",
+        "{GREEN}✓{GREEN:#} task {}, {by}  → {BOLD}{branch}{BOLD:#}\n    {DIM}look at it{DIM:#}  {look}\n",
         one_line(work.task.as_str()),
-        work.attempt,
     ));
 }
 

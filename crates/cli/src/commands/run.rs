@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_domain::batch::{Barriers, BatchStatus, Fallback, OnConflict};
+use pleach_domain::batch::{Barriers, BatchStatus, Fallback, Landed, Landing, OnConflict};
 use pleach_domain::graph::{Graph, Order, Rules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
@@ -24,7 +24,6 @@ use pleach_engine::run::{
 use pleach_engine::scope::Scope;
 use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
-use pleach_engine::weave::Strategy;
 
 use super::watch::carry_out;
 use crate::args::{MergeStrategy, ModeArg, OnTaskConflict, RunArgs};
@@ -320,18 +319,19 @@ fn flags(arguments: &RunArgs) -> Config {
             ModeArg::Queue => Mode::Queue,
             ModeArg::Serial => Mode::Serial,
         }),
-        merge: arguments.merge.map(|strategy| match strategy {
-            MergeStrategy::Merge => Strategy::Merge,
-            MergeStrategy::Squash => Strategy::Squash,
-            MergeStrategy::Rebase => Strategy::Rebase,
-            MergeStrategy::Octopus => Strategy::Octopus,
-        }),
+        merge: arguments.merge.map(MergeStrategy::strategy),
         on_conflict: arguments.on_conflict.map(|what| match what {
             OnTaskConflict::Skip => OnConflict::Skip,
             OnTaskConflict::Fail => OnConflict::Fail,
             OnTaskConflict::Rerun => OnConflict::Rerun,
         }),
         stop_on_failure: arguments.stop_on_failure.then_some(true),
+        validate: arguments.validate.clone(),
+        land: match (arguments.pr, arguments.no_pr) {
+            (true, _) => Some(Landing::PullRequest),
+            (_, true) => Some(Landing::Nowhere),
+            _ => None,
+        },
         ..Config::default()
     }
 }
@@ -413,9 +413,12 @@ pub(crate) fn waves(plan: &Plan, chosen: &[usize], rules: Rules) -> usize {
 /// What the shell is told of a batch.
 pub(crate) fn exit(summary: &Summary) -> Exit {
     let succeeded = |ending: &Option<Ending>| ending.as_ref().is_some_and(Ending::is_success);
-    if summary.status == BatchStatus::Cancelled {
+    let was_stopped = summary.landing_was_stopped && summary.landed != Some(Landed::There);
+    if summary.status == BatchStatus::Cancelled || was_stopped {
         Exit::Interrupted
-    } else if summary.tasks.iter().all(|task| succeeded(&task.ending)) {
+    } else if summary.tasks.iter().all(|task| succeeded(&task.ending))
+        && summary.status == BatchStatus::Completed
+    {
         Exit::Success
     } else {
         Exit::SomeTaskFailed

@@ -49,6 +49,14 @@ pub(crate) fn follow(
 
 /// The first signal asks what runs to stop, the second stops it at once.
 fn stop_on_signals(controls: Controls) -> Result<(), Failures> {
+    on_signals(move |before| match before {
+        0 => controls.cancel(),
+        _ => controls.cancel_at_once(),
+    })
+}
+
+/// Does something whenever somebody wants the program to end, told how often that was so before.
+pub(crate) fn on_signals(heard: impl Fn(usize) + Send + 'static) -> Result<(), Failures> {
     let failed = |error: std::io::Error| {
         Failures::from(Failure::new(
             Exit::Environment,
@@ -66,10 +74,7 @@ fn stop_on_signals(controls: Controls) -> Result<(), Failures> {
     let seen = Arc::new(AtomicUsize::new(0));
     std::thread::spawn(move || {
         for _ in signals.forever() {
-            match seen.fetch_add(1, Ordering::SeqCst) {
-                0 => controls.cancel(),
-                _ => controls.cancel_at_once(),
-            }
+            heard(seen.fetch_add(1, Ordering::SeqCst));
         }
     });
     Ok(())

@@ -1,11 +1,13 @@
 //! `pleach weave`: weaves any branches of any repository into one.
 
+mod proof;
+
 use anstyle::{AnsiColor, Style};
 use pleach_engine::git::{CommitId, Git, Named, Put, Repository};
-use pleach_engine::weave::{Conflict, Kind, Loom, Outcome, Strand, Strategy, Weave, foresee};
+use pleach_engine::weave::{Conflict, Kind, Loom, Outcome, Strand, Weave, foresee};
 use serde_json::{Value, json};
 
-use crate::args::{MergeStrategy, OnConflict, WeaveArgs};
+use crate::args::{OnConflict, WeaveArgs};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{self, Reader, one_line, tell_error};
 use crate::plan_source::current_folder;
@@ -31,15 +33,23 @@ fn answer(arguments: &WeaveArgs) -> Result<Exit, Failures> {
     let onto = repository.resolve_base(arguments.onto.as_deref())?;
     let strands = strands(&repository, &arguments.branches)?;
     let loom = Loom::of_repository(&repository)?;
-    let strategy = match arguments.merge {
-        MergeStrategy::Merge => Strategy::Merge,
-        MergeStrategy::Squash => Strategy::Squash,
-        MergeStrategy::Rebase => Strategy::Rebase,
-        MergeStrategy::Octopus => Strategy::Octopus,
+    let strategy = arguments.merge.strategy();
+    let first = foresee(&loom, &onto, &strands, strategy)?;
+    let conflicts = first.weave.outcomes.iter().any(is_left_out);
+    let is_refused = arguments.on_conflict == OnConflict::Fail && conflicts;
+    let (foreseen, fates, tests) = match &arguments.validate {
+        Some(command) if !is_refused => {
+            let proof = proof::prove(command, arguments, &onto, &strands, &first.weave.outcomes)?;
+            let (woven, fates) = proof.weave_again(&loom, &onto, &strands, strategy, &first)?;
+            (woven, fates, Some(command.as_str()))
+        }
+        _ => {
+            let fates = first.weave.outcomes.iter().cloned().map(Fate::Woven);
+            let fates = fates.collect();
+            (first, fates, None)
+        }
     };
-    let foreseen = foresee(&loom, &onto, &strands, strategy)?;
-    let is_whole = !foreseen.weave.outcomes.iter().any(is_left_out);
-    let is_refused = arguments.on_conflict == OnConflict::Fail && !is_whole;
+    let is_whole = fates.iter().all(Fate::is_in);
     let (woven, put) = match &arguments.name {
         Some(name) if !arguments.dry_run && !is_refused => {
             let woven = foreseen.store()?;
@@ -52,6 +62,8 @@ fn answer(arguments: &WeaveArgs) -> Result<Exit, Failures> {
         arguments,
         onto: &onto,
         woven: &woven,
+        fates: &fates,
+        tests,
         put,
     };
     if arguments.json {
@@ -72,7 +84,7 @@ fn answer(arguments: &WeaveArgs) -> Result<Exit, Failures> {
     })
 }
 
-fn is_left_out(outcome: &Outcome) -> bool {
+pub(super) fn is_left_out(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Conflict(_))
 }
 
@@ -107,16 +119,33 @@ fn strands(repository: &Repository, names: &[String]) -> Result<Vec<Strand>, Fai
     Ok(strands)
 }
 
+/// What became of a branch.
+pub(super) enum Fate {
+    /// What weaving made of it.
+    Woven(Outcome),
+    /// The tests fail with it.
+    Invalid,
+}
+
+impl Fate {
+    fn is_in(&self) -> bool {
+        matches!(self, Self::Woven(outcome) if !is_left_out(outcome))
+    }
+}
+
 struct Report<'r> {
     arguments: &'r WeaveArgs,
     onto: &'r CommitId,
     woven: &'r Weave,
+    fates: &'r [Fate],
+    /// The command that proved it.
+    tests: Option<&'r str>,
     put: Option<Put>,
 }
 
 impl Report<'_> {
-    fn each(&self) -> impl Iterator<Item = (&String, &Outcome)> {
-        self.arguments.branches.iter().zip(&self.woven.outcomes)
+    fn each(&self) -> impl Iterator<Item = (&String, &Fate)> {
+        self.arguments.branches.iter().zip(self.fates)
     }
 
     fn onto_name(&self) -> &str {
@@ -131,11 +160,15 @@ impl Report<'_> {
     fn json(&self) -> Value {
         let merged: Vec<_> = self
             .each()
-            .filter(|(_, outcome)| !is_left_out(outcome))
+            .filter(|(_, fate)| fate.is_in())
             .map(|(branch, _)| branch)
             .collect();
-        let conflicted = self.each().filter_map(|(branch, outcome)| {
-            let Outcome::Conflict(conflict) = outcome else {
+        let invalid = self
+            .each()
+            .filter(|(_, fate)| matches!(fate, Fate::Invalid));
+        let invalid: Vec<_> = invalid.map(|(branch, _)| branch).collect();
+        let conflicted = self.each().filter_map(|(branch, fate)| {
+            let Fate::Woven(Outcome::Conflict(conflict)) = fate else {
                 return None;
             };
             let kinds = conflict
@@ -157,32 +190,31 @@ impl Report<'_> {
             "as": self.put.and(self.arguments.name.as_ref()),
             "merged": merged,
             "conflicted": conflicted.collect::<Vec<_>>(),
-            "invalid": [],
+            "invalid": invalid,
+            "validated": self.tests,
         })
     }
 
     fn print(&self) {
         let is_listed = self.arguments.branches.len() <= MOST_LISTED;
-        for (branch, outcome) in self.each() {
+        for (branch, fate) in self.each() {
             let branch = one_line(branch);
-            match outcome {
-                Outcome::Merged if is_listed => {
+            match fate {
+                Fate::Woven(Outcome::Merged) if is_listed => {
                     output::print(format_args!("  {GREEN}✓{GREEN:#} {branch}\n"));
                 }
-                Outcome::AlreadyIn if is_listed => output::print(format_args!(
+                Fate::Woven(Outcome::AlreadyIn) if is_listed => output::print(format_args!(
                     "  {GREEN}·{GREEN:#} {branch}  {DIM}is in already{DIM:#}\n"
                 )),
-                Outcome::Merged | Outcome::AlreadyIn => {}
-                Outcome::Conflict(conflict) => self.print_conflict(&branch, conflict),
+                Fate::Woven(Outcome::Merged | Outcome::AlreadyIn) => {}
+                Fate::Woven(Outcome::Conflict(conflict)) => self.print_conflict(&branch, conflict),
+                Fate::Invalid => output::print(format_args!(
+                    "  {RED}✗{RED:#} {branch}  {RED}left out{RED:#}, the tests fail with it\n"
+                )),
             }
         }
-        let all = self.woven.outcomes.len();
-        let left_out = self
-            .woven
-            .outcomes
-            .iter()
-            .filter(|outcome| is_left_out(outcome));
-        let left_out = left_out.count();
+        let all = self.fates.len();
+        let left_out = self.fates.iter().filter(|fate| !fate.is_in()).count();
         let woven = match left_out {
             0 => format!("{} woven", branches(all)),
             _ => format!("{} of {} woven", all - left_out, branches(all)),
@@ -204,8 +236,12 @@ impl Report<'_> {
         };
         let onto = short(self.onto);
         let (tip, tree) = (short(&self.woven.tip), &self.woven.tree.as_str()[..10]);
+        let proved = match self.tests {
+            Some(_) => "; the tests are green",
+            None => "",
+        };
         output::print(format_args!(
-            "{woven}{where_to}{left_out}; on top of {onto}  {DIM}tip {tip}, tree {tree}{DIM:#}\n"
+            "{woven}{where_to}{left_out}; on top of {onto}{proved}  {DIM}tip {tip}, tree {tree}{DIM:#}\n"
         ));
     }
 
@@ -275,7 +311,7 @@ fn branches(number: usize) -> String {
     }
 }
 
-fn in_words(kind: Kind) -> &'static str {
+pub(crate) fn in_words(kind: Kind) -> &'static str {
     match kind {
         Kind::Content => "both changed the same lines",
         Kind::ModifyDelete => "one changed it, the other deleted it",

@@ -57,6 +57,7 @@ fn print(found: &[Listed]) {
         let (style, state) = match worktree.state {
             TreeState::InUse => (GREEN, "in use"),
             TreeState::Left => (YELLOW, "left over"),
+            TreeState::Resolving => (GREEN, "resolving"),
             TreeState::HalfMade => (YELLOW, "half made"),
             TreeState::Going => (DIM, "going"),
             TreeState::FolderGone => (YELLOW, "files gone"),
@@ -97,6 +98,7 @@ fn state(state: TreeState) -> &'static str {
     match state {
         TreeState::InUse => "in_use",
         TreeState::Left => "left_over",
+        TreeState::Resolving => "resolving",
         TreeState::HalfMade => "half_made",
         TreeState::Going => "going",
         TreeState::FolderGone => "files_gone",

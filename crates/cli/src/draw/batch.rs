@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use pleach_engine::view::{BatchView, TaskView};
+use pleach_engine::view::{BatchView, TaskView, ValidationView, Verdict};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::words::{cut, one_line};
@@ -166,8 +166,37 @@ fn foot(batch: &BatchView, width: Option<usize>) -> Vec<String> {
     }
     if let Some(branch) = &batch.batch_branch {
         say(PLAIN, &format!("→ {}", one_line(branch)));
+        let (style, text) = proof_of(&batch.validation);
+        say(style, &text);
+    }
+    if let Some(url) = &batch.pr_url {
+        say(GREEN, &format!("landed: {}", one_line(url)));
+    }
+    if let Some(why) = &batch.validation.not_landed {
+        say(YELLOW, &format!("not landed: {}", one_line(why)));
     }
     lines
+}
+
+/// What the tests say of the result.
+fn proof_of(validation: &ValidationView) -> (Style, String) {
+    let runs = validation.runs.iter().filter(|run| run.number.is_some());
+    let reason = validation.reason.as_deref().unwrap_or_default();
+    match validation.verdict {
+        Verdict::NotConfigured => (
+            YELLOW,
+            "not proved: no test command is set (validate)".to_owned(),
+        ),
+        Verdict::Unknown => (YELLOW, "not proved yet".to_owned()),
+        Verdict::Running => (CYAN, format!("the tests run: {} so far", runs.count())),
+        Verdict::Proved => {
+            let tree = validation.tree.as_deref().unwrap_or_default();
+            (GREEN, format!("proved: tree {tree}"))
+        }
+        Verdict::BaseRed | Verdict::Red | Verdict::Trouble => {
+            (RED, format!("not proved: {}", one_line(reason)))
+        }
+    }
 }
 
 struct Table {
@@ -226,7 +255,7 @@ fn sign_of(batch: &BatchView, task: &TaskView) -> (Style, &'static str) {
     match task.state {
         "merged" => (GREEN, "✓"),
         "no_changes" => (GREEN, "·"),
-        "failed" | "timed_out" | "conflicted" => (RED, "✗"),
+        "failed" | "timed_out" | "conflicted" | "invalid" => (RED, "✗"),
         "blocked" | "cancelled" => (YELLOW, "○"),
         "waiting" | "limited" => (YELLOW, "◷"),
         "queued" => (DIM, "◌"),

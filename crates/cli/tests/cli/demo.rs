@@ -17,6 +17,8 @@ fn the_demo_shows_every_outcome_and_needs_nothing() {
         "merged into pleach/batch-1",
         "conflicted",
         "README.md with 2.2",
+        "invalid",
+        "proved: tree ",
         "no changes",
         "blocked",
     ] {

@@ -212,9 +212,7 @@ fn what_is_not_fit_is_told_before_anything_starts() {
             .contains("did you mean \"shell\"?")
     );
     assert!(scene.run(&["--base", "nowhere"]).bad(2).contains("nowhere"));
-    scene
-        .repo
-        .write("pleach.toml", "validate = \"make test\"\n");
+    scene.repo.write("pleach.toml", "sandbox = \"strict\"\n");
     assert!(scene.run(&[]).bad(2).contains("does not act on"));
     scene.repo.write("pleach.toml", "");
     assert!(scene.run(&[]).bad(3).contains("no agent is configured"));

@@ -48,9 +48,9 @@ fn what_is_wrong_is_told_with_the_place_where_it_stands() {
         error.contains("PLEACH_RETRIES: retries must be a number from 0 to 20"),
         "{error}"
     );
-    let error = dry_run(&scene, &[], &[("PLEACH_VALIDATE", "make")]).bad(2);
+    let error = dry_run(&scene, &[], &[("PLEACH_SANDBOX", "strict")]).bad(2);
     assert!(
-        error.contains("PLEACH_VALIDATE sets validate, which this version does not act on"),
+        error.contains("PLEACH_SANDBOX sets sandbox, which this version does not act on"),
         "{error}"
     );
     dry_run(

@@ -370,3 +370,56 @@ fn a_merge_driver_of_the_repository_is_found_and_its_files_are_not_touched() {
     repo.git(&["branch", "-D", "hedge"]);
     assert_eq!(repo.fingerprint(), before);
 }
+
+#[test]
+fn branches_that_the_tests_fail_with_are_left_out() {
+    let repo = TestRepo::new();
+    for name in ["a", "b", "c"] {
+        repo.git(&["checkout", "-q", "-b", name, "main"]);
+        repo.write(format!("file-{name}"), "x\n");
+        repo.commit(name);
+    }
+    repo.git(&["checkout", "-q", "main"]);
+    let weave = |tests: &str| {
+        let words = [
+            "weave",
+            "a",
+            "b",
+            "c",
+            "--onto",
+            "main",
+            "--as",
+            "hedge",
+            "--json",
+            "--validate",
+            tests,
+        ];
+        pleach(repo.path(), &repo.beside("home"), &words)
+    };
+    let red = weave("false").bad(1);
+    assert!(red.contains("the tests fail on the base already"), "{red}");
+    assert!(
+        weave("no-such-program")
+            .bad(3)
+            .contains("could not be run to an end")
+    );
+    assert_eq!(
+        repo.git(&["branch", "--list", "hedge"]),
+        "",
+        "nothing was written"
+    );
+    let answer = weave("[ ! -e file-b ]");
+    assert_eq!(answer.code, 1, "{}", answer.err);
+    let told: serde_json::Value = serde_json::from_str(&answer.out).unwrap();
+    assert_eq!(told["merged"], serde_json::json!(["a", "c"]));
+    assert_eq!(told["invalid"], serde_json::json!(["b"]));
+    assert_eq!(
+        told["tree"],
+        repo.git(&["rev-parse", "hedge^{tree}"]).trim()
+    );
+    let files = repo.git(&["ls-tree", "--name-only", "hedge"]);
+    assert!(
+        files.contains("file-a") && !files.contains("file-b"),
+        "{files}"
+    );
+}

@@ -2,8 +2,9 @@
 //!
 //! Decides and changes nothing; `Batch::apply` does.
 
-use super::{Batch, BatchStatus, FailedStage, Fallback, Mode, OnConflict};
-use crate::event::{BatchEvent, Event, Rollback, TaskEvent};
+use super::closing::FellOut;
+use super::{Batch, BatchStatus, FailedStage, Fallback, LandingAsked, Mode, OnConflict};
+use crate::event::{BatchEvent, Doubt, Event, Rollback, TaskEvent};
 use crate::id::TaskId;
 use crate::task_state::{Commit, Ending, TaskState};
 
@@ -94,6 +95,47 @@ pub enum Message {
     Cancel(Rollback),
     /// A person wants tasks tried again.
     Retry(Vec<TaskId>),
+    /// A person made a commit of a branch that did not merge.
+    Resolve {
+        /// Whose.
+        task: TaskId,
+        /// The commit.
+        commit: Commit,
+        /// The commit it was made on.
+        basis: Commit,
+        /// The files it changes.
+        files: Vec<String>,
+    },
+    /// The tests ran, or a branch fell out of the search for the guilty: `Judged` or `FellOut`.
+    Judged(BatchEvent),
+    /// The search is over, and this is the result with everything that it keeps.
+    Proved {
+        /// The commit it is woven onto.
+        base: Commit,
+        /// The commit it ends in.
+        tip: Commit,
+        /// Its tree.
+        tree: String,
+        /// Whether it no longer continues what is on the server.
+        apart: bool,
+    },
+    /// The search is over without a proof.
+    NotProved(Doubt, String),
+    /// A person wants the result of a batch that is over landed.
+    Land(LandingAsked),
+    /// The base moved, and this is the result on the new one.
+    BaseMoved {
+        /// The new base.
+        base: Commit,
+        /// The commit it ends in.
+        tip: Commit,
+        /// What does not merge there.
+        fell_out: Vec<FellOut>,
+        /// Whether it no longer continues what is on the server.
+        apart: bool,
+    },
+    /// A step of landing was made: `Pushed`, `Landed` or `NotLanded`.
+    Landed(BatchEvent),
 }
 
 impl Batch {
@@ -108,7 +150,12 @@ impl Batch {
             } => self.attempt_ended(&task, ending, kept, chance),
             Message::WeaveEnded(task, ending) => self.weave_ended(&task, ending),
             Message::CannotStart(task, because) => {
-                self.if_idle(&task, TaskEvent::Blocked { because })
+                let blocked = TaskEvent::Blocked { because };
+                let position = self.position(&task);
+                match position.and_then(|position| self.lost_need(position)) {
+                    Some(_) => vec![of_task(&task, blocked)],
+                    None => self.if_idle(&task, blocked),
+                }
             }
             Message::Rested(task) => match self.state_of(&task) {
                 Some(TaskState::Resting { .. } | TaskState::Limited { .. }) => {
@@ -131,12 +178,50 @@ impl Batch {
                 Some(TaskState::Running { .. }) => vec![of_task(&task, TaskEvent::StopRequested)],
                 _ => self.if_idle(&task, TaskEvent::Cancelled),
             },
+            Message::Cancel(_) if self.status == BatchStatus::Landing => self.stop_landing(),
             Message::Cancel(rollback) => {
                 let event = BatchEvent::CancelRequested { rollback };
                 let may = |status: &BatchStatus| status.after(&event).is_some();
                 self.stop_all(event.clone(), may)
             }
             Message::Retry(tasks) => self.retry(&tasks),
+            message => self.decide_at_the_end(message),
+        }
+    }
+
+    /// What follows from proofs, landing and what people do with results.
+    fn decide_at_the_end(&self, message: Message) -> Vec<Event> {
+        match message {
+            Message::Resolve {
+                task,
+                commit,
+                basis,
+                files,
+            } => {
+                let resolved = TaskEvent::Resolved {
+                    commit,
+                    basis,
+                    files,
+                };
+                self.resolve(&task, &resolved)
+            }
+            Message::Judged(event) => self.judged(event),
+            Message::Proved {
+                base,
+                tip,
+                tree,
+                apart,
+            } => self.proved(BatchEvent::Rewoven { base, tip, apart }, tree),
+            Message::NotProved(doubt, because) => self.not_proved(doubt, because),
+            Message::Land(asked) => self.land(asked),
+            Message::BaseMoved {
+                base,
+                tip,
+                fell_out,
+                apart,
+            } => self.rewoven(BatchEvent::Rewoven { base, tip, apart }, &fell_out),
+            Message::Landed(event) => self.in_landing(event),
+            _ => Vec::new(),
         }
     }
 
@@ -346,10 +431,24 @@ impl Batch {
             .filter_map(|task| self.position(task))
             .filter(unsuccessful)
             .collect();
-        if positions.is_empty() || self.status.is_stopping() || self.status == BatchStatus::Merging
-        {
+        if positions.is_empty() || self.status.is_stopping() || self.status.is_closing() {
             return Vec::new();
         }
+        let behind = self.blocked_behind(&positions);
+        let mut events = Vec::new();
+        if self.status.is_over() {
+            events.push(Event::Batch(BatchEvent::Reopened));
+        }
+        for (position, task) in self.tasks.iter().enumerate() {
+            if positions.contains(&position) || behind.contains(&position) {
+                events.push(of_task(&task.design.id, TaskEvent::Retried));
+            }
+        }
+        events
+    }
+
+    /// What is blocked and waits for one of these tasks, by itself or by its stage.
+    pub(super) fn blocked_behind(&self, positions: &[usize]) -> Vec<usize> {
         let first_stage = positions
             .iter()
             .filter_map(|at| self.tasks[*at].design.stage)
@@ -360,21 +459,16 @@ impl Batch {
             let later = first_stage.is_some() && stage > first_stage;
             later || positions.iter().any(|retried| before[*retried])
         };
-        let mut events = Vec::new();
-        if self.status.is_over() {
-            events.push(Event::Batch(BatchEvent::Reopened));
-        }
-        for (position, task) in self.tasks.iter().enumerate() {
-            let blocked = matches!(task.state, TaskState::Ended(Ending::Blocked { .. }));
-            if positions.contains(&position) || (blocked && waits_for_them(position)) {
-                events.push(of_task(&task.design.id, TaskEvent::Retried));
-            }
-        }
-        events
+        let tasks = self.tasks.iter().enumerate();
+        tasks
+            .filter(|(_, task)| matches!(task.state, TaskState::Ended(Ending::Blocked { .. })))
+            .map(|(position, _)| position)
+            .filter(|position| waits_for_them(*position))
+            .collect()
     }
 }
 
-fn of_task(task: &TaskId, event: TaskEvent) -> Event {
+pub(super) fn of_task(task: &TaskId, event: TaskEvent) -> Event {
     Event::Task {
         task: task.clone(),
         event,

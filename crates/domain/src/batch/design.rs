@@ -128,6 +128,32 @@ pub enum OnFailure {
     Stop,
 }
 
+/// What the tests of the project decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Validation {
+    /// Nothing: no command is set.
+    #[default]
+    Unset,
+    /// What they fail with is found and left out.
+    Drop,
+    /// Whether the batch fails.
+    Fail,
+}
+
+/// Where the result of a batch that completed goes by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Landing {
+    /// Nowhere: it is a local branch.
+    #[default]
+    Nowhere,
+    /// To a branch of the server.
+    Push,
+    /// There, with a pull request.
+    PullRequest,
+}
+
 /// What to do when running several at once does not work out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -150,6 +176,12 @@ pub struct BatchSettings {
     pub on_conflict: OnConflict,
     /// What to do when parallel running fails.
     pub fallback: Fallback,
+    /// What the tests decide.
+    #[serde(default)]
+    pub validation: Validation,
+    /// Where the result goes.
+    #[serde(default)]
+    pub landing: Landing,
     /// How often a failed attempt is repeated.
     pub retries: u32,
     /// The pause before the first repetition, in milliseconds; it doubles each time.
@@ -163,6 +195,8 @@ impl Default for BatchSettings {
             on_failure: OnFailure::default(),
             on_conflict: OnConflict::default(),
             fallback: Fallback::default(),
+            validation: Validation::default(),
+            landing: Landing::default(),
             retries: 2,
             retry_pause: 5_000,
         }

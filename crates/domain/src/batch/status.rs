@@ -21,6 +21,10 @@ pub enum BatchStatus {
     },
     /// All tasks are over; the result is being made.
     Merging,
+    /// The tests are run on the result.
+    Validating,
+    /// The result is brought to where it is wanted.
+    Landing,
     /// Something was merged, or nothing needed to be.
     Completed,
     /// Nothing was merged, or a rule was hit.
@@ -39,6 +43,8 @@ impl BatchStatus {
             Self::Pending => "pending",
             Self::Running | Self::Cancelling { .. } | Self::GivingUp { .. } => "running",
             Self::Merging => "merging",
+            Self::Validating => "validating",
+            Self::Landing => "landing",
             Self::Completed => "completed",
             Self::Failed { .. } => "failed",
             Self::Cancelled => "cancelled",
@@ -58,12 +64,19 @@ impl BatchStatus {
         matches!(self, Self::Cancelling { .. } | Self::GivingUp { .. })
     }
 
+    /// Whether all tasks are over, and the batch is not.
+    pub fn is_closing(&self) -> bool {
+        matches!(self, Self::Merging | Self::Validating | Self::Landing)
+    }
+
     /// The status after an event, if the event is legal.
     pub fn after(&self, event: &BatchEvent) -> Option<Self> {
         use BatchEvent as Event;
         match (self, event) {
             (Self::Pending, Event::Started) => Some(Self::Running),
-            (status, Event::Resumed | Event::Published { .. }) if !status.is_over() => {
+            (status, Event::Resumed | Event::Published { .. } | Event::Unpublished)
+                if !status.is_over() =>
+            {
                 Some(status.clone())
             }
             (Self::Running, Event::StageStarted { .. } | Event::FellBack { .. }) => {
@@ -74,11 +87,12 @@ impl BatchStatus {
             {
                 Some(status.clone())
             }
-            (Self::Running | Self::GivingUp { .. }, Event::CancelRequested { rollback }) => {
-                Some(Self::Cancelling {
-                    rollback: *rollback,
-                })
-            }
+            (
+                Self::Running | Self::GivingUp { .. } | Self::Validating,
+                Event::CancelRequested { rollback },
+            ) => Some(Self::Cancelling {
+                rollback: *rollback,
+            }),
             (
                 Self::Cancelling {
                     rollback: Rollback::Keep,
@@ -93,14 +107,41 @@ impl BatchStatus {
                 because: because.clone(),
             }),
             (Self::Running, Event::Merging) => Some(Self::Merging),
-            (Self::Merging, Event::Completed) => Some(Self::Completed),
-            (Self::Merging | Self::GivingUp { .. }, Event::Failed { error }) => {
+            (status, Event::Completed { .. }) if status.is_closing() => Some(Self::Completed),
+            (status, Event::Failed { error })
+                if status.is_closing() || matches!(status, Self::GivingUp { .. }) =>
+            {
                 Some(Self::Failed {
                     error: error.clone(),
                 })
             }
             (Self::Cancelling { .. }, Event::Cancelled) => Some(Self::Cancelled),
             (status, Event::Reopened) if status.is_over() => Some(Self::Running),
+            (status, event) => status.after_proof_or_landing(event),
+        }
+    }
+
+    fn after_proof_or_landing(&self, event: &BatchEvent) -> Option<Self> {
+        use BatchEvent as Event;
+        match (self, event) {
+            (Self::Running, Event::Validating { stage: Some(_) }) => Some(Self::Running),
+            (status, Event::Validating { stage: None }) if status.is_closing() => {
+                Some(Self::Validating)
+            }
+            (
+                Self::Running | Self::Validating,
+                Event::Judged { .. }
+                | Event::FellOut { .. }
+                | Event::Proved { .. }
+                | Event::NotProved { .. },
+            )
+            | (Self::Running | Self::Validating | Self::Landing, Event::Rewoven { .. })
+            | (
+                Self::Landing,
+                Event::Pushed { .. } | Event::Landed { .. } | Event::NotLanded { .. },
+            ) => Some(self.clone()),
+            (Self::Merging | Self::Validating, Event::Landing) => Some(Self::Landing),
+            (status, Event::LandingAsked { .. }) if status.is_over() => Some(Self::Merging),
             _ => None,
         }
     }
@@ -134,6 +175,8 @@ mod tests {
                 },
             ),
             ("merging", BatchStatus::Merging),
+            ("validating", BatchStatus::Validating),
+            ("landing", BatchStatus::Landing),
             ("completed", BatchStatus::Completed),
             (
                 "failed",

@@ -118,8 +118,8 @@ fn a_red_result_is_repeated_then_the_base_is_tried_then_prefixes() {
 fn spare_probers_try_the_base_and_prefixes_at_once() {
     assert_eq!(
         tale(&mut independent(16), 3, "f"),
-        "abcdefghijklmnop! | abcdefghijklmnop! - abcdefgh! | abcdefgh! ab abcde | \
-         abcdef! abcdefg! | abcdef! | abcdef! | abcdeghijklmnop | Proved abcdeghijklmnop"
+        "abcdefghijklmnop! | abcdefghijklmnop! | - abcde abcdefghij! | abcdefghij! | \
+         abcdef! abcdefg! abcdefgh! | abcdef! | abcdef! | abcdeghijklmnop | Proved abcdeghijklmnop"
     );
 }
 
@@ -131,9 +131,21 @@ fn probes_cut_what_is_unknown_into_equal_parts() {
     assert_eq!(next(&search, 3, "abcdefgh"), "abcd abcdefghijkl");
     assert_eq!(next(&search, 3, "abcd abcdefgh"), "abcdefghijkl");
     assert_eq!(next(&search, 3, "abcd abcdefgh abcdefghijkl"), "");
-    tell(&mut search, "abcd!");
-    assert_eq!(next(&search, 2, ""), "abcd ab");
-    assert_eq!(next(&search, 9, ""), "abcd a ab abc");
+    tell(&mut search, "abcd! abcd!");
+    assert_eq!(next(&search, 2, ""), "a ab");
+    assert_eq!(next(&search, 9, ""), "a ab abc");
+}
+
+#[test]
+fn what_was_red_is_tried_again_alone() {
+    let mut search = independent(16);
+    tell(&mut search, "abcdefghijklmnop!");
+    assert_eq!(next(&search, 3, ""), "abcdefghijklmnop");
+    assert_eq!(next(&search, 3, "abcdefghijklmnop"), "");
+    tell(&mut search, "abcdefghijklmnop! - abcd!");
+    assert_eq!(next(&search, 3, "abcdefgh"), "", "it waits for the others");
+    assert_eq!(next(&search, 3, ""), "abcd", "and the others wait for it");
+    assert_eq!(next(&search, 3, "abcd"), "");
 }
 
 #[test]
@@ -143,7 +155,8 @@ fn a_run_that_is_under_way_is_waited_for() {
     tell(&mut search, "abcd!");
     assert_eq!(next(&search, 1, ""), "abcd");
     assert_eq!(next(&search, 1, "abcd"), "");
-    assert_eq!(next(&search, 3, "abcd -"), "ab");
+    tell(&mut search, "abcd!");
+    assert_eq!(next(&search, 3, "- ab"), "a");
 }
 
 #[test]

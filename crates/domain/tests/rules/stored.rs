@@ -1,7 +1,8 @@
 //! What is stored of a batch comes back as it was.
 
 use pleach_domain::batch::{
-    Approval, Barriers, BatchSettings, Design, Fallback, Mode, OnConflict, OnFailure,
+    Approval, Barriers, BatchSettings, Design, Fallback, Landing, Mode, OnConflict, OnFailure,
+    Validation,
 };
 use pleach_domain::event::{BatchEvent, Event, MergeStatus, Rollback, TaskEvent};
 use pleach_domain::graph::Rules;
@@ -82,6 +83,8 @@ fn every_design_is_read_as_it_was_written() {
                     on_conflict,
                     on_failure: OnFailure::Stop,
                     fallback: Fallback::Fail,
+                    validation: Validation::Drop,
+                    landing: Landing::PullRequest,
                     retries: 9,
                     retry_pause: u64::MAX,
                 };

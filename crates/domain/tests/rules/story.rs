@@ -187,7 +187,11 @@ impl Story {
                         event: TaskEvent::Waiting,
                     }],
                     Action::Note(event) | Action::Finish(event) => vec![Event::Batch(event)],
-                    Action::Stop(_) | Action::Weave(_) => Vec::new(),
+                    Action::Stop(_)
+                    | Action::Weave(_)
+                    | Action::Prove
+                    | Action::StopProving
+                    | Action::Land => Vec::new(),
                 };
                 let started = matches!(
                     events.first(),
@@ -222,6 +226,9 @@ impl Story {
                 Action::Ask(task) => format!("ask {}", id(task)),
                 Action::Start(task) => format!("start {}", id(task)),
                 Action::Note(event) => format!("note {}", batch_words(&event)),
+                Action::Prove => "prove".to_owned(),
+                Action::StopProving => "stop proving".to_owned(),
+                Action::Land => "land".to_owned(),
                 Action::Finish(event) => format!("finish {}", batch_words(&event)),
             })
             .collect();

@@ -15,6 +15,7 @@ pub(crate) enum Now {
     Merged,
     Unchanged,
     Conflicted,
+    Invalid,
     Failed,
     Blocked,
     Cancelled,
@@ -26,15 +27,11 @@ impl Now {
     }
 
     pub(crate) fn is_failure(self) -> bool {
-        matches!(self, Self::Conflicted | Self::Failed)
+        matches!(self, Self::Conflicted | Self::Invalid | Self::Failed)
     }
 
     pub(crate) fn is_end(self) -> bool {
         self.is_success() || self.is_failure() || matches!(self, Self::Blocked | Self::Cancelled)
-    }
-
-    pub(crate) fn is_pending(self) -> bool {
-        matches!(self, Self::Queued | Self::Waiting | Self::Pausing)
     }
 }
 
@@ -48,6 +45,8 @@ pub(crate) struct Account {
     pub(crate) approved: bool,
     /// Whether it ended before a person opened the batch again.
     pub(crate) excused: bool,
+    /// The commit that its work ends in.
+    pub(crate) version: String,
 }
 
 impl Account {
@@ -65,10 +64,20 @@ impl Account {
             }
             TaskEvent::Retried => {
                 assert!(was.is_end() && !was.is_success(), "it needs no retry");
-                self.on_woven |= was == Now::Conflicted;
+                self.on_woven |= matches!(was, Now::Conflicted | Now::Invalid);
                 (self.failures, self.reruns) = (0, 0);
                 (self.approved, self.excused) = (true, false);
             }
+            TaskEvent::Built { commit, .. } => self.version.clone_from(&commit.0),
+            TaskEvent::Resolved { commit, .. } => {
+                assert_eq!(was, Now::Conflicted, "there is nothing to resolve");
+                self.version.clone_from(&commit.0);
+                // What a person made is not made again by an agent.
+                self.reruns += 1;
+                self.excused = false;
+            }
+            // It is news, whenever it was woven.
+            TaskEvent::Invalid { .. } | TaskEvent::Conflicted { .. } => self.excused = false,
             _ => {}
         }
         self.now = match event {
@@ -80,7 +89,8 @@ impl Account {
             | TaskEvent::Interrupted
             | TaskEvent::Requeued { .. }
             | TaskEvent::Retried => Now::Queued,
-            TaskEvent::Built { .. } => Now::Built,
+            TaskEvent::Built { .. } | TaskEvent::Resolved { .. } => Now::Built,
+            TaskEvent::Invalid { .. } => Now::Invalid,
             TaskEvent::Unchanged => Now::Unchanged,
             TaskEvent::Failed { .. } | TaskEvent::TimedOut => Now::Failed,
             TaskEvent::Conflicted { .. } => Now::Conflicted,

@@ -3,7 +3,8 @@
 //! Knows nothing of what becomes of them.
 
 use pleach_domain::batch::{
-    Approval, Barriers, BatchSettings, Design, Fallback, Mode, OnConflict, OnFailure,
+    Approval, Barriers, BatchSettings, Design, Fallback, Landing, Mode, OnConflict, OnFailure,
+    Validation,
 };
 use pleach_domain::graph::{Graph, Overlap, Rules, Strictness};
 use pleach_domain::id::{PhaseNumber, TaskId};
@@ -66,6 +67,13 @@ impl Dice {
             },
         };
         let on_conflict = [OnConflict::Skip, OnConflict::Fail, OnConflict::Rerun];
+        let validation = [
+            Validation::Unset,
+            Validation::Drop,
+            Validation::Drop,
+            Validation::Fail,
+        ];
+        let landing = [Landing::Nowhere, Landing::Push, Landing::PullRequest];
         BatchSettings {
             mode,
             on_failure: self.pick(&[OnFailure::GoOn, OnFailure::GoOn, OnFailure::Stop]),
@@ -73,6 +81,8 @@ impl Dice {
             fallback: self.pick(&[Fallback::OneAtATime, Fallback::Fail]),
             retries: u32::try_from(self.below(3)).unwrap(),
             retry_pause: 1_000,
+            validation: self.pick(&validation),
+            landing: self.pick(&landing),
         }
     }
 

@@ -2,14 +2,19 @@
 //!
 //! Shares no code with the rules it checks, but for the one of phases.
 
+mod proofs;
+
 use pleach_domain::batch::{
     Approval, BatchStatus, Design, FailedStage, Mode, OnConflict, OnFailure, TaskDesign,
 };
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::id::TaskId;
 use pleach_domain::phase::OpenPhases;
 use pleach_domain::task::TaskStatus;
+use proofs::Closing;
 
 use crate::account::{Account, Now};
+use crate::truth::Truth;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct StageAccount {
@@ -24,10 +29,12 @@ enum Course {
     Cancelled,
     GivenUp,
     Merging,
+    Landing,
 }
 
 pub(crate) struct Ledger<'d> {
     design: &'d Design,
+    truth: Truth,
     /// For each task, what it waits for, directly or not.
     before: Vec<Vec<bool>>,
     tasks: Vec<Account>,
@@ -36,14 +43,16 @@ pub(crate) struct Ledger<'d> {
     woven: Vec<usize>,
     fell_back: bool,
     course: Course,
+    closing: Closing,
     /// Whether phases gave way to the task that started just before.
     gives_way: bool,
 }
 
 impl<'d> Ledger<'d> {
-    pub(crate) fn new(design: &'d Design) -> Self {
+    pub(crate) fn new(design: &'d Design, truth: Truth) -> Self {
         Self {
             design,
+            truth,
             before: all_before(&design.tasks),
             tasks: vec![Account::default(); design.tasks.len()],
             stages: vec![StageAccount::default(); design.stages.len()],
@@ -51,6 +60,7 @@ impl<'d> Ledger<'d> {
             woven: Vec::new(),
             fell_back: false,
             course: Course::Running,
+            closing: Closing::new(),
             gives_way: false,
         }
     }
@@ -60,13 +70,18 @@ impl<'d> Ledger<'d> {
             Event::Batch(event) => {
                 self.gives_way = false;
                 self.take_of_batch(event);
+                self.take_of_proof(event);
             }
             Event::Task { task, event } => {
-                let mut tasks = self.design.tasks.iter();
-                let at = tasks.position(|design| design.id == *task).unwrap();
+                let at = self.position(task);
                 self.take_of_task(at, event);
             }
         }
+    }
+
+    fn position(&self, task: &TaskId) -> usize {
+        let mut tasks = self.design.tasks.iter();
+        tasks.position(|design| design.id == *task).unwrap()
     }
 
     fn take_of_batch(&mut self, event: &BatchEvent) {
@@ -75,10 +90,16 @@ impl<'d> Ledger<'d> {
                 assert!(!self.stages[*stage].under_way, "stage {stage} begins twice");
                 self.stages[*stage].under_way = true;
             }
-            BatchEvent::StageEnded { stage, success, .. } => {
+            BatchEvent::StageEnded {
+                stage,
+                success,
+                merge_status,
+            } => {
                 assert!(self.stages[*stage].under_way, "stage {stage} never began");
                 assert!(self.stage_is_over(*stage), "stage {stage} is not over");
-                assert_eq!(*success, self.stage_went_well(*stage), "stage {stage}");
+                let went_well = self.stage_went_well(*stage) && self.is_stage_proved(*stage);
+                assert_eq!(*success, went_well, "stage {stage}");
+                assert_eq!(*merge_status, self.merge_status(*stage), "stage {stage}");
                 self.stages[*stage].under_way = false;
             }
             BatchEvent::FellBack { stage: None, .. } => {
@@ -96,7 +117,16 @@ impl<'d> Ledger<'d> {
             }
             BatchEvent::CancelRequested { .. } => self.course = Course::Cancelled,
             BatchEvent::GaveUp { .. } => self.course = Course::GivenUp,
-            BatchEvent::Merging => self.course = Course::Merging,
+            BatchEvent::Merging => {
+                let mut news = self.tasks.iter().filter(|task| !task.excused);
+                let broken = news.any(|task| self.breaks_a_rule(task));
+                assert!(!broken, "it should have given up");
+                self.course = Course::Merging;
+            }
+            BatchEvent::Landing => self.course = Course::Landing,
+            BatchEvent::LandingAsked { .. } | BatchEvent::Validating { stage: None } => {
+                self.course = Course::Merging;
+            }
             BatchEvent::Reopened => {
                 self.course = Course::Running;
                 for task in &mut self.tasks {
@@ -120,12 +150,19 @@ impl<'d> Ledger<'d> {
         if was == Now::Built {
             assert_eq!(self.built.remove(0), at, "woven in the order they finished");
         }
-        assert!(
-            !was.is_end() || *event == TaskEvent::Retried,
-            "{at} ended twice: {event:?}"
-        );
-        if *event == TaskEvent::Retried {
+        let asked_again = matches!(event, TaskEvent::Retried | TaskEvent::Resolved { .. });
+        if asked_again {
+            assert_eq!(self.course, Course::Running, "nobody can help it now");
             self.forget_fallback(at);
+            self.asked_again();
+        } else if was.is_success() {
+            self.check_leaving(at, event);
+        } else {
+            assert!(!was.is_end(), "{at} ended twice: {event:?}");
+        }
+        if let (TaskEvent::Resolved { .. }, Some(stage)) = (event, self.design.tasks[at].stage) {
+            // Nothing of it starts, and it ends once more.
+            self.stages[stage].under_way = true;
         }
         let may_move = was == Now::Built || !self.fell_back;
         let requeued = matches!(event, TaskEvent::Requeued { .. });
@@ -148,6 +185,7 @@ impl<'d> Ledger<'d> {
                     "{at} is woven without what it needs"
                 );
                 self.woven.push(at);
+                self.take_woven(at);
             }
             _ => {}
         }
@@ -183,8 +221,9 @@ impl<'d> Ledger<'d> {
     }
 
     fn stage_went_well(&self, stage: usize) -> bool {
-        self.of_stage(stage)
-            .all(|now| now.is_success() || now == Now::Cancelled)
+        let mut tasks = self.of_stage(stage);
+        let all_well = tasks.all(|now| now.is_success() || now == Now::Cancelled);
+        all_well && !self.is_stage_unproved(stage)
     }
 
     fn check_start(&mut self, at: usize, attempt: u32) {
@@ -211,6 +250,9 @@ impl<'d> Ledger<'d> {
                 self.design.failed_stage == FailedStage::GoesOn || self.stage_went_well(stage),
                 "{at} starts although stage {stage} failed"
             );
+        }
+        if let Some(stage) = design.stage {
+            self.check_proved_before(stage);
         }
         let begun = design
             .stage
@@ -302,47 +344,42 @@ impl<'d> Ledger<'d> {
         assert_eq!(basis, expected, "the basis of {at}");
     }
 
-    pub(crate) fn check_end(&self, status: &BatchStatus) {
+    fn breaks_a_rule(&self, task: &Account) -> bool {
         let settings = &self.design.settings;
-        assert!(
-            self.tasks.iter().all(|task| task.now.is_end()),
-            "every task has an ending"
-        );
-        assert!(!self.tasks.iter().any(|task| task.now.is_pending()));
+        (task.now.is_failure() && settings.on_failure == OnFailure::Stop)
+            || (task.now == Now::Conflicted && settings.on_conflict == OnConflict::Fail)
+    }
+
+    fn is_a_rule_broken(&self) -> bool {
+        self.tasks.iter().any(|task| self.breaks_a_rule(task))
+    }
+
+    pub(crate) fn check_end(&self, status: &BatchStatus) {
+        for (at, task) in self.tasks.iter().enumerate() {
+            assert!(task.now.is_end(), "every task has an ending");
+            assert!(
+                !task.now.is_success() || self.needs_are_met(at),
+                "{at} is in without what it needs"
+            );
+        }
         assert!(
             !self.stages.iter().any(|stage| stage.under_way),
             "every stage is told to end"
         );
-        let breaks_rule = |task: &Account| {
-            (task.now.is_failure() && settings.on_failure == OnFailure::Stop)
-                || (task.now == Now::Conflicted && settings.on_conflict == OnConflict::Fail)
-        };
-        let broken = self.tasks.iter().any(breaks_rule);
-        let newly_broken = self
-            .tasks
-            .iter()
-            .any(|task| breaks_rule(task) && !task.excused);
-        assert!(
-            !newly_broken || matches!(self.course, Course::GivenUp | Course::Cancelled),
-            "it should have given up"
-        );
-        let stage_failed = self.design.failed_stage == FailedStage::StopsThePlan
-            && (0..self.stages.len()).any(|stage| !self.stage_went_well(stage));
-        let merged = !self.woven.is_empty();
-        let needless = self.tasks.iter().all(|task| task.now == Now::Unchanged);
-        let expected = if self.course == Course::Cancelled {
-            "cancelled"
-        } else if self.course == Course::Merging && !broken && !stage_failed && (merged || needless)
-        {
-            "completed"
-        } else {
-            "failed"
+        let expected = match self.course {
+            Course::Cancelled => "cancelled",
+            Course::GivenUp => "failed",
+            _ if self.went_well() => "completed",
+            _ => "failed",
         };
         assert_eq!(
             status.as_str(),
             expected,
             "the batch is what became of its tasks"
         );
+        if matches!(self.course, Course::Merging | Course::Landing) {
+            self.check_landed();
+        }
     }
 }
 

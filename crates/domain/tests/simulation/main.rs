@@ -12,6 +12,7 @@
 mod account;
 mod dice;
 mod ledger;
+mod truth;
 mod world;
 
 use std::collections::BTreeMap;

@@ -2,9 +2,15 @@
 //!
 //! Knows nothing of the rules; the ledger checks them.
 
-use std::collections::BTreeMap;
+mod closing;
+mod people;
 
-use pleach_domain::batch::{AttemptEnding, Batch, Chance, Design, Message, WeaveEnding};
+use std::collections::{BTreeMap, BTreeSet};
+
+use closing::Probe;
+use pleach_domain::batch::{
+    AttemptEnding, Batch, BatchStatus, Chance, Design, Message, WeaveEnding,
+};
 use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_domain::schedule::{Action, schedule};
@@ -12,6 +18,7 @@ use pleach_domain::task_state::{Commit, Ending, TaskState};
 
 use crate::dice::Dice;
 use crate::ledger::Ledger;
+use crate::truth::Truth;
 
 /// The process died.
 struct Crash;
@@ -25,19 +32,42 @@ enum Weaver {
     Thread,
 }
 
+/// Something that is under way and comes to an end some time.
+#[derive(Clone, Copy)]
+enum UnderWay {
+    Agent(usize),
+    Pause(usize),
+    Weave(usize),
+    Probe(u32),
+    Landing,
+}
+
 pub(crate) struct World<'d> {
     dice: Dice,
-    salt: u64,
+    truth: Truth,
     design: &'d Design,
     /// What the process has in memory.
     batch: Batch,
     agents: BTreeMap<usize, Option<AttemptEnding>>,
     weaving: Option<usize>,
     weaver: Weaver,
+    /// Runs of the tests, by their number.
+    probes: BTreeMap<u32, Probe>,
+    runs: u32,
+    probers: usize,
+    landing: bool,
     /// What is on disk: one transaction after the other, and results nobody has read yet.
     log: Vec<Event>,
     results: BTreeMap<usize, AttemptEnding>,
+    /// The trees that the tests passed on once.
+    greens: BTreeSet<String>,
+    /// What everything is woven onto, and how many there were.
+    base: String,
+    bases: usize,
+    resolutions: usize,
     ledger: Ledger<'d>,
+    /// How seldom agents and weaving fail, in percent.
+    calm: usize,
     crashes_left: usize,
     limits_left: usize,
     wishes_left: usize,
@@ -47,16 +77,26 @@ pub(crate) struct World<'d> {
 
 impl<'d> World<'d> {
     pub(crate) fn new(mut dice: Dice, design: &'d Design) -> Self {
+        let truth = Truth::new(dice.number());
         Self {
-            salt: dice.number(),
+            truth,
             design,
             batch: Batch::new(design.clone()),
             agents: BTreeMap::new(),
             weaving: None,
             weaver: dice.pick(&[Weaver::Loop, Weaver::Thread]),
+            probes: BTreeMap::new(),
+            runs: 0,
+            probers: 1 + dice.below(4),
+            landing: false,
             log: Vec::new(),
             results: BTreeMap::new(),
-            ledger: Ledger::new(design),
+            greens: BTreeSet::new(),
+            base: "base 0".into(),
+            bases: 0,
+            resolutions: 0,
+            ledger: Ledger::new(design, truth),
+            calm: dice.pick(&[0, 60, 95]),
             crashes_left: dice.below(4),
             limits_left: dice.below(8),
             wishes_left: dice.pick(&[0, 0, 1, 2, 5]),
@@ -77,7 +117,7 @@ impl<'d> World<'d> {
     pub(crate) fn live(mut self) -> Vec<Event> {
         let mut alive = self.store(vec![Event::Batch(BatchEvent::Started)]);
         // Every step ends something or uses up a wish, a limit or a crash.
-        let steps = 60 * (self.design.tasks.len() + 2) * (self.reopenings_left + 1);
+        let steps = 120 * (self.design.tasks.len() + 2) * (self.reopenings_left + 1);
         for _ in 0..steps {
             if alive.is_err() {
                 alive = self.recover();
@@ -104,6 +144,12 @@ impl<'d> World<'d> {
             "all that was built was woven or left out"
         );
         assert!(self.weaving.is_none(), "nothing is being woven");
+        assert!(self.probes.is_empty(), "no test outlives its batch");
+        assert!(!self.landing, "nothing is being landed");
+        for at in 0..self.batch.tasks.len() {
+            let done = self.batch.is_done(at);
+            assert_eq!(done, self.ledger.is_done(at), "whether {at} is done");
+        }
         assert!(
             self.replayed() == self.batch,
             "replay equals the live state"
@@ -156,6 +202,9 @@ impl<'d> World<'d> {
     fn recover(&mut self) -> OrCrash {
         self.crashes_left = self.crashes_left.saturating_sub(1);
         self.weaving = None;
+        self.probes.clear();
+        self.landing = false;
+        self.runs = self.batch.last_run();
         if self.aloud {
             println!("the process dies");
         }
@@ -189,6 +238,7 @@ impl<'d> World<'d> {
                 self.take(action)?;
             }
             if self.log.len() == before {
+                self.stop_forgotten_probes();
                 return Ok(());
             }
         }
@@ -221,29 +271,53 @@ impl<'d> World<'d> {
                 Ok(())
             }
             Action::Note(event) => self.store(vec![Event::Batch(event)]),
+            Action::Prove => self.prove(),
+            Action::StopProving => {
+                self.probes.clear();
+                Ok(())
+            }
+            Action::Land => {
+                self.publish()?;
+                self.landing = true;
+                Ok(())
+            }
             Action::Finish(event) => self.finish(event),
         }
     }
 
     fn finish(&mut self, event: BatchEvent) -> OrCrash {
-        if let Some(tip) = self
-            .batch
-            .tip
-            .clone()
-            .filter(|_| self.batch.published.is_none())
-        {
-            let branch = "pleach/batch".to_owned();
-            self.store(vec![Event::Batch(BatchEvent::Published { branch, tip })])?;
+        // What a person stopped may have got there all the same.
+        if std::mem::take(&mut self.landing) && self.dice.one_in(2) {
+            return self.lands();
         }
+        self.publish()?;
         for at in 0..self.batch.tasks.len() {
-            let task = &self.batch.tasks[at];
-            if matches!(task.state, TaskState::Ended(Ending::Conflicted { .. })) {
+            let ending = self.batch.tasks[at].state.ending();
+            if let Some(Ending::Conflicted { commit, .. } | Ending::Invalid { commit, .. }) = ending
+            {
                 let branch = format!("pleach/task-{at}");
-                let commit = Commit(format!("left out {at}"));
+                let commit = commit.clone();
                 self.happened(at, TaskEvent::Published { branch, commit })?;
             }
         }
         self.store(vec![Event::Batch(event)])
+    }
+
+    /// The branch of the batch is there exactly if something is woven and nobody wants it gone.
+    fn publish(&mut self) -> OrCrash {
+        let rollback = BatchStatus::Cancelling {
+            rollback: Rollback::Remove,
+        };
+        let tip = self.batch.tip.clone();
+        let wanted = !self.batch.woven.is_empty() && self.batch.status != rollback;
+        if !wanted && self.batch.published.is_some() {
+            self.store(vec![Event::Batch(BatchEvent::Unpublished)])?;
+        }
+        if let Some(tip) = tip.filter(|_| wanted && self.batch.published.is_none()) {
+            let branch = "pleach/batch".to_owned();
+            self.store(vec![Event::Batch(BatchEvent::Published { branch, tip })])?;
+        }
+        Ok(())
     }
 
     fn id(&self, at: usize) -> TaskId {
@@ -257,11 +331,11 @@ impl<'d> World<'d> {
 
     /// The same strands give the same result, however often they are woven.
     fn weave(&mut self, at: usize) -> OrCrash {
-        let task = &self.batch.tasks[at];
-        let mut dice = Dice::new(self.salt ^ (u64::from(task.attempts) * 100 + at as u64));
+        let mut dice = self.truth.dice(&["weave", self.version(at)]);
+        let calm = dice.below(100) < self.calm;
         let ending = match dice.below(30) {
-            0 => WeaveEnding::Failed("no room".into()),
-            1..6 => WeaveEnding::Conflict {
+            0 if !calm => WeaveEnding::Failed("no room".into()),
+            1..6 if !calm => WeaveEnding::Conflict {
                 files: vec!["f".into()],
                 with: Vec::new(),
             },
@@ -289,7 +363,9 @@ impl<'d> World<'d> {
             return AttemptEnding::Stopped;
         }
         let error = || "exit 1".to_owned();
-        match self.dice.below(24) {
+        let throw = self.dice.below(24);
+        let calm = self.dice.below(100) < self.calm;
+        match if calm { 23 } else { throw } {
             0..3 => AttemptEnding::Unchanged,
             3..6 => AttemptEnding::Failed(error()),
             6 => AttemptEnding::Hopeless(error()),
@@ -301,7 +377,7 @@ impl<'d> World<'d> {
                 AttemptEnding::Limited(error(), stated)
             }
             _ => AttemptEnding::Built {
-                commit: Commit(format!("{at}")),
+                commit: Commit(format!("{at}.{}", self.batch.tasks[at].attempts)),
                 files: vec![format!("f{at}")],
             },
         }
@@ -318,15 +394,10 @@ impl<'d> World<'d> {
             self.wishes_left -= 1;
             return self.somebody_wants();
         }
-        let pausing = |at: &usize| {
-            let state = &self.batch.tasks[*at].state;
-            matches!(state, TaskState::Resting { .. } | TaskState::Limited { .. })
-        };
-        let mut ending: Vec<usize> = self.agents.keys().copied().collect();
-        ending.extend((0..self.batch.tasks.len()).filter(pausing));
-        ending.extend(self.weaving);
-        if let Some(at) = (!ending.is_empty()).then(|| self.dice.pick(&ending)) {
-            return self.comes_to_an_end(at);
+        let under_way = self.under_way();
+        if !under_way.is_empty() {
+            let one = self.dice.pick(&under_way);
+            return self.comes_to_an_end(one);
         }
         let waiting = self.batch.tasks.iter();
         let waiting = waiting.filter(|task| task.state == TaskState::Waiting);
@@ -339,58 +410,43 @@ impl<'d> World<'d> {
         self.hear(Message::Approve)
     }
 
-    /// An agent, a weave or a pause ends.
-    fn comes_to_an_end(&mut self, at: usize) -> OrCrash {
-        if self.weaving == Some(at) {
-            self.weaving = None;
-            return self.weave(at);
-        }
-        let Some(agent) = self.agents.remove(&at) else {
-            let id = self.id(at);
-            return self.hear(Message::Rested(id));
+    fn under_way(&self) -> Vec<UnderWay> {
+        let pausing = |at: &usize| {
+            let state = &self.batch.tasks[*at].state;
+            matches!(state, TaskState::Resting { .. } | TaskState::Limited { .. })
         };
-        let ending = agent.unwrap_or_else(|| self.draw_ending(at));
-        if self.dice.one_in(5) {
-            // It is over, and its result is on disk, but nobody has heard of it.
-            self.agents.insert(at, Some(ending));
-            return Ok(());
-        }
-        self.attempt_ended(at, ending)
+        let pauses = (0..self.batch.tasks.len()).filter(pausing);
+        let agents = self.agents.keys().copied().map(UnderWay::Agent);
+        agents
+            .chain(pauses.map(UnderWay::Pause))
+            .chain(self.weaving.map(UnderWay::Weave))
+            .chain(self.probes.keys().copied().map(UnderWay::Probe))
+            .chain(self.landing.then_some(UnderWay::Landing))
+            .collect()
     }
 
-    /// A person acts, at a good time or a bad one; or a message comes twice.
-    fn somebody_wants(&mut self) -> OrCrash {
-        let tasks = self.design.tasks.len();
-        if tasks == 0 {
-            return self.hear(Message::Cancel(Rollback::Keep));
+    fn comes_to_an_end(&mut self, one: UnderWay) -> OrCrash {
+        match one {
+            UnderWay::Agent(at) => {
+                let agent = self.agents.remove(&at).flatten();
+                let ending = agent.unwrap_or_else(|| self.draw_ending(at));
+                if self.dice.one_in(5) {
+                    // It is over, and its result is on disk, but nobody has heard of it.
+                    self.agents.insert(at, Some(ending));
+                    return Ok(());
+                }
+                self.attempt_ended(at, ending)
+            }
+            UnderWay::Pause(at) => {
+                let id = self.id(at);
+                self.hear(Message::Rested(id))
+            }
+            UnderWay::Weave(at) => {
+                self.weaving = None;
+                self.weave(at)
+            }
+            UnderWay::Probe(number) => self.probe_ends(number),
+            UnderWay::Landing => self.landing_ends(),
         }
-        let at = self.dice.below(tasks);
-        let task = self.id(at);
-        let rollback = self.dice.pick(&[Rollback::Keep, Rollback::Remove]);
-        match self.dice.below(12) {
-            0..5 => self.hear(Message::CancelTask(task)),
-            5 => self.hear(Message::Cancel(rollback)),
-            6 => self.hear(Message::Approve),
-            7 => self.hear(Message::CannotStart(task, "nobody consents".into())),
-            8 => self.hear(Message::Rested(task)),
-            9 if !self.agents.contains_key(&at) => self.attempt_ended(at, AttemptEnding::TimedOut),
-            10 if self.batch.built.is_empty() => self.hear(Message::WeaveEnded(
-                task,
-                WeaveEnding::Woven(Commit("late".into())),
-            )),
-            _ => self.hear(Message::Retry(vec![task])),
-        }
-    }
-
-    fn reopen(&mut self, alive: &mut OrCrash) -> bool {
-        let some = (0..self.design.tasks.len()).filter(|_| self.dice.one_in(2));
-        let some: Vec<TaskId> = some.map(|at| self.design.tasks[at].id.clone()).collect();
-        let events = self.batch.decide(Message::Retry(some));
-        if self.reopenings_left == 0 || events.is_empty() {
-            return false;
-        }
-        self.reopenings_left -= 1;
-        *alive = self.store(events);
-        true
     }
 }

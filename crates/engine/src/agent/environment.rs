@@ -27,7 +27,7 @@ const ALLOWED: [&str; 16] = [
 ];
 
 /// The variables that are allowed, those named besides included, and what is said.
-pub(super) fn environment(
+pub(crate) fn environment(
     besides: &[String],
     identity: &Identity,
     model: Option<&str>,

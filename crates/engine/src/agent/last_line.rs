@@ -1,6 +1,12 @@
-//! The last line that a program printed, fit to be shown.
+//! The end of what a program printed, and its last line fit to be shown.
 //!
 //! Whatever the program printed, what comes out is one plain line.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use super::TAIL;
 
 /// So many characters are shown of it.
 const SHOWN: usize = 200;
@@ -16,6 +22,20 @@ pub(crate) fn last_line(output: &[u8]) -> Option<String> {
     }
     let cut: String = line.chars().take(SHOWN - 1).collect();
     Some(cut + "…")
+}
+
+/// The end of a log; empty if there is none.
+pub(crate) fn tail(log: &Path) -> Vec<u8> {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = File::open(log)?;
+        let length = file.metadata()?.len();
+        let most = TAIL as u64;
+        file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().unwrap_or_default()
 }
 
 fn plain(line: &str) -> String {

@@ -27,6 +27,19 @@ pub(super) struct Staged {
     pub(super) large: Vec<PathBuf>,
 }
 
+impl Staged {
+    /// Itself, if nothing was left out for want of a way to store it.
+    pub(super) fn whole(self) -> Result<Self, CaptureError> {
+        if let Some(path) = self.special.first() {
+            return Err(CaptureError::Special { path: path.clone() });
+        }
+        match self.large.first() {
+            Some(path) => Err(CaptureError::LargeFile { path: path.clone() }),
+            None => Ok(self),
+        }
+    }
+}
+
 /// A private index that begins as the basis.
 pub(super) struct Staging<'a> {
     pub(super) store: &'a Store,

@@ -14,14 +14,6 @@ use super::error::{ConfigError, Origin};
 pub(super) trait Word: Copy + PartialEq + 'static {
     /// Each word with what it means.
     const WORDS: &'static [(&'static str, Self)];
-
-    /// The word for it.
-    fn written(self) -> &'static str {
-        let mut words = Self::WORDS.iter();
-        words
-            .find_map(|(word, value)| (*value == self).then_some(*word))
-            .expect("every value has a word")
-    }
 }
 
 /// A table whose values are taken out one by one.

@@ -2,6 +2,7 @@
 //!
 //! Knows no history but the event at hand; the same code runs live and when the tables are made anew.
 
+use pleach_domain::bisect::Run;
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
@@ -57,7 +58,10 @@ impl Subject {
     pub(super) fn follow(&self, connection: &Connection, stored: &StoredEvent) -> Result<(), Stop> {
         match &stored.event {
             Event::Task { task, event } => self.follow_task(connection, stored, task, event),
-            Event::Batch(event) => Ok(self.follow_batch(connection, stored.at, event)?),
+            Event::Batch(event) => {
+                remember(connection, stored.seq, event)?;
+                Ok(self.follow_batch(connection, stored.at, event)?)
+            }
         }
     }
 
@@ -80,7 +84,7 @@ impl Subject {
                  WHERE batch = ?1 AND task = ?2",
                 params![self.id, name, at, seq],
             ),
-            TaskEvent::Retried => connection.execute(
+            TaskEvent::Retried | TaskEvent::Resolved { .. } => connection.execute(
                 "UPDATE batch_task SET live = 1 WHERE batch = ?1 AND task = ?2",
                 params![self.id, name],
             ),
@@ -100,8 +104,10 @@ impl Subject {
     ) -> rusqlite::Result<()> {
         let (status, is_over) = match event {
             BatchEvent::Started | BatchEvent::Reopened => ("running", false),
-            BatchEvent::Merging => ("merging", false),
-            BatchEvent::Completed => ("completed", true),
+            BatchEvent::Merging | BatchEvent::LandingAsked { .. } => ("merging", false),
+            BatchEvent::Validating { stage: None } => ("validating", false),
+            BatchEvent::Landing => ("landing", false),
+            BatchEvent::Completed { .. } => ("completed", true),
             BatchEvent::Failed { .. } => ("failed", true),
             BatchEvent::Cancelled => ("cancelled", true),
             _ => return Ok(()),
@@ -136,4 +142,21 @@ impl Subject {
             Err(_) => error.into(),
         }
     }
+}
+
+/// A tree that the tests are green for stays so; one that they failed on once may be the machine's fault.
+fn remember(connection: &Connection, seq: u64, event: &BatchEvent) -> rusqlite::Result<()> {
+    if let BatchEvent::Judged {
+        tree,
+        judge,
+        run: Run::Green,
+        ..
+    } = event
+    {
+        connection.execute(
+            "INSERT OR IGNORE INTO green_tree (tree, judge, seq) VALUES (?1, ?2, ?3)",
+            params![tree, judge, seq.cast_signed()],
+        )?;
+    }
+    Ok(())
 }

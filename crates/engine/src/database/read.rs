@@ -70,13 +70,23 @@ pub enum Among {
     Open,
 }
 
-/// The process of an attempt, so that nobody mistakes another one for it.
+/// What a process is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whose {
+    /// That attempt on a task.
+    Attempt(TaskId, u32),
+    /// That run of the tests.
+    Probe(u32),
+}
+
+/// What stands for the task where a process runs tests; no task has an empty id.
+pub(super) const OF_PROBES: &str = "";
+
+/// A process of a batch, so that nobody mistakes another one for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotedProcess {
-    /// The task it works on.
-    pub task: TaskId,
-    /// Which attempt that is.
-    pub attempt: u32,
+    /// What it is for.
+    pub whose: Whose,
     /// The boot of the machine that it belongs to.
     pub boot_id: String,
     /// Its process id.
@@ -171,9 +181,12 @@ impl Database {
                  FROM process WHERE batch = ?1 ORDER BY rowid",
             )?;
             let rows = select.query_map([batch], |row| {
+                let (task, number) = (task_in(row, 0)?, row.get(1)?);
                 Ok(NotedProcess {
-                    task: task_in(row, 0)?,
-                    attempt: row.get(1)?,
+                    whose: match task.as_str() {
+                        OF_PROBES => Whose::Probe(number),
+                        _ => Whose::Attempt(task, number),
+                    },
                     boot_id: row.get(2)?,
                     pid: row.get(3)?,
                     start_time: unsigned_in(row, 4)?,
@@ -181,6 +194,14 @@ impl Database {
                 })
             })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// Whether the tests were green for a tree, in whichever batch.
+    pub fn is_green(&self, tree: &str, judge: &str) -> Result<bool, DatabaseError> {
+        self.read("look up a verdict", |connection| {
+            let known = "SELECT EXISTS (SELECT 1 FROM green_tree WHERE tree = ?1 AND judge = ?2)";
+            Ok(connection.query_one(known, [tree, judge], |row| row.get(0))?)
         })
     }
 

@@ -14,8 +14,9 @@ use super::error::{DatabaseError, Stop};
 
 /// What each version added; a step that was released never changes.
 ///
-/// Batches, events and processes are facts. `batch_state` and `batch_task` follow from them.
-pub(super) const STEPS: &[&str] = &["
+/// Batches, events and processes are facts. `batch_state`, `batch_task` and `green_tree` follow from them.
+pub(super) const STEPS: &[&str] = &[
+    "
     CREATE TABLE batch (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         project TEXT NOT NULL,
@@ -62,7 +63,16 @@ pub(super) const STEPS: &[&str] = &["
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX task_of_plan ON batch_task (project, plan);
     CREATE UNIQUE INDEX live_task ON batch_task (project, plan, task) WHERE live;
-"];
+",
+    "
+    CREATE TABLE green_tree (
+        tree TEXT NOT NULL,
+        judge TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        PRIMARY KEY (tree, judge)
+    ) STRICT, WITHOUT ROWID;
+",
+];
 
 /// Brings the database to the version of `steps`, with a copy first if there is anything to lose.
 pub(super) fn migrate(

@@ -3,7 +3,7 @@
 //! Knows the shapes of their interface, version 1. It opens pull requests without any commit, so that is looked at
 //! before.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::client::{Client, Question};
 use super::github::Told;
@@ -11,7 +11,6 @@ use super::url::{escaped, escaped_path};
 use super::{Draft, Forge, ForgeError, Project, PullRequest};
 
 const LOOKING: &str = "look for a pull request";
-const COMPARING: &str = "compare branches";
 const OPENING: &str = "open a pull request";
 const UPDATING: &str = "update a pull request";
 
@@ -35,36 +34,14 @@ impl Gitea {
 
     /// Says why one could not be opened, where the forge would not.
     fn check(&self, draft: &Draft) -> Result<(), ForgeError> {
-        let (head, base) = (draft.head.clone(), draft.base.clone());
-        let look = |target: String| {
-            self.client.ask(&Question {
-                doing: COMPARING,
-                method: "GET",
-                target,
-                body: None,
-            })
-        };
-        let branch = look(format!("{}/branches/{}", self.project, escaped_path(&base)))?;
-        if branch.status == 404 {
-            let host = self.client.host();
-            return Err(ForgeError::BaseMissing { host, base });
-        }
-        self.client.read::<Value>(COMPARING, &branch)?;
-        let commits = look(format!(
-            "{}/commits?sha={}&not={}&limit=1&stat=false&verification=false&files=false",
-            self.project,
-            escaped(&head),
-            escaped(&base)
-        ))?;
-        if commits.status == 404 {
-            let host = self.client.host();
-            return Err(ForgeError::HeadMissing { host, head });
-        }
-        let commits: Vec<Value> = self.client.read(COMPARING, &commits)?;
-        if commits.is_empty() {
-            return Err(ForgeError::NothingToLand { head, base });
-        }
-        Ok(())
+        let (project, base) = (&self.project, &draft.base);
+        let branch = format!("{project}/branches/{}", escaped_path(base));
+        let commits = format!(
+            "{project}/commits?sha={}&not={}&limit=1&stat=false&verification=false&files=false",
+            escaped(&draft.head),
+            escaped(base)
+        );
+        self.client.check_between(draft, branch, commits)
     }
 }
 

@@ -4,14 +4,13 @@
 //! that are not there, so that is looked at before.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::client::{Client, Question};
 use super::url::escaped;
 use super::{Draft, Forge, ForgeError, Project, PullRequest};
 
 const LOOKING: &str = "look for a merge request";
-const COMPARING: &str = "compare branches";
 const OPENING: &str = "open a merge request";
 const UPDATING: &str = "update a merge request";
 
@@ -53,32 +52,11 @@ impl GitLab {
 
     /// Says why one could not be opened, where the forge would not.
     fn check(&self, draft: &Draft) -> Result<(), ForgeError> {
-        let (head, base) = (draft.head.clone(), draft.base.clone());
-        let look = |target: String| {
-            self.client.ask(&Question {
-                doing: COMPARING,
-                method: "GET",
-                target: format!("{}/repository/{target}", self.project),
-                body: None,
-            })
-        };
-        let branch = look(format!("branches/{}", escaped(&base)))?;
-        if branch.status == 404 {
-            let host = self.client.host();
-            return Err(ForgeError::BaseMissing { host, base });
-        }
-        self.client.read::<Value>(COMPARING, &branch)?;
-        let between = escaped(&format!("{base}..{head}"));
-        let commits = look(format!("commits?ref_name={between}&per_page=1"))?;
-        if commits.status == 404 {
-            let host = self.client.host();
-            return Err(ForgeError::HeadMissing { host, head });
-        }
-        let commits: Vec<Value> = self.client.read(COMPARING, &commits)?;
-        if commits.is_empty() {
-            return Err(ForgeError::NothingToLand { head, base });
-        }
-        Ok(())
+        let repository = format!("{}/repository", self.project);
+        let branch = format!("{repository}/branches/{}", escaped(&draft.base));
+        let between = escaped(&format!("{}..{}", draft.base, draft.head));
+        let commits = format!("{repository}/commits?ref_name={between}&per_page=1");
+        self.client.check_between(draft, branch, commits)
     }
 }
 

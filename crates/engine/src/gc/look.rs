@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use pleach_domain::task_state::{Ending, TaskState};
+
 use super::{Broom, Find, GcError, What};
 use crate::database::{Among, BatchFilter, now};
 use crate::git::{CommitId, ref_segment};
@@ -34,6 +36,7 @@ impl Broom<'_> {
         let mut finds = Vec::new();
         for batch in over.values() {
             self.look_at_trees(batch, &mut finds);
+            self.look_at_resolutions(batch, &mut finds);
         }
         let kept = list(self.store, self.database)?;
         self.look_at_kept(&over, &kept, &mut finds);
@@ -83,6 +86,29 @@ impl Broom<'_> {
                     },
                 });
             }
+        }
+    }
+
+    /// The folder of a resolution is in use as long as there is a conflict to resolve, unless it is as old as
+    /// work that nobody needs.
+    fn look_at_resolutions(&self, batch: &Over, finds: &mut Vec<Find>) {
+        let stored = &batch.stored;
+        for (task, state) in stored.batch.tasks.iter().enumerate() {
+            let Some((path, age)) = stored.desk(self.state, self.store, task).folder() else {
+                continue;
+            };
+            let age = age.min(batch.age);
+            let conflicted = matches!(state.state, TaskState::Ended(Ending::Conflicted { .. }));
+            if conflicted && age <= self.keep {
+                continue;
+            }
+            finds.push(Find {
+                batch: Some(stored.id),
+                name: format!("{}, resolved by hand", state.design.id),
+                age: Some(age),
+                bytes: Some(bytes_below(&path)),
+                what: What::Resolution { task, path },
+            });
         }
     }
 
@@ -234,7 +260,7 @@ pub fn empty_folders(
 /// Worktrees go first: what is in them is kept then, and their branches are free.
 fn order(what: &What) -> u8 {
     match what {
-        What::Worktree { .. } => 0,
+        What::Worktree { .. } | What::Resolution { .. } => 0,
         What::KeptWork { .. } => 1,
         What::Branch { .. } => 2,
         What::Transcripts { .. } => 3,

@@ -159,6 +159,25 @@ impl Checkout {
         })
     }
 
+    /// The branch of a remote that a local one follows, if it does.
+    pub(crate) fn upstream_on(
+        &self,
+        git: &Git,
+        remote: &str,
+        branch: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let format = "--format=%(upstream:remotename)%0a%(upstream:remoteref)";
+        let call = git.call(Place::Users(&self.folder));
+        let printed = call.args(["for-each-ref", format, branch]).output()?;
+        let printed = String::from_utf8_lossy(&printed);
+        let mut lines = printed.lines();
+        let is_there = lines.next() == Some(remote);
+        let there = lines
+            .next()
+            .and_then(|name| name.strip_prefix("refs/heads/"));
+        Ok(there.filter(|_| is_there).map(str::to_owned))
+    }
+
     /// Whether a commit is another one or comes before it.
     pub(crate) fn is_ancestor(
         &self,

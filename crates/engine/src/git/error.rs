@@ -34,6 +34,12 @@ pub enum GitError {
         /// The command that was run.
         what: String,
     },
+    /// Somebody wanted it stopped.
+    #[error("git {what} was stopped")]
+    Stopped {
+        /// The command that was run.
+        what: String,
+    },
     /// Git printed something that it never should.
     #[error("git {what} printed something unexpected: {printed:?}")]
     Garbled {

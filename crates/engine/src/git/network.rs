@@ -12,12 +12,15 @@ use super::credential_helper::{NOTES, Outcome, PASSWORD, SERVER, USER, outcome};
 use super::credentials::{Login, Logins};
 use super::store_error::{LoginProblem, StoreError};
 use super::{Call, Output, Store, os_str};
+use crate::process::Cancel;
 
 /// Asks nobody anything.
 pub(super) const SSH: &str = "ssh -oBatchMode=yes";
 
 /// A large history may take its time; one that stalls is given up earlier.
-const DEADLINE: Duration = Duration::from_hours(2);
+pub(super) const FETCHED_WITHIN: Duration = Duration::from_hours(2);
+pub(super) const PUSHED_WITHIN: Duration = Duration::from_mins(30);
+pub(super) const ANSWERED_WITHIN: Duration = Duration::from_mins(2);
 const STALLED: [(&str, &str); 2] = [("http.lowSpeedLimit", "100"), ("http.lowSpeedTime", "60")];
 
 /// How the user's git reaches servers; the rest of its environment stays out.
@@ -66,6 +69,8 @@ pub(super) struct Line<'l> {
     pub(super) settings: Vec<(String, String)>,
     /// The store that it is for.
     pub(super) store: &'l Store,
+    /// Whoever cancels this ends what is under way.
+    pub(super) stop: Option<&'l Cancel>,
 }
 
 /// How a call that spoke to the server ended.
@@ -79,8 +84,8 @@ pub(super) struct Spoken {
 
 impl Line<'_> {
     /// Runs a call that speaks to the server; a login that lacks or does not fit is told apart.
-    pub(super) fn run(&self, call: Call) -> Result<Vec<u8>, StoreError> {
-        let spoken = self.speak(call)?;
+    pub(super) fn run(&self, call: Call, within: Duration) -> Result<Vec<u8>, StoreError> {
+        let spoken = self.speak(call, within)?;
         match spoken.output.code {
             0 => Ok(spoken.output.stdout),
             _ => Err(self.why(&spoken)),
@@ -88,12 +93,12 @@ impl Line<'_> {
     }
 
     /// Runs a call that speaks to the server, whatever comes of it.
-    pub(super) fn speak(&self, call: Call) -> Result<Spoken, StoreError> {
+    pub(super) fn speak(&self, call: Call, within: Duration) -> Result<Spoken, StoreError> {
         let server = self.address.http_host();
         let login = server.and_then(|server| self.logins.find(server, self.written));
         let notes = self.store.scratch_file()?;
         let call = self.prepared(call, login.as_ref(), notes.path());
-        let output = call.run()?;
+        let output = call.deadline(within).run()?;
         let told = fs::read_to_string(notes.path()).unwrap_or_default();
         Ok(Spoken {
             output,
@@ -133,7 +138,7 @@ impl Line<'_> {
         let mut call = call
             .with_users_config()
             .inherit(&USERS_OWN)
-            .deadline(DEADLINE)
+            .stopped_by(self.stop)
             .env(NOTES, notes);
         let mut settings: Vec<(String, Vec<u8>)> = Vec::new();
         let mut set = |key: &str, value: &[u8]| settings.push((key.to_owned(), value.to_vec()));

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::address::{Address, UserInfo};
 use super::checkout::Checkout;
 use super::credentials::Logins;
-use super::network::Line;
+use super::network::{ANSWERED_WITHIN, FETCHED_WITHIN, Line};
 use super::store::{FETCH, Project, REMOTE_HEAD, RemoteProject, make_home};
 use super::users_config::UsersConfig;
 use super::{CommitId, Git, GitError, Place, Store, StoreError, parse_id};
@@ -28,9 +28,9 @@ enum Upstream {
 }
 
 /// What a server says about its branches before anything is fetched.
-struct Announced {
+pub(super) struct Announced {
     /// The branch that it means when nobody names one.
-    branch: Option<String>,
+    pub(super) branch: Option<String>,
     commit: Option<CommitId>,
 }
 
@@ -69,7 +69,8 @@ impl Store {
     }
 
     fn clone_all(&mut self, logins: &Logins) -> Result<(), StoreError> {
-        let announced = self.announced(logins)?;
+        let (address, written) = self.server()?;
+        let announced = announced(&self.line(&address, &written, logins))?;
         if let Project::Remote(remote) = &mut self.project {
             let is_long = |id: &CommitId| id.as_str().len() == 64;
             let is_long = announced.commit.as_ref().is_some_and(is_long);
@@ -83,7 +84,8 @@ impl Store {
     /// Fetches from the project's server into `refs/remotes/origin/`; touches no other ref.
     pub fn fetch_origin(&self, logins: &Logins) -> Result<(), StoreError> {
         let _lock = self.lock("store.lock")?;
-        let announced = self.announced(logins)?;
+        let (address, written) = self.server()?;
+        let announced = announced(&self.line(&address, &written, logins))?;
         self.fetch_all(logins, &announced)
     }
 
@@ -186,27 +188,6 @@ impl Store {
         Ok(commit)
     }
 
-    /// Asks the server for the branch that it means by default.
-    fn announced(&self, logins: &Logins) -> Result<Announced, StoreError> {
-        let (address, written) = self.server()?;
-        let ask = ["ls-remote", "--symref", "--quiet", "--"];
-        let call = self.git.call(Place::Nowhere(self.home())).args(ask);
-        let call = call.args([address.as_str(), "HEAD"]);
-        let printed = self.line(&address, &written, logins).run(call)?;
-        let printed = String::from_utf8_lossy(&printed);
-        let (mut branch, mut commit) = (None, None);
-        for line in printed.lines() {
-            let Some((value, "HEAD")) = line.split_once('\t') else {
-                continue;
-            };
-            match value.strip_prefix("ref: ") {
-                Some(name) => branch = name.strip_prefix("refs/heads/").map(str::to_owned),
-                None => commit = Some(parse_id("ls-remote", value.as_bytes())?),
-            }
-        }
-        Ok(Announced { branch, commit })
-    }
-
     fn fetch_all(&self, logins: &Logins, announced: &Announced) -> Result<(), StoreError> {
         let (address, written) = self.server()?;
         self.drop_planted_links()?;
@@ -217,7 +198,8 @@ impl Store {
             // The server's choice is no branch, so nothing else brings it.
             call = call.arg(format!("+HEAD:{}", anchor(commit)));
         }
-        self.line(&address, &written, logins).run(call)?;
+        self.line(&address, &written, logins)
+            .run(call, FETCHED_WITHIN)?;
         self.note_head(announced)
     }
 
@@ -283,8 +265,30 @@ impl Store {
             logins,
             settings: config.network(),
             store: self,
+            stop: None,
         }
     }
+}
+
+/// Asks a server for the branch that it means by default.
+pub(super) fn announced(line: &Line<'_>) -> Result<Announced, StoreError> {
+    let ask = ["ls-remote", "--symref", "--quiet", "--"];
+    let store = line.store;
+    let call = store.git.call(Place::Nowhere(store.home())).args(ask);
+    let call = call.args([line.address.as_str(), "HEAD"]);
+    let printed = line.run(call, ANSWERED_WITHIN)?;
+    let printed = String::from_utf8_lossy(&printed);
+    let (mut branch, mut commit) = (None, None);
+    for line in printed.lines() {
+        let Some((value, "HEAD")) = line.split_once('\t') else {
+            continue;
+        };
+        match value.strip_prefix("ref: ") {
+            Some(name) => branch = name.strip_prefix("refs/heads/").map(str::to_owned),
+            None => commit = Some(parse_id("ls-remote", value.as_bytes())?),
+        }
+    }
+    Ok(Announced { branch, commit })
 }
 
 fn anchor(commit: &CommitId) -> String {

@@ -2,14 +2,19 @@
 //!
 //! Knows nothing of what is tried.
 
+use std::thread;
 use std::time::Duration;
 
+use crate::process::Cancel;
+
 /// The pauses between tries: one more try than there are pauses.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Pauses {
     between: Vec<Duration>,
     /// A server that says when it wants to be asked again is waited for no longer than this.
     longest: Duration,
+    /// Whoever cancels this wants no more tries.
+    stop: Option<Cancel>,
 }
 
 impl Pauses {
@@ -19,6 +24,7 @@ impl Pauses {
         Self {
             between,
             longest: Duration::from_secs(90),
+            stop: None,
         }
     }
 
@@ -26,7 +32,33 @@ impl Pauses {
     pub fn of(between: impl IntoIterator<Item = Duration>) -> Self {
         let between: Vec<_> = between.into_iter().collect();
         let longest = between.iter().max().copied().unwrap_or_default();
-        Self { between, longest }
+        Self {
+            between,
+            longest,
+            stop: None,
+        }
+    }
+
+    /// The same, until somebody cancels: then what is tried ends, and nothing is tried again.
+    #[must_use]
+    pub fn until(self, stop: Cancel) -> Self {
+        let stop = Some(stop);
+        Self { stop, ..self }
+    }
+
+    /// What stops the tries.
+    pub(crate) fn stop(&self) -> Option<&Cancel> {
+        self.stop.as_ref()
+    }
+
+    /// Sleeps; tells whether there should be another try.
+    pub(crate) fn rest(&self, pause: Duration) -> bool {
+        if let Some(stop) = &self.stop {
+            stop.sleep(pause);
+            return !stop.is_cancelled();
+        }
+        thread::sleep(pause);
+        true
     }
 
     /// Whether it is worth waiting that long for a server.

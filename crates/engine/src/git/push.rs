@@ -6,13 +6,12 @@ mod error;
 mod told;
 
 use std::path::Path;
-use std::thread;
 use std::time::Duration;
 
 use super::address::{Address, UserInfo};
 use super::checkout::Checkout;
 use super::credentials::Logins;
-use super::network::Line;
+use super::network::{ANSWERED_WITHIN, Line, PUSHED_WITHIN};
 use super::store::Project;
 use super::{Call, CommitId, Pauses, Place, Store, StoreError, find_program, parse_id};
 
@@ -86,24 +85,17 @@ impl Store {
     ) -> Result<Pushed, PushError> {
         let (address, written) = self.push_server()?;
         let move_on = Move {
-            line: self.line(&address, &written, logins),
+            line: Line {
+                stop: pauses.stop(),
+                ..self.line(&address, &written, logins)
+            },
             commit,
             branch,
             expected,
         };
         move_on.check_name()?;
-        let mut pauses = pauses.each();
         let mut tried = Pushed::AlreadyThere;
-        loop {
-            let error = match move_on.attempt(&mut tried) {
-                Err(error) if error.may_pass() => error,
-                ended => return ended,
-            };
-            let Some(pause) = pauses.next() else {
-                return Err(error);
-            };
-            thread::sleep(pause);
-        }
+        again_and_again(pauses, || move_on.attempt(&mut tried))
     }
 
     /// The place to push to, and the login that is written into it.
@@ -129,8 +121,29 @@ impl Store {
     }
 }
 
+/// Tries something until it works, fails for good, or was tried often enough.
+pub(super) fn again_and_again<T>(
+    pauses: &Pauses,
+    mut attempt: impl FnMut() -> Result<T, PushError>,
+) -> Result<T, PushError> {
+    let mut between = pauses.each();
+    loop {
+        let error = match attempt() {
+            Err(error) if error.may_pass() => error,
+            ended => return ended,
+        };
+        match between.next() {
+            Some(pause) if pauses.rest(pause) => {}
+            _ => return Err(error),
+        }
+    }
+}
+
 /// The remote that belongs to the project: `origin`, the upstream's, or the only one.
-fn push_remote(checkout: &Checkout, call: &dyn Fn() -> Call) -> Result<Option<String>, StoreError> {
+pub(super) fn push_remote(
+    checkout: &Checkout,
+    call: &dyn Fn() -> Call,
+) -> Result<Option<String>, StoreError> {
     let names = call().arg("remote").output()?;
     let names = String::from_utf8_lossy(&names);
     let names: Vec<_> = names.lines().collect();
@@ -147,12 +160,12 @@ fn push_remote(checkout: &Checkout, call: &dyn Fn() -> Call) -> Result<Option<St
 }
 
 /// Asks the server what a branch is at.
-fn look(line: &Line<'_>, branch: &str) -> Result<Option<CommitId>, StoreError> {
+pub(super) fn look(line: &Line<'_>, branch: &str) -> Result<Option<CommitId>, StoreError> {
     let store = line.store;
     let full = format!("refs/heads/{branch}");
     let call = store.git.call(Place::Nowhere(store.home()));
     let call = call.args(["ls-remote", "--quiet", "--", line.address.as_str(), &full]);
-    let printed = line.run(call)?;
+    let printed = line.run(call, ANSWERED_WITHIN)?;
     let printed = String::from_utf8_lossy(&printed);
     // The server may know longer names that end like this one.
     let mut lines = printed.lines().filter_map(|line| line.split_once('\t'));
@@ -222,7 +235,7 @@ impl Move<'_> {
         let refspec = format!("{}:{}", self.commit, self.full_name());
         let call = self.line.store.call().args(PUSH);
         let call = call.args([self.line.address.as_str(), &refspec]);
-        let spoken = self.line.speak(call)?;
+        let spoken = self.line.speak(call, PUSHED_WITHIN)?;
         let output = &spoken.output;
         if output.code == 0 {
             return Ok(Pushed::Done);

@@ -35,8 +35,24 @@ impl Store {
         let Some(file) = found.filter(|entry| !entry.is_gitlink()) else {
             return Ok(None);
         };
-        let show = ["cat-file", "blob", &file.id];
-        self.call().args(show).output().map(Some)
+        self.read_blob(&file.id).map(Some)
+    }
+
+    /// The content of a file by its object.
+    pub(crate) fn read_blob(&self, id: &str) -> Result<Vec<u8>, GitError> {
+        self.call().args(["cat-file", "blob", id]).output()
+    }
+
+    /// The entries of a tree at some paths, in no order.
+    pub(crate) fn entries_at(
+        &self,
+        tree: &TreeId,
+        paths: &[&[u8]],
+    ) -> Result<Vec<Entry>, GitError> {
+        let list = ["ls-tree", "-r", "-z", tree.as_str()];
+        let all = parse_entries("ls-tree", &self.call().args(list).output()?)?;
+        let is_wanted = |entry: &Entry| paths.contains(&entry.path.as_slice());
+        Ok(all.into_iter().filter(is_wanted).collect())
     }
 
     /// The path and the content id of every file in a commit.

@@ -13,9 +13,13 @@ use std::time::{Duration, Instant};
 use tempfile::{Builder, NamedTempFile, TempDir};
 
 use super::{Store, StoreError};
+use crate::process::Cancel;
 
 /// A git that outlived its Pleach ends by itself, at the end of a checkout at the latest.
 const LONGEST_END: Duration = Duration::from_secs(5);
+
+/// How often somebody who may be stopped looks whether a lock is free.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// The signs of life of this process, by the store that each lies in.
 ///
@@ -32,6 +36,23 @@ impl Store {
             .open(&path)
             .and_then(|file| file.lock().map(|()| file))
             .map_err(StoreError::io("lock", &path))
+    }
+
+    /// The same; whoever cancels meanwhile is not kept waiting.
+    pub(super) fn lock_until(&self, name: &str, stop: Option<&Cancel>) -> Result<File, StoreError> {
+        let Some(stop) = stop else {
+            return self.lock(name);
+        };
+        let path = self.home().join(name);
+        let file = File::options().create(true).append(true).open(&path);
+        let file = file.map_err(StoreError::io("lock", &path))?;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::WouldBlock) if !stop.is_cancelled() => stop.sleep(LOOK_AGAIN),
+                Err(error) => return Err(StoreError::io("lock", &path)(error.into())),
+            }
+        }
     }
 
     /// A private folder that goes away with its value.

@@ -107,26 +107,50 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Names what the commits up to `tip` hold that `base` does not and that had better not be pushed.
-pub fn scan(store: &Store, base: &CommitId, tip: &CommitId) -> Result<Vec<Finding>, ScanError> {
+/// Names what the commits up to `tip` hold that had better not be pushed, and that neither the base nor any other
+/// commit that is there already has.
+pub fn scan(
+    store: &Store,
+    base: &CommitId,
+    there: &[CommitId],
+    tip: &CommitId,
+) -> Result<Vec<Finding>, ScanError> {
     let reading = Reading::of(store)?;
     let base_tree = reading.tree_of(base)?;
-    let changes = reading.changes(Some(base_tree), reading.tree_of(tip)?)?;
+    let mut known = vec![base_tree];
+    for commit in there {
+        known.push(reading.tree_of(commit)?);
+    }
+    let mut before = Vec::new();
+    let mut changes = reading.changes(Some(base_tree), reading.tree_of(tip)?)?;
+    let mut is_new_at = Vec::new();
+    for change in &changes {
+        before.extend(change.old);
+        let mut is_new = true;
+        for tree in &known[1..] {
+            let item = reading.item_at(*tree, &change.path)?;
+            is_new &= item.map(|item| item.id) != change.new.map(|new| new.id);
+            before.extend(item);
+        }
+        is_new_at.push(is_new);
+    }
+    let went = went(&changes);
+    let mut is_new_at = is_new_at.into_iter();
+    changes.retain(|_| is_new_at.next().unwrap_or(true));
     let mut scan = Scan {
         reading,
-        base: base_tree,
-        before: changes.iter().filter_map(|change| change.old).collect(),
+        known,
+        before,
         old_secrets: None,
         searched: HashSet::new(),
         told: HashSet::new(),
         findings: Vec::new(),
     };
-    let went = went(&changes);
     for change in &changes {
         scan.look_at(change, &went, None)?;
         scan.look_at_links(change, &went)?;
     }
-    scan.look_at_history(store, base, tip)?;
+    scan.look_at_history(store, base, there, tip)?;
     Ok(scan.findings)
 }
 
@@ -138,8 +162,9 @@ fn went(changes: &[Changed]) -> HashSet<ObjectId> {
 
 struct Scan {
     reading: Reading,
-    base: ObjectId,
-    /// What the base had at the paths that changed.
+    /// The trees of the base and of what is there already.
+    known: Vec<ObjectId>,
+    /// What they had at the paths that changed.
     before: Vec<Item>,
     /// The secrets that were in there; looked for when a secret is found.
     old_secrets: Option<HashSet<Vec<u8>>>,
@@ -156,18 +181,14 @@ impl Scan {
         &mut self,
         store: &Store,
         base: &CommitId,
+        there: &[CommitId],
         tip: &CommitId,
     ) -> Result<(), ScanError> {
-        let (tip, base) = (tip.as_str(), format!("^{base}"));
-        let list = [
-            "rev-list",
-            "--topo-order",
-            "--reverse",
-            "--parents",
-            tip,
-            &base,
-        ];
-        let printed = text(&store.call().args(list).output()?);
+        let tip = tip.as_str();
+        let list = ["rev-list", "--topo-order", "--reverse", "--parents", tip];
+        let known = [base].into_iter().chain(there);
+        let known = known.map(|commit| format!("^{commit}"));
+        let printed = text(&store.call().args(list).args(known).output()?);
         for line in printed.lines().filter(|line| !line.starts_with(tip)) {
             let mut ids = line
                 .split(' ')
@@ -192,7 +213,8 @@ impl Scan {
                 continue;
             };
             // A merge brings what another parent has, and a revert what the base has.
-            let mut others = trees.iter().skip(1).copied().chain([self.base]);
+            let others = trees.iter().skip(1).chain(&self.known);
+            let mut others = others.copied();
             let is_known = others.try_fold(false, |is_known, tree| {
                 let there = self.reading.item_at(tree, &change.path)?;
                 Ok::<_, WeaveError>(is_known || there.is_some_and(|there| there.id == new.id))

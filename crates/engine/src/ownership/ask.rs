@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use pleach_domain::event::Rollback;
 use pleach_domain::id::TaskId;
+use pleach_domain::task_state::Commit;
 use serde::{Deserialize, Serialize};
 
 use super::{OwnershipError, Place, SOCKET, is_owned};
@@ -33,6 +34,15 @@ pub enum Request {
     Retry {
         /// Which; none means all that did not make it.
         tasks: Vec<TaskId>,
+    },
+    /// Weave what a person made of a conflict.
+    Resolve {
+        /// Whose.
+        task: TaskId,
+        /// The commit, which the store has.
+        commit: Commit,
+        /// The commit it was made on.
+        basis: Commit,
     },
 }
 

@@ -2,6 +2,7 @@
 
 use pleach_domain::batch::Message;
 use pleach_domain::id::TaskId;
+use pleach_domain::task_state::Commit;
 
 use super::run_loop::{Effect, Loop};
 use crate::ownership::{Answer, Reply, Request};
@@ -52,6 +53,11 @@ impl Loop<'_> {
                 };
                 self.outbox.push(Effect::Answer(reply, answer));
             }
+            Request::Resolve {
+                task,
+                commit,
+                basis,
+            } => self.resolve(task, commit, basis, reply),
             Request::Cancel {
                 task: None,
                 rollback,
@@ -78,6 +84,28 @@ impl Loop<'_> {
         }
         self.decide(Message::CancelTask(task.clone()));
         self.answers.waiting.push((Awaited::TaskOver(task), reply));
+    }
+
+    /// Answered when the weaving is over, one way or the other.
+    fn resolve(&mut self, task: TaskId, commit: Commit, basis: Commit, reply: Reply) {
+        let status = &self.batch.status;
+        let is_ending = status.is_stopping() || status.is_closing();
+        let answer = match self.take_resolved(task.clone(), commit, basis) {
+            Ok(true) => {
+                self.answers.waiting.push((Awaited::TaskOver(task), reply));
+                return;
+            }
+            Ok(false) if is_ending => refused(
+                "batch_stopping",
+                "this batch is about to end; a conflict of it can be resolved once it is over",
+            ),
+            Ok(false) => {
+                let message = format!("task {task} of this batch has no conflict");
+                refused("not_conflicted", &message)
+            }
+            Err(why) => refused("bad_resolution", &why),
+        };
+        self.outbox.push(Effect::Answer(reply, answer));
     }
 
     /// Answers whoever waited for what is so by now.

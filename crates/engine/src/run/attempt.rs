@@ -18,13 +18,15 @@ use super::record::BatchRecord;
 use crate::agent::Agent;
 use crate::capture::Kept;
 use crate::causes::with_causes;
+use crate::database::Whose;
 use crate::git::{CommitId, RefsSnapshot, Store, ref_segment};
 use crate::ports::PortLease;
 use crate::process::{
     Cancel, Ending, LOG_CAP, ProcessIdentity, ProcessSpec, Record, Shim, load_record,
 };
-use crate::state_folder::StateFolder;
+use crate::state_folder::{StateFolder, private_folder};
 use crate::step::{Step, reached};
+use crate::validate::{Tests, said_in};
 use crate::worktree::{Included, Worktree, WorktreeSpec};
 
 /// What all attempts of a batch share.
@@ -44,6 +46,10 @@ pub(super) struct Workshop {
     pub(super) included: Included,
     /// The program that wraps agents.
     pub(super) wrapper: PathBuf,
+    /// Pleach's own program, which git calls back.
+    pub(super) program: PathBuf,
+    /// What proves the result.
+    pub(super) tests: Option<Tests>,
 }
 
 /// What is to be tried.
@@ -270,18 +276,19 @@ impl Workshop {
         // Held until everything that could listen there has ended.
         let ports = PortLease::take(&self.state).map_err(NotRun::broke("it got no ports"))?;
         let said = self.said(attempt, worktree, &ports);
+        let whose = Whose::Attempt(attempt.task.clone(), attempt.number);
         let env = self.agent.environment(self.store.identity(), &said);
         if let Some(setup) = &self.record.setup {
             let argv = ["/bin/sh", "-c", setup].map(OsString::from).to_vec();
             let spec = self.spec(argv, worktree, env.clone(), &folder, "setup");
-            let record = self.run_wrapped(attempt, &spec, line)?;
+            let record = self.run_wrapped(&whose, &spec, line)?;
             reached(Step::SetupRun);
             judge::setup(&record, setup, &spec.log).map_err(NotRun::Ended)?;
         }
         let argv = self.agent.argv(&prompt_file);
         let mut spec = self.spec(argv, worktree, env, &folder, "agent");
         spec.stdin_file = Some(prompt_file);
-        self.run_wrapped(attempt, &spec, line)
+        self.run_wrapped(&whose, &spec, line)
     }
 
     fn said(
@@ -290,16 +297,13 @@ impl Workshop {
         worktree: &Worktree,
         ports: &PortLease,
     ) -> Vec<(&'static str, OsString)> {
-        let above = worktree.path().parent().unwrap_or(Path::new("/"));
-        vec![
+        let mut said = vec![
             ("PLEACH_TASK", attempt.task.as_str().into()),
             ("PLEACH_BATCH", self.number.to_string().into()),
             ("PLEACH_ATTEMPT", attempt.number.to_string().into()),
-            ("PLEACH_WORKTREE", worktree.path().into()),
-            ("PLEACH_PORT", ports.first().to_string().into()),
-            // A worktree that loses its `.git` must not be taken for part of a repository above it.
-            ("GIT_CEILING_DIRECTORIES", above.into()),
-        ]
+        ];
+        said.extend(said_in(worktree, ports));
+        said
     }
 
     fn spec(
@@ -327,11 +331,11 @@ impl Workshop {
     /// The wrapper counts only once it is noted: whoever comes after us must be able to end it.
     fn run_wrapped(
         &self,
-        attempt: &Attempt,
+        whose: &Whose,
         spec: &ProcessSpec,
         line: &Line,
     ) -> Result<Record, NotRun> {
-        let broke = NotRun::broke("the agent could not be run");
+        let broke = NotRun::broke("it could not be run");
         let shim = match Shim::launch(&self.wrapper) {
             Ok(shim) => shim,
             Err(error) => return Err(broke(error)),
@@ -339,8 +343,7 @@ impl Workshop {
         reached(Step::WrapperLaunched);
         let (go, gone_ahead) = channel();
         let launched = Launched {
-            task: attempt.task.clone(),
-            attempt: attempt.number,
+            whose: whose.clone(),
             process: shim.identity().clone(),
             go,
         };
@@ -367,8 +370,7 @@ impl Workshop {
 /// A wrapper that waits to be noted.
 #[derive(Debug)]
 pub(super) struct Launched {
-    pub(super) task: TaskId,
-    pub(super) attempt: u32,
+    pub(super) whose: Whose,
     pub(super) process: ProcessIdentity,
     /// Sent to when it is noted, dropped when it must not run.
     pub(super) go: Sender<()>,
@@ -414,12 +416,6 @@ pub fn attempt_folder(batch: &Path, segment: &str, attempt: u32) -> PathBuf {
 
 pub(super) fn explain(what: &str, error: &dyn std::error::Error) -> String {
     format!("{what}: {}", with_causes(error))
-}
-
-fn private_folder(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true).mode(0o700).create(path)
 }
 
 fn write_private(path: &Path, text: &str) -> std::io::Result<()> {

@@ -30,14 +30,18 @@ impl Clock {
     pub(super) fn take_in(&mut self, stored: &StoredEvent) {
         let is_end = matches!(
             stored.event,
-            Event::Batch(BatchEvent::Completed | BatchEvent::Failed { .. } | BatchEvent::Cancelled)
+            Event::Batch(
+                BatchEvent::Completed { .. } | BatchEvent::Failed { .. } | BatchEvent::Cancelled
+            )
         );
         // What comes between the last task and the end is waiting for people who may be saving the plan.
         if !is_end {
             self.last = self.last.max(stored.at);
         }
         match &stored.event {
-            Event::Batch(BatchEvent::Started | BatchEvent::Reopened) => {
+            Event::Batch(
+                BatchEvent::Started | BatchEvent::Reopened | BatchEvent::LandingAsked { .. },
+            ) => {
                 self.began = Some(stored.at);
             }
             Event::Batch(_) => {}

@@ -21,16 +21,17 @@ impl Loop<'_> {
         event: BatchEvent,
         inbox: &Receiver<Heard>,
     ) -> Result<(), RunError> {
+        self.settle_without_proof();
         self.flush()?;
-        let status = self.batch.status.clone();
-        while !self.clearing.is_empty() {
+        let before = (self.batch.status.clone(), self.batch.landed.clone());
+        while !self.clearing.is_empty() || !self.probes.is_empty() || self.lander.is_busy() {
             match inbox.recv() {
                 Ok(heard) => self.hear(heard)?,
                 Err(_) => break,
             }
         }
-        if self.batch.status != status {
-            // A person cancelled what was giving up.
+        if (&self.batch.status, &self.batch.landed) != (&before.0, &before.1) {
+            // A person cancelled what was giving up, or what was stopped has landed all the same.
             return Ok(());
         }
         self.weave_result()?;
@@ -51,15 +52,15 @@ impl Loop<'_> {
         Ok(())
     }
 
-    fn publish_result(&mut self) -> Result<(), RunError> {
+    pub(super) fn publish_result(&mut self) -> Result<(), RunError> {
         let rollback = BatchStatus::Cancelling {
             rollback: Rollback::Remove,
         };
         if self.batch.status == rollback {
-            if let Some((branch, tip)) = self.published() {
-                self.unpublish(&branch, &tip);
-            }
-            for task in &self.batch.woven {
+            self.unpublish_result();
+            let pushed = self.batch.pushed.as_ref();
+            let is_there = |task: &&usize| pushed.is_some_and(|there| there.tasks.contains(task));
+            for task in self.batch.woven.iter().filter(|task| !is_there(task)) {
                 // Done means that somebody has it.
                 let record = &self.workshop.record.tasks[*task];
                 self.marks.set(record.taken_back());
@@ -67,6 +68,7 @@ impl Loop<'_> {
             return self.drop_batch_branch();
         }
         if self.batch.woven.is_empty() {
+            self.unpublish_result();
             return Ok(());
         }
         let wanted = batch_branch(self.workshop.number);
@@ -83,12 +85,20 @@ impl Loop<'_> {
         Ok(())
     }
 
+    /// Takes the batch branch from the user's repository again.
+    fn unpublish_result(&mut self) {
+        if let Some((branch, tip)) = self.published() {
+            self.unpublish(&branch, &tip);
+            self.take_in(Event::Batch(BatchEvent::Unpublished));
+        }
+    }
+
     /// Where the batch branch was put before, and what it was then.
     fn published(&self) -> Option<(String, CommitId)> {
         place(self.batch.published.as_ref())
     }
 
-    fn publish_what_is_left_out(&mut self) {
+    pub(super) fn publish_what_is_left_out(&mut self) {
         for task in 0..self.batch.tasks.len() {
             let state = &self.batch.tasks[task];
             let before = place(state.published.as_ref());
@@ -100,7 +110,9 @@ impl Loop<'_> {
                     }
                     continue;
                 }
-                Some(Ending::Conflicted { commit, .. }) => commit.0.parse().ok(),
+                Some(Ending::Conflicted { commit, .. } | Ending::Invalid { commit, .. }) => {
+                    commit.0.parse().ok()
+                }
                 Some(_) => state.kept.as_ref().and_then(|kept| kept.0.parse().ok()),
                 None => None,
             };
@@ -169,6 +181,23 @@ impl Loop<'_> {
             tip: self.tip.clone(),
             branch: self.published().map(|(branch, _)| branch),
             tasks: tasks.collect(),
+            test_command: self.workshop.record.validate.clone(),
+            proof: self.batch.proof.clone(),
+            test_runs: self
+                .batch
+                .judgements
+                .iter()
+                .filter(|run| run.number.is_some())
+                .count(),
+            flaky: self.batch.flaky_trees().len(),
+            pushed: self
+                .batch
+                .pushed
+                .as_ref()
+                .map(|pushed| pushed.branch.clone()),
+            landed: self.batch.landed.clone(),
+            landing_was_stopped: self.lander.was_stopped,
+            pr_url: self.batch.pr_url.clone(),
             time: self.clock.total(),
         }
     }

@@ -2,14 +2,12 @@
 //!
 //! Believes the record; what an exit code says is the agent's business.
 
-use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
 use pleach_domain::batch::AttemptEnding;
 
-use crate::agent::{Agent, Exit, TAIL, Verdict, last_line};
+use crate::agent::{Agent, Exit, Verdict, last_line, tail};
 use crate::process::{Ending, Record};
 
 /// What an attempt came to.
@@ -97,18 +95,4 @@ pub(super) fn note(record: &Record, notes: &mut Vec<String>) {
             "there was no room to log {bytes} bytes of the agent's output"
         ));
     }
-}
-
-/// The end of a log; empty if there is none.
-fn tail(log: &Path) -> Vec<u8> {
-    let read = || -> std::io::Result<Vec<u8>> {
-        let mut file = File::open(log)?;
-        let length = file.metadata()?.len();
-        let most = TAIL as u64;
-        file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
-        let mut bytes = Vec::new();
-        file.take(most).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    read().unwrap_or_default()
 }

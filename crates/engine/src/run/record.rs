@@ -11,6 +11,8 @@ use pleach_formats::{Change, Document, Identity, Marker};
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Chosen;
+use crate::forge::ForgeKind;
+use crate::validate::Tests;
 use crate::weave::Strategy;
 
 /// A batch as it was asked for.
@@ -42,8 +44,35 @@ pub(crate) struct BatchRecord {
     /// Where worktrees go, if not to the state folder.
     pub(crate) worktrees: Option<Text>,
     pub(crate) merge: Strategy,
+    /// A command that tests what is woven.
+    #[serde(default)]
+    pub(crate) validate: Option<String>,
+    /// How long it may take.
+    #[serde(default)]
+    pub(crate) validate_timeout: Duration,
+    /// Names of variables that it gets besides the usual ones.
+    #[serde(default)]
+    pub(crate) validate_env: Vec<String>,
+    /// What kind of server the project lives on, where its address does not tell.
+    #[serde(default)]
+    pub(crate) forge: Option<ForgeKind>,
+    /// The branch of the server that the result is meant for, where the base is one.
+    #[serde(default)]
+    pub(crate) target: Option<String>,
     /// How many agents run over all batches of this user.
     pub(crate) parallel_limit: usize,
+}
+
+impl BatchRecord {
+    /// The tests that what is woven must pass, if any are set.
+    pub(crate) fn tests(&self) -> Option<Tests> {
+        Some(Tests {
+            command: self.validate.clone()?,
+            timeout: self.validate_timeout,
+            env: self.validate_env.clone(),
+            setup: self.setup.clone(),
+        })
+    }
 }
 
 /// A path within a list.
@@ -55,6 +84,9 @@ pub(crate) struct Text(#[serde(with = "crate::path_text")] pub(crate) PathBuf);
 pub(crate) struct TaskRecord {
     pub(crate) id: TaskId,
     pub(crate) title: String,
+    /// What the plan says besides.
+    #[serde(default)]
+    pub(crate) details: String,
     pub(crate) prompt: String,
     /// Where the plan says how far it is, if it does.
     pub(crate) mark: Option<PlanMark>,

@@ -7,13 +7,15 @@ use std::sync::mpsc::channel;
 
 use pleach_domain::batch::{AttemptEnding, BatchStatus, Chance, Message};
 use pleach_domain::event::{BatchEvent, Event};
-use pleach_domain::task_state::{Commit, TaskState};
+use pleach_domain::task_state::{Commit, Ending, TaskState};
 
-use super::RunError;
 use super::attempt::{Disposal, From, PATIENCE, tell_when_cleared};
-use super::run_loop::{Loop, disposal, task_branch};
+use super::run_loop::{Loop, task_branch};
+use super::{RunError, Told};
 use crate::capture::keep_last_state;
+use crate::database::Whose;
 use crate::git::{CommitId, ref_segment};
+use crate::kept::refs_below;
 use crate::process::{ProcessIdentity, Record, end_leftovers};
 use crate::step::{Step, reached};
 use crate::worktree::{Worktree, WorktreeSpec};
@@ -45,10 +47,23 @@ impl Loop<'_> {
                 }
                 TaskState::Queued | TaskState::Waiting => {}
                 TaskState::Built { .. } => self.watch_over_built(task)?,
-                TaskState::Ended(_) => self.mark_again(task),
+                TaskState::Ended(_) => {
+                    self.mark_again(task);
+                    if self.awaits_proof(task) {
+                        self.watch_over_built(task)?;
+                    }
+                }
             }
             self.clear_tree_of(task);
+            let state = &self.batch.tasks[task].state;
+            if matches!(
+                state,
+                TaskState::Built { .. } | TaskState::Ended(Ending::Merged { .. })
+            ) {
+                self.clear_desk(task);
+            }
         }
+        self.clear_probes()?;
         self.flush()
     }
 
@@ -60,30 +75,43 @@ impl Loop<'_> {
                 self.mark_again(task);
             }
         }
+        for task in self.batch.woven.clone() {
+            if self.awaits_proof(task) {
+                self.watch_over_built(task)?;
+            }
+        }
         self.reset_batch_branch()
     }
 
     /// Agents of the dead process end by themselves when it does; this waits, and makes sure.
     fn end_what_runs(&mut self) -> Result<(), RunError> {
         for noted in self.database.processes(self.workshop.number)? {
-            let Some(position) = self.batch.position(&noted.task) else {
-                continue;
+            let (path, what) = match &noted.whose {
+                Whose::Attempt(task, attempt) => {
+                    let position = self.batch.position(task);
+                    let state = position.map(|position| &self.batch.tasks[position].state);
+                    if state.and_then(TaskState::attempt) != Some(*attempt) {
+                        continue;
+                    }
+                    let path = self.workshop.tree_path(&ref_segment(task.as_str()));
+                    (path, format!("task {task}"))
+                }
+                Whose::Probe(number) if self.batch.is_judged(*number) => continue,
+                Whose::Probe(number) => {
+                    let place = self.workshop.test_place(*number);
+                    (place.tree, format!("run {number} of the tests"))
+                }
             };
-            if self.batch.tasks[position].state.attempt() != Some(noted.attempt) {
-                continue;
-            }
-            let segment = ref_segment(noted.task.as_str());
             let identity = ProcessIdentity {
                 boot_id: noted.boot_id,
                 pid: noted.pid,
                 start_time: noted.start_time,
                 nonce: noted.nonce,
             };
-            let path = self.workshop.tree_path(&segment);
             let ended = end_leftovers(&identity, &path, PATIENCE)?;
             if !ended.is_empty() {
-                let note = format!("processes of the run that died were ended: {ended:?}");
-                self.tell_notes(&noted.task, vec![note]);
+                let note = format!("{what}: processes of the run that died were ended: {ended:?}");
+                (self.told)(Told::Note(note));
             }
         }
         Ok(())
@@ -138,7 +166,7 @@ impl Loop<'_> {
     }
 
     /// The worktree of what is built goes when that is woven.
-    fn watch_over_built(&mut self, task: usize) -> Result<(), RunError> {
+    pub(super) fn watch_over_built(&mut self, task: usize) -> Result<(), RunError> {
         let state = &self.batch.tasks[task];
         let basis = state.basis.as_ref().and_then(|basis| basis.0.parse().ok());
         let Some(basis) = basis else { return Ok(()) };
@@ -169,7 +197,7 @@ impl Loop<'_> {
         let noted = self.database.processes(self.workshop.number)?;
         let mut noted = noted
             .into_iter()
-            .filter(|noted| noted.task == id && noted.attempt == attempt);
+            .filter(|noted| noted.whose == Whose::Attempt(id.clone(), attempt));
         Ok(noted.find_map(|noted| self.workshop.result_of(&segment, attempt, &noted.nonce)))
     }
 
@@ -187,18 +215,31 @@ impl Loop<'_> {
     }
 
     fn mark_again(&mut self, task: usize) {
-        let record = &self.workshop.record.tasks[task];
-        let state = &self.batch.tasks[task];
-        let success = state
-            .state
-            .ending()
-            .is_some_and(pleach_domain::task_state::Ending::is_success);
-        let change = if success {
-            record.done()
-        } else {
-            record.as_before().filter(|_| state.attempts > 0)
-        };
+        let change = self.mark_of(task);
         self.marks.set(change);
+    }
+
+    /// Runs of the tests that were under way are made again, in worktrees of their own.
+    fn clear_probes(&mut self) -> Result<(), RunError> {
+        for noted in self.database.processes(self.workshop.number)? {
+            if let Whose::Probe(number) = noted.whose {
+                self.runs = self.runs.max(number);
+            }
+        }
+        let branches = format!("refs/heads/{}", self.workshop.test_branches());
+        for (name, _) in refs_below(&self.workshop.store, &branches)? {
+            let number = name.strip_prefix(&branches);
+            let Some(number) = number.and_then(|number| number.parse().ok()) else {
+                continue;
+            };
+            self.runs = self.runs.max(number);
+            if let Err(error) = self.workshop.clear_run(number, &self.base) {
+                let what =
+                    format!("the worktree of run {number} of the tests could not be removed");
+                (self.told)(Told::Note(super::attempt::explain(&what, &error)));
+            }
+        }
+        Ok(())
     }
 
     fn tree_spec(&self, task: usize, basis: CommitId) -> WorktreeSpec {
@@ -213,7 +254,7 @@ impl Loop<'_> {
     /// A worktree whose task is over may have been on its way out.
     fn clear_tree_of(&mut self, task: usize) {
         let state = &self.batch.tasks[task];
-        let wanted = disposal(&state.state, self.workshop.record.keep_failed);
+        let wanted = self.disposal(task);
         let basis = state.basis.as_ref().and_then(|basis| basis.0.parse().ok());
         let (Some(Disposal::Remove), Some(basis)) = (wanted, basis) else {
             return;

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use pleach_domain::batch::{Approval, Barriers, BatchSettings, Design, Fallback, Mode, OnFailure};
+use pleach_domain::batch::{
+    Approval, Barriers, BatchSettings, Design, Fallback, Mode, OnFailure, Validation,
+};
 use pleach_domain::graph::{Graph, Rules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
@@ -15,6 +17,7 @@ use pleach_formats::Document;
 use super::record::{BatchRecord, PlanMark, TaskRecord, Text};
 use super::{Controls, Opening, Prepared, RunError, paths};
 use crate::agent::Chosen;
+use crate::config::OnInvalid;
 use crate::consent::SteeringFiles;
 use crate::database::Database;
 use crate::git::{Git, Logins, Store};
@@ -89,7 +92,8 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let plan = plan.map_err(RunError::io("find the plan"))?;
     let past = database.past_durations(&paths::project_name(&store), &plan.to_string_lossy())?;
     weigh(&mut request.document.plan, &past);
-    let record = record(&request, plan, base.to_string());
+    let mut record = record(&request, plan, base.to_string());
+    record.target = store.target_branch(request.settings.base.as_deref())?;
     let (sender, inbox) = channel();
     Ok(Prepared {
         database,
@@ -131,6 +135,7 @@ fn record(request: &RunRequest, plan: PathBuf, base: String) -> BatchRecord {
         TaskRecord {
             id: task.id.clone(),
             title: task.title.clone(),
+            details: task.details.clone(),
             prompt: prompt(&request.document.plan, task, &plan_name, template),
             mark: PlanMark::of(&request.document, &request.plan_text, *position),
         }
@@ -154,6 +159,11 @@ fn record(request: &RunRequest, plan: PathBuf, base: String) -> BatchRecord {
         keep_failed: settings.keep_failed,
         worktrees: settings.worktrees.clone().map(Text),
         merge: settings.merge,
+        validate: settings.validate.clone(),
+        validate_timeout: settings.validate_timeout,
+        validate_env: settings.validate_env.clone(),
+        forge: settings.forge,
+        target: None,
         parallel_limit: settings.parallel_limit,
     }
 }
@@ -179,6 +189,12 @@ fn batch_settings(request: &RunRequest) -> BatchSettings {
         },
         on_conflict: settings.on_conflict,
         fallback: request.fallback,
+        validation: match (&settings.validate, settings.on_invalid) {
+            (None, _) => Validation::Unset,
+            (Some(_), OnInvalid::Drop) => Validation::Drop,
+            (Some(_), OnInvalid::Fail) => Validation::Fail,
+        },
+        landing: settings.land,
         retries: settings.retries,
         retry_pause: u64::try_from(settings.retry_pause.as_millis()).unwrap_or(u64::MAX),
     }

@@ -10,12 +10,15 @@ use pleach_domain::batch::{Batch, Chance, Message};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_domain::schedule::{Action, schedule};
-use pleach_domain::task_state::{Commit, Ending, TaskState};
+use pleach_domain::task_state::Commit;
 
 use super::answers::Answers;
 use super::attempt::{Attempt, Disposal, Finished, From, Launched, Line, Workshop};
 use super::clock::Clock;
+use super::lander::Lander;
 use super::marks::Marks;
+use super::probe::{Probe, ProbeEnded};
+use super::proving::Probing;
 use super::timers::Timers;
 use super::{Heard, RunError, Told};
 use crate::consent::SteeringFiles;
@@ -42,6 +45,11 @@ pub(super) struct Loop<'r> {
     /// What to do once they are.
     pub(super) outbox: Vec<Effect>,
     pub(super) at_work: HashMap<usize, AtWork>,
+    /// Runs of the tests, by their number.
+    pub(super) probes: HashMap<u32, Probing>,
+    /// The number of the last of them.
+    pub(super) runs: u32,
+    pub(super) lander: Lander,
     /// Attempts that wait to hear what becomes of their worktree.
     pub(super) disposals: HashMap<usize, Sender<Disposal>>,
     /// Tasks whose worktree may be on its way out.
@@ -64,7 +72,10 @@ pub(super) struct AtWork {
 /// Something to do after the events that call for it are stored.
 pub(super) enum Effect {
     Attend(Box<Attempt>, Line),
+    Judge(Box<Probe>, Line),
     Dispose(usize, Sender<Disposal>, Disposal),
+    /// What a person made of a conflict is taken; the places where it came about may go.
+    TidyUp(usize),
     Answer(Reply, crate::ownership::Answer),
 }
 
@@ -115,8 +126,15 @@ impl Loop<'_> {
                 for at_work in self.at_work.values() {
                     at_work.cancel.cancel_at_once();
                 }
+                self.stop_proving_at_once();
+                self.lander.stop();
             }
+            Heard::LandingOnlyAsks => self.lander.only_asks(),
             Heard::Asked(request, reply) => self.answer(request, reply),
+            Heard::Judged(ended) => self.take_in_judged(*ended),
+            Heard::Pushed { branch, stored } => self.take_in_pushed(branch, &stored)?,
+            Heard::LandingEnded(ended) => self.take_in_landing(*ended)?,
+            Heard::Noted(note) => (self.told)(Told::Note(note)),
             Heard::Launched(launched) => self.note_process(*launched)?,
             Heard::Finished(finished, disposal) => self.take_in_finished(*finished, disposal),
             Heard::Cleared { task, notes } => {
@@ -154,8 +172,7 @@ impl Loop<'_> {
     fn note_process(&mut self, launched: Launched) -> Result<(), RunError> {
         let process = &launched.process;
         let noted = NotedProcess {
-            task: launched.task,
-            attempt: launched.attempt,
+            whose: launched.whose,
             boot_id: process.boot_id.clone(),
             pid: process.pid,
             start_time: process.start_time,
@@ -170,7 +187,11 @@ impl Loop<'_> {
 
     /// Takes in what follows from a message; tells whether anything does.
     pub(super) fn decide(&mut self, message: Message) -> bool {
-        let events = self.batch.decide(message);
+        let is_cancel = matches!(message, Message::Cancel(_));
+        let mut events = self.batch.decide(message);
+        if is_cancel {
+            self.stop_landing(&mut events);
+        }
         let follows = !events.is_empty();
         for event in events {
             self.take_in(event);
@@ -183,8 +204,14 @@ impl Loop<'_> {
         self.batch
             .apply(&event)
             .expect("the core decided it for this state");
-        if let Event::Task { task, event } = &event {
-            self.follow_up(task, event);
+        match &event {
+            Event::Task { task, event } => self.follow_up(task, event),
+            Event::Batch(BatchEvent::Proved { .. }) => {
+                for task in self.batch.woven.clone() {
+                    self.settle_task(task);
+                }
+            }
+            Event::Batch(_) => {}
         }
         self.pending.push(event);
     }
@@ -194,32 +221,18 @@ impl Loop<'_> {
         let Some(position) = self.batch.position(task) else {
             return;
         };
-        let record = &self.workshop.record.tasks[position];
         match event {
-            TaskEvent::Started { .. } => self.marks.set(record.begun()),
+            TaskEvent::Started { .. } => {
+                let begun = self.workshop.record.tasks[position].begun();
+                self.marks.set(begun);
+            }
             TaskEvent::AttemptFailed { pause, .. } | TaskEvent::Limited { pause, .. } => {
                 self.timers.pause(task, *pause);
             }
+            TaskEvent::Resolved { .. } => self.outbox.push(Effect::TidyUp(position)),
             _ => {}
         }
-        let state = &self.batch.tasks[position].state;
-        if let Some(ending) = state.ending() {
-            let was_begun = self.batch.tasks[position].attempts > 0;
-            let change = if ending.is_success() {
-                record.done()
-            } else {
-                record.as_before().filter(|_| was_begun)
-            };
-            self.marks.set(change);
-        }
-        let disposal = disposal(state, self.workshop.record.keep_failed);
-        if let Some(disposal) = disposal
-            && let Some(line) = self.disposals.remove(&position)
-        {
-            // Told once the event is stored; an attempt that hears nothing keeps its worktree.
-            self.clearing.insert(position);
-            self.outbox.push(Effect::Dispose(position, line, disposal));
-        }
+        self.settle_task(position);
     }
 
     /// Stores and tells what was applied, then does what it calls for.
@@ -242,10 +255,21 @@ impl Loop<'_> {
     fn carry_out(&mut self, effect: Effect) {
         match effect {
             Effect::Answer(reply, answer) => reply.send(answer),
+            Effect::TidyUp(position) => self.tidy_up(position),
             Effect::Dispose(position, line, disposal) => {
                 if line.send(disposal).is_err() {
                     // An attempt that broke off says no more.
                     self.clearing.remove(&position);
+                }
+            }
+            Effect::Judge(probe, line) => {
+                let workshop = Arc::clone(&self.workshop);
+                let never_began = ProbeEnded::never_began(&probe);
+                let loop_ = line.loop_.clone();
+                let judge = move || workshop.judge(*probe, &line);
+                if let Err(error) = std::thread::Builder::new().spawn(judge) {
+                    // Heard with everything else, so that the loop goes on from there.
+                    let _ = loop_.send(Heard::Judged(Box::new(never_began(&error))));
                 }
             }
             Effect::Attend(attempt, line) => {
@@ -283,6 +307,12 @@ impl Loop<'_> {
             }
             Action::GiveUp(because) => self.decide(Message::GiveUp(because)),
             Action::Weave(task) => self.weave(task)?,
+            Action::Prove => self.prove()?,
+            Action::StopProving => {
+                self.stop_proving();
+                false
+            }
+            Action::Land => self.land()?,
             Action::Start(task) => self.start(task)?,
             Action::Ask(task) => {
                 let task = self.id(task);
@@ -323,13 +353,7 @@ impl Loop<'_> {
             return Ok(false);
         }
         let Some(slot) = self.slots.try_take().map_err(RunError::io("take a slot"))? else {
-            if !std::mem::replace(&mut self.waits_for_slots, true) {
-                let limit = self.workshop.record.parallel_limit;
-                let note =
-                    format!("waiting for a slot: {limit} agents run already (parallel_limit)");
-                (self.told)(Told::Note(note));
-            }
-            self.timers.look_for_slots();
+            self.wait_for_slots();
             return Ok(false);
         };
         self.waits_for_slots = false;
@@ -354,6 +378,16 @@ impl Loop<'_> {
         self.take_in(Event::Task { task: id, event });
         self.send_out(task, attempt, basis, From::Scratch, Some(slot))?;
         Ok(true)
+    }
+
+    /// Looks again soon, and says so once.
+    pub(super) fn wait_for_slots(&mut self) {
+        if !std::mem::replace(&mut self.waits_for_slots, true) {
+            let limit = self.workshop.record.parallel_limit;
+            let note = format!("waiting for a slot: {limit} agents run already (parallel_limit)");
+            (self.told)(Told::Note(note));
+        }
+        self.timers.look_for_slots();
     }
 
     /// Has an attempt carried out, once what is pending is stored.
@@ -386,16 +420,6 @@ impl Loop<'_> {
         self.at_work.insert(task, AtWork { cancel, slot });
         self.outbox.push(Effect::Attend(Box::new(attempt), line));
         Ok(())
-    }
-}
-
-/// What becomes of the worktree of a task in that state, if that is decided.
-pub(super) fn disposal(state: &TaskState, keep_failed: bool) -> Option<Disposal> {
-    match state {
-        TaskState::Built { .. } | TaskState::Running { .. } | TaskState::Stopping { .. } => None,
-        TaskState::Ended(Ending::Merged { .. } | Ending::NoChanges) => Some(Disposal::Remove),
-        TaskState::Ended(_) if keep_failed => Some(Disposal::Stay),
-        _ => Some(Disposal::Remove),
     }
 }
 

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pleach_domain::batch::BatchStatus;
+use pleach_domain::batch::{BatchStatus, Landed, Proof};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Ending;
 
@@ -28,6 +28,22 @@ pub struct Summary {
     pub branch: Option<String>,
     /// Its tasks, in plan order.
     pub tasks: Vec<TaskReport>,
+    /// The command that tests what is woven, if one is set.
+    pub test_command: Option<String>,
+    /// What the tests say of what is woven.
+    pub proof: Proof,
+    /// How often they ran.
+    pub test_runs: usize,
+    /// How many trees they both failed and passed on.
+    pub flaky: usize,
+    /// The branch on the server, if it was pushed.
+    pub pushed: Option<String>,
+    /// What came of landing, if that was wanted.
+    pub landed: Option<Landed>,
+    /// Whether a person stopped it from landing.
+    pub landing_was_stopped: bool,
+    /// Its pull request.
+    pub pr_url: Option<String>,
     /// How long it took.
     pub time: Duration,
 }

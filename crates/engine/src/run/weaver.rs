@@ -99,7 +99,7 @@ impl Loop<'_> {
         Ok(WeaveEnding::Woven(Commit(self.tip.to_string())))
     }
 
-    fn strand(&self, task: usize, commit: &CommitId) -> Strand {
+    pub(super) fn strand(&self, task: usize, commit: &CommitId) -> Strand {
         let record = &self.workshop.record.tasks[task];
         let basis = self.batch.tasks[task].basis.as_ref();
         Strand {
@@ -116,6 +116,15 @@ impl Loop<'_> {
             Some((*task, self.strand(*task, &commit)))
         });
         woven.unzip()
+    }
+
+    /// Everything that is woven and not on the server, in its order.
+    fn unpushed_strands(&self) -> Vec<Strand> {
+        let (tasks, strands) = self.strands();
+        let both = tasks.into_iter().zip(strands);
+        both.filter(|(task, _)| !self.batch.is_pushed(*task))
+            .map(|(_, strand)| strand)
+            .collect()
     }
 
     /// The woven tasks that a task collides with, found by weaving all of them once more.
@@ -136,9 +145,15 @@ impl Loop<'_> {
         if strategy == Strategy::Merge || self.batch.woven.is_empty() {
             return Ok(());
         }
+        if self.continues_on_another_base()? {
+            return Ok(());
+        }
         let loom = Loom::of_store(&self.workshop.store)?;
-        let (_, strands) = self.strands();
-        let woven = weave(&loom, &self.base, &strands, strategy)?;
+        let strands = self.unpushed_strands();
+        if strands.is_empty() {
+            return Ok(());
+        }
+        let woven = weave(&loom, &self.onto(), &strands, strategy)?;
         let all_in = !woven
             .outcomes
             .iter()

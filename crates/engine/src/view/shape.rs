@@ -9,6 +9,7 @@ use pleach_domain::task_state::{Ending, TaskState};
 use serde::Serialize;
 
 use super::replay::{History, StageHistory, TaskHistory};
+use super::validation::ValidationView;
 use super::wire::worktree_id;
 use super::{Owner, Surroundings, rfc3339};
 use crate::database::LoadedBatch;
@@ -38,7 +39,7 @@ pub struct BatchView {
     pub batch_branch: Option<String>,
     pub pr_url: Option<String>,
     pub progress: ProgressView,
-    pub validation: Option<serde_json::Value>,
+    pub validation: ValidationView,
     pub conflicts: Vec<ConflictView>,
     pub predicted_conflicts: Vec<ConflictView>,
     pub stages: Vec<StageView>,
@@ -165,6 +166,7 @@ pub(super) fn draw(
     history: &History,
     titles: Vec<String>,
     base: Option<String>,
+    test_command: Option<String>,
     surroundings: &Surroundings<'_>,
 ) -> BatchView {
     let batch = &history.batch;
@@ -200,9 +202,9 @@ pub(super) fn draw(
         plan: loaded.plan.clone(),
         base,
         batch_branch: batch.published.as_ref().map(|(branch, _)| branch.clone()),
-        pr_url: None,
+        pr_url: batch.pr_url.clone(),
         progress: progress_of(&tasks),
-        validation: None,
+        validation: ValidationView::of(batch, test_command),
         conflicts: batch.tasks.iter().filter_map(conflict_of).collect(),
         predicted_conflicts: Vec::new(),
         stages: (0..history.stages.len())
@@ -296,7 +298,9 @@ fn status_of(state: &TaskState) -> TaskStatusWord {
         TaskState::Ended(ending) => match ending {
             Ending::Merged { .. } | Ending::NoChanges => TaskStatusWord::Completed,
             Ending::Failed { .. } | Ending::TimedOut => TaskStatusWord::Failed,
-            Ending::Conflicted { .. } | Ending::Blocked { .. } => TaskStatusWord::Skipped,
+            Ending::Conflicted { .. } | Ending::Invalid { .. } | Ending::Blocked { .. } => {
+                TaskStatusWord::Skipped
+            }
             Ending::Cancelled => TaskStatusWord::Cancelled,
         },
     }
@@ -306,7 +310,9 @@ fn task_error(state: &TaskState, times: &TaskHistory) -> Option<String> {
     match state {
         TaskState::Ended(Ending::Failed { error }) => Some(error.clone()),
         TaskState::Ended(Ending::TimedOut) => Some(super::wire::TOOK_TOO_LONG.into()),
-        TaskState::Ended(Ending::Blocked { because }) => Some(because.clone()),
+        TaskState::Ended(Ending::Blocked { because } | Ending::Invalid { because, .. }) => {
+            Some(because.clone())
+        }
         TaskState::Ended(Ending::Conflicted { .. }) => Some(super::wire::DOES_NOT_MERGE.into()),
         TaskState::Ended(_) => None,
         _ => times.last_error.clone(),

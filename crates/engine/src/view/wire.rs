@@ -112,10 +112,57 @@ fn batch_wire(event: &BatchEvent) -> (&'static str, Value) {
         BatchEvent::Published { branch, tip } => {
             ("batch:published", json!({"branch": branch, "tip": tip}))
         }
-        BatchEvent::Completed => ("batch:completed", json!({ "prUrl": null })),
+        BatchEvent::Unpublished => ("batch:unpublished", json!({})),
+        event => closing_wire(event),
+    }
+}
+
+/// What is told at the end of a batch: proofs, landing, and how it ended.
+fn closing_wire(event: &BatchEvent) -> (&'static str, Value) {
+    match event {
+        BatchEvent::Validating { stage } => ("batch:validating", json!({ "stage": stage })),
+        BatchEvent::Judged {
+            tasks,
+            tree,
+            run,
+            number,
+            took,
+            ..
+        } => (
+            "batch:judged",
+            json!({"tasks": tasks, "tree": tree, "run": run, "number": number, "ms": took}),
+        ),
+        BatchEvent::FellOut {
+            strand,
+            files,
+            with,
+        } => (
+            "batch:conflict",
+            json!({"taskId": strand, "files": files, "with": with}),
+        ),
+        BatchEvent::Rewoven { base, tip, .. } => {
+            ("batch:rewoven", json!({"base": base, "tip": tip}))
+        }
+        BatchEvent::Proved { tree } => ("batch:proved", json!({ "tree": tree })),
+        BatchEvent::NotProved { doubt, because } => (
+            "batch:not_proved",
+            json!({"doubt": doubt, "reason": because}),
+        ),
+        BatchEvent::LandingAsked { into, .. } => ("batch:reopened", json!({ "into": into })),
+        BatchEvent::Landing => ("batch:landing", json!({})),
+        BatchEvent::Pushed { branch, commit } => {
+            ("batch:pushed", json!({"branch": branch, "commit": commit}))
+        }
+        BatchEvent::Landed { pr_url, into } => {
+            ("batch:landed", json!({"prUrl": pr_url, "into": into}))
+        }
+        BatchEvent::NotLanded { because, hint } => {
+            ("batch:not_landed", json!({"reason": because, "hint": hint}))
+        }
+        BatchEvent::Completed { pr_url } => ("batch:completed", json!({ "prUrl": pr_url })),
         BatchEvent::Failed { error } => ("batch:failed", json!({ "error": error })),
         BatchEvent::Cancelled => ("batch:cancelled", json!({})),
-        BatchEvent::Reopened => ("batch:reopened", json!({})),
+        _ => ("batch:reopened", json!({})),
     }
 }
 
@@ -133,10 +180,13 @@ fn task_name(event: &TaskEvent) -> &'static str {
         | TaskEvent::Interrupted
         | TaskEvent::Requeued { .. }
         | TaskEvent::Retried => "batch:task:queued",
+        TaskEvent::Resolved { .. } => "batch:task:resolved",
         TaskEvent::Published { .. } => "batch:task:published",
         TaskEvent::Unchanged | TaskEvent::Woven { .. } => "batch:task:completed",
         TaskEvent::Failed { .. } | TaskEvent::TimedOut => "batch:task:failed",
-        TaskEvent::Conflicted { .. } | TaskEvent::Blocked { .. } => "batch:task:skipped",
+        TaskEvent::Conflicted { .. } | TaskEvent::Invalid { .. } | TaskEvent::Blocked { .. } => {
+            "batch:task:skipped"
+        }
         TaskEvent::Cancelled => "batch:task:cancelled",
     }
 }
@@ -146,7 +196,9 @@ fn task_data(event: &TaskEvent) -> Value {
         TaskEvent::Waiting | TaskEvent::Approved | TaskEvent::StopRequested => json!({}),
         TaskEvent::Started { attempt, basis } => json!({"attempt": attempt, "basis": basis}),
         TaskEvent::Kept { commit } => json!({ "commit": commit }),
-        TaskEvent::Built { commit, files } => json!({"commit": commit, "files": files}),
+        TaskEvent::Built { commit, files } | TaskEvent::Resolved { commit, files, .. } => {
+            json!({"commit": commit, "files": files})
+        }
         TaskEvent::AttemptFailed { error, pause } | TaskEvent::Limited { error, pause } => {
             json!({"error": error, "pauseMs": pause})
         }
@@ -165,6 +217,9 @@ fn task_data(event: &TaskEvent) -> Value {
             "files": files,
             "with": with,
         }),
+        TaskEvent::Invalid { because, with } => {
+            json!({"outcome": "invalid", "reason": because, "files": [], "with": with})
+        }
         TaskEvent::Blocked { because } => {
             json!({"outcome": "blocked", "reason": because, "files": []})
         }

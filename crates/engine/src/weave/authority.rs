@@ -12,7 +12,7 @@ use super::conflict::{ConflictedFile, Kind};
 use super::loom::Loom;
 use super::objects::{Leaf, Objects};
 use super::sides::Both;
-use super::{WeaveError, objects};
+use super::{WeaveError, objects, unreadable};
 use crate::git::GitError;
 use crate::git::read::text;
 
@@ -267,20 +267,8 @@ fn conflicts<'a>(
             files.push(ConflictedFile { path, kind });
         }
     }
-    while let Some(count) = records.next().filter(|record| !record.is_empty()) {
-        let count = std::str::from_utf8(count).ok().and_then(|n| n.parse().ok());
-        let count: usize = count.ok_or_else(|| GitError::Garbled {
-            what: "merge-tree".into(),
-            printed: "a message without a number of paths".into(),
-        })?;
-        let paths = records.by_ref().take(count);
-        let paths: Vec<String> = paths.map(|path| without_label(&text(path))).collect();
-        let word = text(records.next().unwrap_or_default());
-        records.next();
-        let Some(kind) = Kind::named(&word) else {
-            continue;
-        };
-        for path in paths {
+    for Message { kind, paths } in read_messages(records)? {
+        for path in paths.iter().map(|path| without_label(&text(path))) {
             match files.iter_mut().find(|file| file.path == path) {
                 Some(file) if file.kind == Kind::Other => file.kind = kind,
                 // Of a rename git names both ends, though only one is unmerged.
@@ -290,6 +278,31 @@ fn conflicts<'a>(
     }
     files.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(files)
+}
+
+/// What git has to say of a conflict.
+pub(super) struct Message {
+    pub(super) kind: Kind,
+    pub(super) paths: Vec<Vec<u8>>,
+}
+
+/// Reads what git has to say, as far as it is about conflicts.
+pub(super) fn read_messages<'a>(
+    records: &mut impl Iterator<Item = &'a [u8]>,
+) -> Result<Vec<Message>, WeaveError> {
+    let mut messages = Vec::new();
+    while let Some(count) = records.next().filter(|record| !record.is_empty()) {
+        let count = std::str::from_utf8(count).ok().and_then(|n| n.parse().ok());
+        let count: usize =
+            count.ok_or_else(|| unreadable("merge-tree", "a message without a number of paths"))?;
+        let paths = records.by_ref().take(count).map(<[u8]>::to_vec).collect();
+        let word = text(records.next().unwrap_or_default());
+        records.next();
+        if let Some(kind) = Kind::named(&word) {
+            messages.push(Message { kind, paths });
+        }
+    }
+    Ok(messages)
 }
 
 /// Where a file cannot be beside a folder, git adds the side to its name: `name~<commit>`.

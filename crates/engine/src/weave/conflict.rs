@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// A branch that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
@@ -31,7 +33,7 @@ pub struct ConflictedFile {
 }
 
 /// In which way two sides disagree about a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// Both changed the same lines, or both made the file.
     Content,

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::WeaveError;
 use super::objects::Objects;
-use crate::git::{Call, Checkout, Git, Identity, Place, Repository, Store};
+use crate::git::{Call, Checkout, CommitId, Git, Identity, Place, Repository, Store};
 
 /// Below this, objects are stored one by one, as git itself does after a fetch.
 const LEAST_FOR_A_PACK: usize = 100;
@@ -119,6 +119,14 @@ impl Loom {
             call = call.args(["-c", setting]);
         }
         call
+    }
+
+    /// Gives a commit a name by which git knows it here, and that it writes into files for people.
+    pub(super) fn name(&self, commit: &CommitId, name: &str) -> Result<(), WeaveError> {
+        let file = self.folder.path().join("refs/heads").join(name);
+        let above = file.parent().unwrap_or(self.folder.path());
+        fs::create_dir_all(above).map_err(failed(above))?;
+        fs::write(&file, format!("{commit}\n")).map_err(failed(&file))
     }
 
     /// Whether line ends are made the same before files are compared, so that a change may be none.

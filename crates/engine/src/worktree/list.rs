@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::record::{self, Record, Stage};
-use super::{WorktreeError, head_name, is_present};
+use super::{Worktree, WorktreeError, head_name, is_present};
 use crate::git::{CommitId, Store, os_str};
+use crate::resolve::is_for_resolving;
 
 /// A worktree, or what is left of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub enum TreeState {
     InUse,
     /// Files and registration, and nobody at work: it may hold work that is kept nowhere else.
     Left,
+    /// Files and registration, for a person who resolves a conflict there.
+    Resolving,
     /// A process is making it, or was killed while doing so.
     HalfMade,
     /// A process is taking it away, or was killed while doing so; what was in it is kept.
@@ -44,6 +47,14 @@ pub enum TreeState {
     FolderGone,
     /// Only the files: git does not know them any more.
     Unregistered,
+}
+
+impl Worktree {
+    /// How long it has been there, as far as that is noted.
+    pub(crate) fn age(&self, store: &Store) -> Option<Duration> {
+        let made = record::written(store, &self.id())?;
+        SystemTime::now().duration_since(made).ok()
+    }
 }
 
 /// Everything that is or was a worktree of a store, by path.
@@ -85,7 +96,9 @@ fn look(store: &Store, id: &str, admin: &Path) -> Option<Listed> {
         (Some(Stage::Going), _) => TreeState::Going,
         (_, true) if is_present(admin) => {
             let owner = record.as_ref().map(|record| record.sign.as_str());
+            let branch = record.as_ref().map(|record| record.branch.as_str());
             match owner.map(|sign| store.is_alive(sign)) {
+                _ if branch.is_some_and(is_for_resolving) => TreeState::Resolving,
                 Some(Ok(true)) => TreeState::InUse,
                 _ => TreeState::Left,
             }

@@ -32,6 +32,7 @@ pub fn sweep(store: &Store) -> Result<Vec<PathBuf>, WorktreeError> {
         store.git_dir().join("wt-stage"),
         home.join("index"),
         home.join("trees"),
+        home.join("resolves"),
     ];
     for folder in building {
         waste.extend(abandoned(store, &folder, of_building)?);

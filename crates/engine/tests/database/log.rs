@@ -8,7 +8,7 @@ use std::path::Path;
 
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
-use pleach_engine::database::{DatabaseError, NewBatch, NotedProcess};
+use pleach_engine::database::{DatabaseError, NewBatch, NotedProcess, Whose};
 
 use super::{BEGUN, COMPLETED, Home, MERGING, create, ids, of_task, started};
 
@@ -98,8 +98,7 @@ fn processes_are_noted_once_an_attempt() {
     let mut database = home.open();
     let batch = create(&mut database, "p", "1 2").unwrap();
     let process = |task: &str, pid| NotedProcess {
-        task: TaskId::new(task),
-        attempt: 1,
+        whose: Whose::Attempt(TaskId::new(task), 1),
         boot_id: "0f0f".into(),
         pid,
         start_time: u64::from(u32::MAX) + 5,
@@ -109,12 +108,21 @@ fn processes_are_noted_once_an_attempt() {
         database.note_process(batch, &noted).unwrap();
     }
     let second = NotedProcess {
-        attempt: 2,
+        whose: Whose::Attempt(TaskId::new("2"), 2),
         ..process("2", 13)
     };
-    database.note_process(batch, &second).unwrap();
+    let of_tests = NotedProcess {
+        whose: Whose::Probe(1),
+        ..process("1", 14)
+    };
+    for noted in [&second, &of_tests] {
+        database.note_process(batch, noted).unwrap();
+    }
     let noted = home.open().processes(batch).unwrap();
-    assert_eq!(noted, [process("2", 11), process("1", 12), second]);
+    assert_eq!(
+        noted,
+        [process("2", 11), process("1", 12), second, of_tests]
+    );
     assert_eq!(database.processes(batch + 1).unwrap(), []);
     let error = database.note_process(99, &process("1", 1)).unwrap_err();
     assert!(matches!(error, DatabaseError::NoBatch(99)), "{error}");

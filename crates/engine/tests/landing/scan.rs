@@ -26,7 +26,7 @@ fn found(repo: &TestRepo) -> Vec<String> {
 
 #[track_caller]
 fn between(repo: &TestRepo, base: &str, tip: &str) -> Vec<String> {
-    let findings = scan(&open(repo), &id(base), &id(tip)).unwrap();
+    let findings = scan(&open(repo), &id(base), &[], &id(tip)).unwrap();
     let told: Vec<String> = findings.iter().map(ToString::to_string).collect();
     for secret in [token(), other_token()] {
         let repeated = told.iter().any(|line| line.contains(&secret[..5]));

@@ -22,7 +22,7 @@ fn failed(task: &str) -> Event {
 }
 
 fn merge_over() -> [Event; 2] {
-    [BatchEvent::Merging, BatchEvent::Completed].map(Event::Batch)
+    [BatchEvent::Merging, BatchEvent::Completed { pr_url: None }].map(Event::Batch)
 }
 
 fn task<'a>(view: &'a Value, id: &str) -> &'a Value {
@@ -73,7 +73,10 @@ fn a_new_batch_has_every_field() {
                 "total": 2, "completed": 0, "failed": 0, "running": 0, "queued": 2, "skipped": 0,
                 "cancelled": 0, "percentage": 0,
             },
-            "validation": null,
+            "validation": {
+                "command": null, "verdict": "not_configured", "tree": null, "reason": null, "runs": [],
+                "flaky": [], "notLanded": null,
+            },
             "conflicts": [],
             "predictedConflicts": [],
             "stages": [stage(0, "build", &json!(true)), stage(1, "finish", &json!(false))],

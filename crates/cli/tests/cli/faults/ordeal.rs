@@ -162,7 +162,7 @@ impl Ordeal {
             "pleach.toml",
             format!(
                 "max_parallel = 4\nretries = 1\nretry_pause = \"10ms\"\ntask_timeout = \"60s\"\nsetup = \"true\"\n\
-                 keep_failed = {keep_failed}\non_conflict = \"{on_conflict}\"\nmerge = \"{merge}\"\n\
+                 validate = \"true\"\nkeep_failed = {keep_failed}\non_conflict = \"{on_conflict}\"\nmerge = \"{merge}\"\n\
                  [agents.shell]\ncommand = [\"sh\", \"{}\"]\n",
                 agent.display()
             ),

@@ -149,6 +149,8 @@ fn is_passed_once(step: Step) -> bool {
     let ends = matches!(
         step,
         S::AllOver
+            | S::TestTreeMade
+            | S::TestsRun
             | S::ResultWoven
             | S::BatchPublished
             | S::AllCleared
@@ -171,7 +173,9 @@ macro_rules! deaths {
 
         #[test]
         fn every_step_is_tried() {
-            assert_eq!(ALL, [$($(Step::$step),*),*]);
+            let elsewhere = crate::landing::STEPS;
+            let here = ALL.iter().filter(|step| !elsewhere.contains(step));
+            assert_eq!(here.copied().collect::<Vec<_>>(), [$($(Step::$step),*),*]);
         }
     };
 }
@@ -184,7 +188,8 @@ deaths! {
     a_branch_was_being_woven: BranchWoven WeavingStored,
     a_worktree_was_being_removed: FilesMovedAway RegistrationVoid WorktreeRemoved,
     the_plan_was_being_marked: PlanDrafted PlanExchanged PlanMarked,
-    the_result_was_being_made: AllOver ResultWoven ObjectsCopied BatchPublished TaskPublished,
+    the_result_was_being_proved: AllOver TestTreeMade TestsRun,
+    the_result_was_being_made: ResultWoven ObjectsCopied BatchPublished TaskPublished,
     it_was_about_to_end: AllCleared PlanSettled BatchEnded,
     it_was_being_taken_up: BatchTakenUp ResumptionStored LeftoversEnded BranchReset,
     what_was_interrupted_was_being_kept: AttemptRetired InterruptionStored,

@@ -137,7 +137,7 @@ impl<'o> Over<'o> {
         let ends: Vec<usize> = (0..self.events.len())
             .filter(|at| {
                 let event = &self.events[*at].event;
-                matches!(event, Event::Batch(BatchEvent::Completed))
+                matches!(event, Event::Batch(BatchEvent::Completed { .. }))
             })
             .collect();
         assert_eq!(ends, [self.events.len() - 1], "{}", self.story);

@@ -1,0 +1,126 @@
+//! What the tests of a batch said, and go on saying.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use pleach_engine::run::probe_folder;
+use pleach_engine::validate::VALIDATE_LOG;
+use pleach_engine::view::{BatchView, Verdict};
+
+use super::tail::{Printer, Tail};
+use super::{BEAT, LOOK, SETUP_LOG};
+use crate::args::LogsArgs;
+use crate::commands::status::{Sight, no_batch};
+use crate::failure::{Exit, Failure, Failures};
+use crate::output::tell_error;
+
+/// How long a batch that has just ended a run may take to begin the next.
+const BETWEEN_RUNS: Duration = Duration::from_secs(1);
+
+/// Prints what a run said, the last one if none is named.
+pub(super) fn print(arguments: &LogsArgs, sight: &Sight) -> Result<Exit, Failures> {
+    let runs = Runs { arguments, sight };
+    if arguments.follow {
+        runs.follow()?;
+    } else {
+        runs.print_one()?;
+    }
+    Ok(Exit::Success)
+}
+
+struct Runs<'a> {
+    arguments: &'a LogsArgs,
+    sight: &'a Sight,
+}
+
+impl Runs<'_> {
+    fn folder(&self, run: u32) -> PathBuf {
+        probe_folder(&self.sight.state.batch(self.arguments.batch), run)
+    }
+
+    /// The highest run that left anything.
+    fn last(&self) -> Option<u32> {
+        let below = self.folder(1);
+        let folders = std::fs::read_dir(below.parent()?).ok()?;
+        let numbers = folders.flatten().filter_map(|entry| {
+            let name = entry.file_name();
+            name.to_str()?.strip_prefix("run-")?.parse().ok()
+        });
+        numbers.max()
+    }
+
+    fn print_one(&self) -> Result<(), Failures> {
+        let batch = self.arguments.batch;
+        let Some(run) = self.arguments.attempt.or_else(|| self.last()) else {
+            tell_error(format_args!("no tests have run in batch {batch}\n"));
+            return Ok(());
+        };
+        let mut printer = Printer::new();
+        let mut is_there = printer.print(&mut Tail::of(self.folder(run).join(VALIDATE_LOG)))?;
+        if !is_there {
+            // The tests never began; what came before them tells why.
+            is_there = printer.print(&mut Tail::of(self.folder(run).join(SETUP_LOG)))?;
+        }
+        if is_there {
+            return Ok(());
+        }
+        let message = format!("there is no output of run {run} of the tests of batch {batch}");
+        Err(Failure::new(Exit::Usage, "no_transcript", message)
+            .hint("it never got that far, or `pleach gc` has removed it")
+            .into())
+    }
+
+    fn follow(&self) -> Result<(), Failures> {
+        let mut printer = Printer::new();
+        let mut current: Option<(u32, [Tail; 2])> = None;
+        let mut looked: Option<Instant> = None;
+        let mut ended: Option<Instant> = None;
+        loop {
+            let last = self.arguments.attempt.or_else(|| self.last());
+            if let Some(last) =
+                last.filter(|last| current.as_ref().is_none_or(|now| now.0 != *last))
+            {
+                // The one before is printed to its end first.
+                if let Some((_, tails)) = &mut current {
+                    print_all(&mut printer, tails)?;
+                }
+                tell_error(format_args!("run {last} of the tests\n"));
+                let of = |name: &str| Tail::of(self.folder(last).join(name));
+                current = Some((last, [of(SETUP_LOG), of(VALIDATE_LOG)]));
+            }
+            if let Some((_, tails)) = &mut current {
+                print_all(&mut printer, tails)?;
+            }
+            if looked.is_none_or(|looked| looked.elapsed() > BEAT) {
+                looked = Some(Instant::now());
+                ended = if self.goes_on()? {
+                    None
+                } else {
+                    ended.or(looked)
+                };
+            }
+            if ended.is_some_and(|ended| ended.elapsed() > BETWEEN_RUNS) {
+                return Ok(());
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Whether tests may still say something.
+    fn goes_on(&self) -> Result<bool, Failures> {
+        let number = self.arguments.batch;
+        let view = BatchView::load(&self.sight.state, &self.sight.database, number)?;
+        let view = view.ok_or_else(|| no_batch(number))?;
+        let is_over = matches!(view.status, "completed" | "failed" | "cancelled");
+        let settled = !matches!(view.validation.verdict, Verdict::Unknown | Verdict::Running);
+        let lands = settled && view.status == "landing";
+        Ok(!(is_over || view.interrupted || lands))
+    }
+}
+
+fn print_all(printer: &mut Printer, tails: &mut [Tail; 2]) -> Result<(), Failures> {
+    for tail in tails {
+        printer.print(tail)?;
+    }
+    Ok(())
+}

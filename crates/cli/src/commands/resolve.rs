@@ -1,0 +1,279 @@
+//! `pleach resolve`: a person resolves a conflict, and the batch goes on with the result.
+
+use std::path::{Path, PathBuf};
+
+use anstyle::{AnsiColor, Style};
+use pleach_domain::task_state::Ending;
+use pleach_engine::causes::with_causes;
+use pleach_engine::control::{Control, Effect};
+use pleach_engine::database::Database;
+use pleach_engine::detach;
+use pleach_engine::resolve::{Begun, Resolution, ResolveError, Resolved, Started};
+use pleach_engine::run::{Prepared, Summary};
+use pleach_engine::state_folder::StateFolder;
+use pleach_engine::stored_batch::StoredBatch;
+use serde_json::json;
+
+use super::approve::tell_done;
+use super::run::{exit, own_program, start_detached};
+use super::watch::carry_out;
+use super::weave::in_words;
+use crate::args::ResolveArgs;
+use crate::editor;
+use crate::failure::{Exit, Failure, Failures};
+use crate::output::{Reader, one_line, print, tell_error};
+use crate::preview::count;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+
+/// Does what the flags say; without one, lays the conflict out.
+pub(crate) fn run(arguments: &ResolveArgs) -> Result<Exit, Failures> {
+    let reader = Reader::of(arguments.json);
+    let answer = StateFolder::of_user()
+        .map_err(Failures::from)
+        .and_then(|state| {
+            let person = Person {
+                state: &state,
+                arguments,
+                reader,
+            };
+            if arguments.done {
+                person.finish()
+            } else if arguments.abort {
+                person.abort()
+            } else {
+                person.start()
+            }
+        });
+    answer.map_err(|failures| failures.told_to(reader))
+}
+
+/// Whoever resolves something.
+struct Person<'a> {
+    state: &'a StateFolder,
+    arguments: &'a ResolveArgs,
+    reader: Reader,
+}
+
+impl Person<'_> {
+    fn resolution(&self) -> Result<Resolution<'_>, Failures> {
+        let ResolveArgs { batch, task, .. } = self.arguments;
+        Ok(Resolution::find(self.state, *batch, task)?)
+    }
+
+    fn start(&self) -> Result<Exit, Failures> {
+        // Nothing is laid out that could not be opened then.
+        let editor = if self.arguments.edit {
+            Some(editor::find().ok_or_else(|| {
+                Failure::new(Exit::Environment, "no_editor", "no editor is known")
+                    .hint("set EDITOR, or edit the files without --edit")
+            })?)
+        } else {
+            None
+        };
+        let started = self.resolution()?.start()?;
+        if let Some(editor) = editor {
+            edit(&editor, &started)?;
+        }
+        match self.reader {
+            Reader::Program => self.print_json(&started),
+            Reader::Person => self.print(&started),
+        }
+        Ok(Exit::Success)
+    }
+
+    fn print(&self, started: &Started) {
+        let ResolveArgs { batch, task, .. } = self.arguments;
+        let task = one_line(task.as_str());
+        let what = match started.files.len() {
+            0 => "it merges by now; nothing is left to resolve".to_owned(),
+            files => format!("{} to resolve", count(files, "file")),
+        };
+        let again = match started.begun {
+            Begun::Now => "",
+            Begun::Before => ", begun before",
+        };
+        print(format_args!(
+            "Task {BOLD}{task}{BOLD:#} of batch {batch}: {what}{again}\n  {}\n",
+            one_line(&started.path.to_string_lossy())
+        ));
+        for (path, kind) in &started.files {
+            let path = one_line(&path.to_string_lossy());
+            print(format_args!(
+                "    {YELLOW}{path}{YELLOW:#}  {DIM}{}{DIM:#}\n",
+                in_words(*kind)
+            ));
+        }
+        let edit = if self.arguments.edit || started.files.is_empty() {
+            String::new()
+        } else {
+            format!("  {DIM}edit there, or{DIM:#}  pleach resolve {batch} {task} --edit\n")
+        };
+        print(format_args!(
+            "{edit}  {DIM}weave it{DIM:#}        pleach resolve {batch} {task} --done\n  \
+             {DIM}leave it out{DIM:#}    pleach resolve {batch} {task} --abort\n"
+        ));
+    }
+
+    fn print_json(&self, started: &Started) {
+        let files = started.files.iter();
+        let files: Vec<_> = files
+            .map(|(path, kind)| json!({"path": path.to_string_lossy(), "kind": kind.as_str()}))
+            .collect();
+        let answer = json!({
+            "batchId": self.arguments.batch,
+            "taskId": self.arguments.task.as_str(),
+            "path": started.path,
+            "files": files,
+            "begunBefore": started.begun == Begun::Before,
+        });
+        print(format_args!("{answer:#}\n"));
+    }
+
+    fn finish(&self) -> Result<Exit, Failures> {
+        let program = own_program()?;
+        if self.arguments.in_background {
+            detach::leave_terminal();
+        }
+        let resolved = self.resolution()?.finish()?;
+        for path in &resolved.left_out {
+            let path = one_line(&path.to_string_lossy());
+            tell_error(format_args!("note: {path} is left out: it is the plan\n"));
+        }
+        let batch = self.arguments.batch;
+        let control = Control {
+            state: self.state,
+            batch,
+            program: &program,
+        };
+        match control.resolve(&self.arguments.task, &resolved)? {
+            Effect::Done { message } => {
+                tell_done(self.state, batch, &message, self.reader)?;
+                self.outcome()
+            }
+            Effect::Run(prepared) if self.arguments.detach => {
+                // It lets go of the batch, for whoever goes on in the background.
+                drop(prepared);
+                start_detached(self.state, &program, &[], self.reader)
+            }
+            Effect::Run(prepared) => self.go_on(*prepared, &resolved),
+        }
+    }
+
+    /// Runs the batch to its end, with the result in it.
+    fn go_on(&self, prepared: Prepared, resolved: &Resolved) -> Result<Exit, Failures> {
+        let summary = carry_out(prepared, self.reader, |number| {
+            if self.arguments.in_background {
+                detach::announce(&number.to_string());
+            }
+        })?;
+        if self.was_passed_over(&summary, resolved) {
+            let ResolveArgs { batch, task, .. } = self.arguments;
+            let message = format!("batch {batch} was about to end, and did not take the result");
+            let hint = format!("`pleach resolve {batch} {task} --done` once more");
+            return Err(Failure::new(Exit::SomeTaskFailed, "too_late", message)
+                .hint(hint)
+                .into());
+        }
+        Ok(exit(&summary))
+    }
+
+    fn was_passed_over(&self, summary: &Summary, resolved: &Resolved) -> bool {
+        let task = summary
+            .tasks
+            .iter()
+            .find(|task| task.id == self.arguments.task);
+        let ending = task.and_then(|task| task.ending.as_ref());
+        matches!(ending, Some(Ending::Conflicted { commit, .. }) if commit.0 != resolved.commit.as_str())
+    }
+
+    /// What the shell is told of a task that somebody else wove.
+    fn outcome(&self) -> Result<Exit, Failures> {
+        let stored = StoredBatch::load(&Database::open(self.state)?, self.arguments.batch)?;
+        let position = stored.position(&self.arguments.task)?;
+        let ending = stored.batch.tasks[position].state.ending();
+        Ok(match ending {
+            Some(ending) if !ending.is_success() => Exit::SomeTaskFailed,
+            _ => Exit::Success,
+        })
+    }
+
+    fn abort(&self) -> Result<Exit, Failures> {
+        let cleared = self.resolution()?.abort()?;
+        let ResolveArgs { batch, task, .. } = self.arguments;
+        let commit = cleared.kept.as_ref().map(ToString::to_string);
+        if self.reader == Reader::Program {
+            let answer = json!({
+                "batchId": batch, "taskId": task.as_str(), "path": cleared.path, "kept": commit,
+            });
+            print(format_args!("{answer:#}\n"));
+            return Ok(Exit::Success);
+        }
+        let kept = match commit {
+            Some(commit) => {
+                let short: String = commit.chars().take(10).collect();
+                format!("; what was in its folder is kept as {short}")
+            }
+            None => String::new(),
+        };
+        print(format_args!("task {task} stays left out{kept}\n"));
+        Ok(Exit::Success)
+    }
+}
+
+/// Opens what conflicts and is there.
+fn edit(editor: &str, started: &Started) -> Result<(), Failures> {
+    let is_there = |path: &&PathBuf| started.path.join(path).is_file();
+    let files = started.files.iter().map(|(path, _)| path);
+    let files: Vec<PathBuf> = files.filter(is_there).map(|path| below(path)).collect();
+    if files.is_empty() {
+        return Ok(());
+    }
+    let shown = one_line(editor);
+    let message = match editor::open(editor, &started.path, &files) {
+        Ok(status) if status.success() => return Ok(()),
+        Ok(status) => format!("the editor {shown} ended with {status}"),
+        Err(error) => format!("could not start the editor {shown}: {error}"),
+    };
+    let hint = format!(
+        "the conflict is laid out in {}: edit it there",
+        started.path.display()
+    );
+    Err(Failure::new(Exit::Environment, "editor", message)
+        .hint(hint)
+        .into())
+}
+
+/// A path that no program takes for an option.
+fn below(path: &Path) -> PathBuf {
+    Path::new(".").join(path)
+}
+
+impl From<ResolveError> for Failures {
+    fn from(error: ResolveError) -> Self {
+        match error {
+            ResolveError::Lookup(error) => error.into(),
+            ResolveError::Store(error) => error.into(),
+            ResolveError::Git(error) => error.into(),
+            ResolveError::Weave(error) => (*error).into(),
+            ResolveError::Worktree(error) => (*error).into(),
+            _ => {
+                let exit = match error {
+                    ResolveError::Unfinished { .. } => Exit::SomeTaskFailed,
+                    ResolveError::NoStore { .. }
+                    | ResolveError::Unreadable { .. }
+                    | ResolveError::Capture(_) => Exit::Environment,
+                    _ => Exit::Usage,
+                };
+                let failure = Failure::new(exit, error.code(), with_causes(&error));
+                match error.hint() {
+                    Some(hint) => failure.hint(hint),
+                    None => failure,
+                }
+                .into()
+            }
+        }
+    }
+}

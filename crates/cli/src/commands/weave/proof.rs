@@ -1,0 +1,162 @@
+//! `pleach weave --validate`: finds the branches that the tests fail with.
+
+use pleach_domain::bisect::Run;
+use pleach_engine::config::Config;
+use pleach_engine::git::{CommitId, Git, Store};
+use pleach_engine::plan_in_use::project_folder;
+use pleach_engine::process::Cancel;
+use pleach_engine::settings::Settings;
+use pleach_engine::state_folder::StateFolder;
+use pleach_engine::validate::{Alone, Judged, NoProof, Proved, Tests, prove_alone};
+use pleach_engine::weave::{Foreseen, Loom, Outcome, Strand, Strategy, foresee};
+
+use super::{Fate, is_left_out};
+use crate::args::WeaveArgs;
+use crate::commands::run::{GRACE, own_program};
+use crate::commands::watch::on_signals;
+use crate::failure::{Exit, Failure, Failures};
+use crate::output::tell_error;
+use crate::plan_source::current_folder;
+use crate::preview::count;
+
+/// What the tests say of the branches that merge.
+pub(super) struct Proof {
+    /// Their places among all.
+    merging: Vec<usize>,
+    proved: Proved,
+}
+
+/// Runs the tests on the branches that merge.
+pub(super) fn prove(
+    command: &str,
+    arguments: &WeaveArgs,
+    onto: &CommitId,
+    strands: &[Strand],
+    outcomes: &[Outcome],
+) -> Result<Proof, Failures> {
+    let folder = current_folder()?;
+    let state = StateFolder::of_user()?;
+    let program = own_program()?;
+    let store = Store::open(Git::find()?, &state.stores(), &folder)?;
+    store.install_guard(&program)?;
+    let settings = Settings::load(&project_folder(&folder), Config::default())?;
+    let tests = Tests {
+        command: command.to_owned(),
+        timeout: settings.validate_timeout,
+        // Whoever weaves has consented to this command, and to nothing that the repository says.
+        env: Vec::new(),
+        setup: None,
+    };
+    // The store gets what it may lack.
+    store.resolve_base(Some(onto.as_str()))?;
+    let places = (0..strands.len()).filter(|place| !is_left_out(&outcomes[*place]));
+    let merging: Vec<usize> = places.collect();
+    let mut some = Vec::new();
+    for place in &merging {
+        store.resolve_base(Some(strands[*place].commit.as_str()))?;
+        some.push(strands[*place].clone());
+    }
+    let cancel = Cancel::new().map_err(|error| {
+        let message = format!("could not prepare to stop the tests: {error}");
+        Failure::new(Exit::Environment, "no_tests", message)
+    })?;
+    let stop = cancel.clone();
+    on_signals(move |_| stop.cancel())?;
+    let alone = Alone {
+        store: &store,
+        state: &state,
+        program: &program,
+        tests: &tests,
+        grace: GRACE,
+        cancel: &cancel,
+    };
+    let proved = prove_alone(&alone, onto, &some, &mut |judged| {
+        if !arguments.json {
+            tell(&judged);
+        }
+    });
+    let proved = proved.map_err(|error| unproved(&error))?;
+    Ok(Proof { merging, proved })
+}
+
+fn tell(judged: &Judged<'_>) {
+    let what = match judged.strands {
+        0 => "nothing but the base".to_owned(),
+        number => format!(
+            "the first {}",
+            count(number, "branch").replace("branchs", "branches")
+        ),
+    };
+    let run = match judged.run {
+        Run::Green => "green",
+        Run::Red => "red",
+    };
+    let tree = &judged.tree.as_str()[..12];
+    tell_error(format_args!("tests {run} with {what} (tree {tree})\n"));
+}
+
+fn unproved(error: &NoProof) -> Failures {
+    let failure = match error {
+        NoProof::BaseRed => Failure::new(Exit::SomeTaskFailed, "base_red", error.to_string())
+            .hint("mend the base first, or weave onto another one with --onto"),
+        NoProof::Trouble(_) => Failure::new(Exit::Environment, "no_verdict", error.to_string())
+            .hint("nothing was written; run the command by hand to see what is wrong"),
+        NoProof::Stopped => Failure::new(Exit::Interrupted, "stopped", error.to_string()),
+        NoProof::Weave(_) | NoProof::Worktree(_) => {
+            Failure::new(Exit::Environment, "no_tests", error.to_string())
+        }
+    };
+    failure.into()
+}
+
+impl Proof {
+    /// Weaves what stays, and tells what became of every branch.
+    pub(super) fn weave_again<'l>(
+        &self,
+        loom: &'l Loom,
+        onto: &CommitId,
+        strands: &[Strand],
+        strategy: Strategy,
+        first: &Foreseen<'l>,
+    ) -> Result<(Foreseen<'l>, Vec<Fate>), Failures> {
+        let invalid: Vec<usize> = self
+            .proved
+            .invalid
+            .iter()
+            .map(|at| self.merging[*at])
+            .collect();
+        let left = |place: &usize| !invalid.contains(place);
+        let places: Vec<usize> = self.merging.iter().copied().filter(left).collect();
+        let some: Vec<Strand> = places.iter().map(|place| strands[*place].clone()).collect();
+        let again = foresee(loom, onto, &some, strategy)?;
+        if again.weave.tree != self.proved.tree {
+            let message = format!(
+                "the tests are green for tree {}, and weaving gives {}",
+                self.proved.tree, again.weave.tree
+            );
+            return Err(Failure::new(Exit::Bug, "other_tree", message).into());
+        }
+        let fates = (0..strands.len()).map(|place| {
+            if invalid.contains(&place) {
+                return Fate::Invalid;
+            }
+            let now = places.iter().position(|known| *known == place);
+            Fate::Woven(match now {
+                None => first.weave.outcomes[place].clone(),
+                Some(now) => of_all(again.weave.outcomes[now].clone(), &places),
+            })
+        });
+        let fates = fates.collect();
+        Ok((again, fates))
+    }
+}
+
+/// The same outcome, with partners by their place among all branches.
+fn of_all(mut outcome: Outcome, places: &[usize]) -> Outcome {
+    if let Outcome::Conflict(conflict) = &mut outcome {
+        for partner in &mut conflict.with {
+            *partner = partner.map(|place| places[place]);
+        }
+    }
+    outcome
+}

@@ -1,0 +1,415 @@
+//! From a proved branch to one pull request: pushes, forges, bases that move, deaths on the way.
+
+mod after;
+mod deaths;
+mod local;
+mod places;
+mod stops;
+
+use std::process::Command;
+
+use pleach_engine::step::{DIE_AT, Step};
+use pleach_testkit::{Failure, Fault, ForgeServer, ForgeStep, ForgeStyle};
+
+use crate::Answer;
+use crate::scene::{Scene, Story};
+
+pub(crate) use deaths::STEPS;
+
+const TOKEN: &str = "a-token-that-nobody-guesses";
+const PROJECT: &str = "people/hedge";
+
+/// Each task adds a file of its own name.
+const SHELL: &str = "echo x > file-$PLEACH_TASK";
+
+/// A scene whose repository is on a forge too.
+pub(crate) struct Harbour {
+    pub(crate) scene: Scene,
+    pub(crate) forge: ForgeServer,
+}
+
+impl Harbour {
+    pub(crate) fn new(style: ForgeStyle, tasks: &str, settings: &str, shell: &str) -> Self {
+        let kind = match style {
+            ForgeStyle::GitHub => "github",
+            ForgeStyle::GitLab => "gitlab",
+            ForgeStyle::Gitea => "gitea",
+        };
+        let settings = format!("{settings}\nforge.kind = \"{kind}\"");
+        Self::of(Scene::of(tasks, &settings, shell), style)
+    }
+
+    /// The same with a scene of any kind.
+    fn of(scene: Scene, style: ForgeStyle) -> Self {
+        let forge = ForgeServer::start(style, TOKEN);
+        scene.repo.git(&["add", "--all"]);
+        scene.repo.commit("everything");
+        forge.add(PROJECT, &scene.repo);
+        scene
+            .repo
+            .git(&["remote", "add", "origin", &forge.url(PROJECT)]);
+        Self { scene, forge }
+    }
+
+    fn github(tasks: &str, settings: &str, shell: &str) -> Self {
+        Self::new(ForgeStyle::GitHub, tasks, settings, shell)
+    }
+
+    /// Pleach with the token in its environment.
+    pub(crate) fn pleach(&self, words: &[&str]) -> Answer {
+        self.command(words).output().unwrap().into()
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = crate::command(self.scene.repo.path(), &self.scene.home(), words);
+        command.env("PLEACH_GIT_TOKEN", TOKEN);
+        command
+    }
+
+    pub(crate) fn story(&self, words: &[&str]) -> Story {
+        let words: Vec<&str> = words.iter().copied().chain(["--json"]).collect();
+        Story::of(&self.pleach(&words))
+    }
+
+    fn run(&self) -> Story {
+        self.story(&["run", "--yes", "-j", "1"])
+    }
+
+    /// Git in the repository of the server.
+    fn git_there(&self, words: &[&str]) -> String {
+        let place = self.forge.repository(PROJECT);
+        let place = ["--git-dir", place.to_str().unwrap()];
+        self.scene.repo.git(&[&place[..], words].concat())
+    }
+
+    /// What a ref of the server is at.
+    pub(crate) fn there(&self, name: &str) -> String {
+        let words = ["rev-parse", "--verify", "--quiet", name];
+        self.git_there(&words).trim().to_owned()
+    }
+
+    /// The branches of the server that Pleach made.
+    fn branches_there(&self) -> String {
+        let words = [
+            "for-each-ref",
+            "--format=%(refname:short)",
+            "refs/heads/pleach",
+        ];
+        self.git_there(&words).trim().replace('\n', " ")
+    }
+
+    /// Moves `main` of the server on by a commit.
+    fn move_base_now(&self, file: &str, text: &str) {
+        self.move_base(file, text);
+        self.git_there(&["update-ref", "refs/heads/main", "refs/heads/next"]);
+    }
+
+    /// A command that moves `main` of the server on by a commit, once.
+    fn move_base(&self, file: &str, text: &str) -> String {
+        let place = self.forge.repository(PROJECT);
+        let place = place.display();
+        let repo = &self.scene.repo;
+        repo.git(&["checkout", "-q", "-b", "next"]);
+        repo.write(file, text);
+        repo.commit("somebody else was faster");
+        repo.git(&["push", "-q", &place.to_string(), "next"]);
+        repo.git(&["checkout", "-q", "main"]);
+        repo.git(&["branch", "-q", "-D", "next"]);
+        format!("git --git-dir={place} update-ref refs/heads/main refs/heads/next")
+    }
+
+    /// One pull request, from the branch that is proved, with nothing given away.
+    #[track_caller]
+    pub(crate) fn check_landed(&self, story: &Story) {
+        let opened = self.forge.pull_requests();
+        assert_eq!(opened.len(), 1, "{opened:?}");
+        assert_eq!(
+            (opened[0].head.as_str(), opened[0].base.as_str()),
+            ("pleach/batch-1", "main")
+        );
+        let summary = story.summary();
+        let url = summary["prUrl"].as_str().expect("it has a page");
+        assert!(url.ends_with(&format!("/{}", opened[0].number)), "{url}");
+        let pushed = self.there("refs/heads/pleach/batch-1");
+        assert_eq!(
+            summary["tip"],
+            pushed.as_str(),
+            "exactly what is proved is there"
+        );
+        if let Some(tree) = summary["validation"]["tree"].as_str() {
+            assert_eq!(self.there(&format!("{pushed}^{{tree}}")), tree);
+            assert!(opened[0].body.contains(tree), "{}", opened[0].body);
+        }
+        self.forge.assert_well_asked();
+        for place in [self.scene.state(), self.scene.repo.path().join(".git")] {
+            let found = grep(&place, TOKEN);
+            assert!(found.is_empty(), "the token is in {found:?}");
+        }
+    }
+}
+
+/// The files below a folder that hold a word; no program is asked, whose words others could read.
+fn grep(folder: &std::path::Path, word: &str) -> Vec<std::path::PathBuf> {
+    let files = pleach_testkit::find_below(folder, |_| true).into_iter();
+    let holds = |path: &std::path::PathBuf| {
+        let bytes = std::fs::read(folder.join(path)).unwrap_or_default();
+        bytes
+            .windows(word.len())
+            .any(|part| part == word.as_bytes())
+    };
+    files.filter(holds).collect()
+}
+
+#[test]
+fn a_batch_that_completed_lands_as_one_pull_request_on_every_forge() {
+    for style in [ForgeStyle::GitHub, ForgeStyle::GitLab, ForgeStyle::Gitea] {
+        let harbour = Harbour::new(style, "1, 2, 3 2", "validate = \"[ ! -e file-2 ]\"", SHELL);
+        let story = harbour.run();
+        story.check(1, "1:merged 2:invalid 3:blocked");
+        assert_eq!(story.status(), "completed");
+        harbour.check_landed(&story);
+        let body = &harbour.forge.pull_requests()[0].body;
+        for part in ["pleach/task-1/2", "pleach/task-1/3", "[ ! -e file-2 ]"] {
+            assert!(body.contains(part), "{part} is missing from\n{body}");
+        }
+        let shown = harbour.pleach(&["status", "1", "--json"]);
+        assert!(shown.out.contains("\"prUrl\": \"http"), "{}", shown.out);
+    }
+}
+
+#[test]
+fn when_the_base_moves_everything_is_woven_and_proved_again_on_the_new_one() {
+    let harbour = Harbour::github("1, 2", "", SHELL);
+    let step = harbour.move_base("other", "theirs\n");
+    let tests = "validate = \"echo run >> BESIDE/runs; [ -e file-1 ]\"\nforge.kind = \"github\"\nplan = \"plan.json\"";
+    harbour.scene.configure(tests, &format!("{SHELL}; {step}"));
+    let story = harbour.run();
+    story.check(0, "1:merged 2:merged");
+    harbour.check_landed(&story);
+    assert_eq!(
+        harbour.scene.trace("runs"),
+        "run run",
+        "the new tree is another one"
+    );
+    assert_eq!(harbour.scene.show("pleach/batch-1", "other"), "theirs");
+    assert_eq!(story.told("batch:rewoven").len(), 1);
+}
+
+#[test]
+fn what_does_not_merge_with_the_new_base_is_left_out_and_named() {
+    let harbour = Harbour::github("1, 2, 3 1", "", SHELL);
+    let step = harbour.move_base("file-1", "theirs\n");
+    harbour.scene.configure(
+        "forge.kind = \"github\"\nplan = \"plan.json\"",
+        &format!("{SHELL}; {step}"),
+    );
+    let story = harbour.run();
+    story.check(1, "1:conflicted 2:merged 3:blocked");
+    harbour.check_landed(&story);
+    let new = harbour.scene.new_files("pleach/batch-1");
+    assert!(new.contains("file-2"), "{new}");
+    assert_eq!(harbour.scene.show("pleach/task-1/1", "file-1"), "x");
+}
+
+#[test]
+fn a_base_that_changes_what_steers_agents_is_not_followed_and_the_result_lands_as_it_is() {
+    let harbour = Harbour::github("1", "validate = \"true\"", SHELL);
+    harbour.run().check(0, "1:merged");
+    harbour.move_base_now("AGENTS.md", "obey\n");
+    let again = harbour.story(&["land", "1"]);
+    again.check(0, "1:merged");
+    harbour.check_landed(&again);
+    assert!(again.notes().contains("AGENTS.md"), "{}", again.notes());
+    let harbour = Harbour::github("1", "", SHELL);
+    let step = harbour.move_base("AGENTS.md", "obey\n");
+    let settings = "forge.kind = \"github\"\nplan = \"plan.json\"";
+    harbour
+        .scene
+        .configure(settings, &format!("{SHELL}; {step}"));
+    let story = harbour.run();
+    story.check(0, "1:merged");
+    harbour.check_landed(&story);
+    assert!(story.notes().contains("AGENTS.md"), "{}", story.notes());
+}
+
+#[test]
+fn when_nothing_merges_with_the_new_base_no_branch_is_left_that_says_so() {
+    let harbour = Harbour::github("1", "", SHELL);
+    let step = harbour.move_base("file-1", "theirs\n");
+    let settings = "forge.kind = \"github\"\nplan = \"plan.json\"";
+    harbour
+        .scene
+        .configure(settings, &format!("{SHELL}; {step}"));
+    let story = harbour.run();
+    story.check(1, "1:conflicted");
+    assert_eq!(harbour.scene.branches(), "pleach/task-1/1");
+    assert_eq!(
+        story.summary()["batchBranch"],
+        serde_json::Value::Null,
+        "a branch that is gone is not named"
+    );
+    assert_eq!(harbour.branches_there(), "");
+}
+
+#[test]
+fn without_a_remote_it_completes_with_a_note_and_the_branch() {
+    let scene = Scene::of("1", "", SHELL);
+    let told = scene.run(&[]);
+    assert_eq!(told.code, 0, "{}", told.err);
+    assert!(
+        told.out
+            .contains("not landed: the repository has no remote to push to"),
+        "{}",
+        told.out
+    );
+    assert!(told.out.contains("pleach/batch-1"), "{}", told.out);
+    assert_eq!(
+        scene.story(&["1"]).summary()["prUrl"],
+        serde_json::Value::Null
+    );
+}
+
+#[test]
+fn without_a_login_it_completes_and_says_what_to_set() {
+    let harbour = Harbour::github("1", "", SHELL);
+    let story = harbour.scene.story(&[]);
+    story.check(0, "1:merged");
+    let told = &story.told("batch:not_landed")[0];
+    let hint = told["hint"].as_str().unwrap();
+    assert!(hint.contains("PLEACH_GIT_TOKEN"), "{told}");
+    assert_eq!(harbour.forge.pull_requests().len(), 0);
+    let later = harbour.story(&["land", "1"]);
+    assert_eq!(later.code, 0, "{}", later.err);
+    harbour.check_landed(&later);
+}
+
+#[test]
+fn a_login_that_is_wrong_is_told_without_repeating_it() {
+    let harbour = Harbour::github("1", "", SHELL);
+    let mut command = crate::command(
+        harbour.scene.repo.path(),
+        &harbour.scene.home(),
+        &["run", "--yes", "--json"],
+    );
+    command.env("PLEACH_GIT_TOKEN", "quite-another-token-than-that");
+    let answer: Answer = command.output().unwrap().into();
+    let story = Story::of(&answer);
+    story.check(0, "1:merged");
+    let told = story.told("batch:not_landed")[0].to_string();
+    assert!(told.contains("did not accept"), "{told}");
+    assert!(!answer.out.contains("quite-another"), "{}", answer.out);
+    assert!(!answer.err.contains("quite-another"), "{}", answer.err);
+}
+
+#[test]
+fn a_secret_in_the_result_stops_the_push_until_a_person_says_otherwise() {
+    let key = "AKIAQ7ZK5WNDEJ3RTYBM";
+    let harbour = Harbour::github("1", "", &format!("echo 'key = {key}' > settings.ini"));
+    let story = harbour.run();
+    story.check(0, "1:merged");
+    let told = story.told("batch:not_landed")[0].to_string();
+    assert!(
+        told.contains("settings.ini") && !told.contains(key),
+        "{told}"
+    );
+    assert_eq!(harbour.branches_there(), "");
+    let anyway = harbour.story(&["land", "1", "--despite-findings"]);
+    assert_eq!(anyway.code, 0, "{}", anyway.err);
+    harbour.check_landed(&anyway);
+}
+
+#[test]
+fn a_branch_of_somebody_else_is_left_alone_and_the_next_name_taken() {
+    let harbour = Harbour::github("1", "", SHELL);
+    let place = harbour.forge.repository(PROJECT);
+    let place = place.to_str().unwrap();
+    harbour
+        .scene
+        .repo
+        .git(&["push", "-q", place, "HEAD~1:refs/heads/pleach/batch-1"]);
+    let before = harbour.there("refs/heads/pleach/batch-1");
+    let story = harbour.run();
+    story.check(0, "1:merged");
+    assert_eq!(harbour.there("refs/heads/pleach/batch-1"), before);
+    assert_eq!(harbour.branches_there(), "pleach/batch-1 pleach/batch-1-2");
+    assert_eq!(harbour.forge.pull_requests()[0].head, "pleach/batch-1-2");
+}
+
+#[test]
+fn a_server_that_declines_is_quoted_and_nothing_is_lost() {
+    let harbour = Harbour::github("1", "", SHELL);
+    harbour.forge.protect(PROJECT, "pleach/batch-1");
+    let story = harbour.run();
+    story.check(0, "1:merged");
+    let told = story.told("batch:not_landed")[0].to_string();
+    assert!(told.contains("Protected branch"), "{told}");
+    assert_eq!(harbour.scene.branches(), "pleach/batch-1");
+}
+
+#[test]
+fn an_answer_that_is_lost_half_way_does_not_double_the_pull_request() {
+    for failure in [
+        (ForgeStep::Fetch, Failure::Before(Fault::Cut)),
+        (ForgeStep::Push, Failure::After(Fault::Cut)),
+        (ForgeStep::Create, Failure::Before(Fault::Status(502))),
+        (ForgeStep::Create, Failure::After(Fault::Cut)),
+        (ForgeStep::Find, Failure::Before(Fault::Cut)),
+    ] {
+        let harbour = Harbour::github("1", "", SHELL);
+        harbour.forge.fail(failure.0, failure.1);
+        let story = harbour.run();
+        story.check(0, "1:merged");
+        harbour.check_landed(&story);
+    }
+}
+
+#[test]
+fn a_batch_that_failed_does_not_land_by_itself_and_may_by_hand() {
+    let harbour = Harbour::github("1", "validate = \"false\"", SHELL);
+    let story = harbour.run();
+    story.check(1, "1:merged");
+    assert_eq!(
+        (story.status(), harbour.branches_there().as_str()),
+        ("failed", "")
+    );
+    let by_hand = harbour.story(&["land", "1"]);
+    assert_eq!(by_hand.code, 0, "{}", by_hand.err);
+    harbour.check_landed(&by_hand);
+    assert_eq!(by_hand.status(), "failed", "it is not proved, and stays so");
+}
+
+#[test]
+fn only_pushing_opens_no_pull_request_and_nothing_at_all_pushes_nothing() {
+    let harbour = Harbour::github("1", "land = \"push\"", SHELL);
+    let story = harbour.run();
+    story.check(0, "1:merged");
+    assert_eq!(harbour.branches_there(), "pleach/batch-1");
+    assert_eq!(harbour.forge.pull_requests().len(), 0);
+    let harbour = Harbour::github("1", "", SHELL);
+    let story = harbour.story(&["run", "--yes", "--no-pr"]);
+    story.check(0, "1:merged");
+    assert_eq!(
+        harbour.forge.requests().len(),
+        0,
+        "the network is left alone"
+    );
+    assert_eq!(harbour.story(&["land", "1"]).code, 0);
+    assert_eq!(harbour.forge.pull_requests().len(), 1);
+}
+
+#[test]
+fn what_cannot_land_is_refused_with_the_reason() {
+    let scene = Scene::of("1", "retries = 0", "exit 1");
+    scene.story(&[]).check(1, "1:failed");
+    let nothing = crate::pleach(scene.repo.path(), &scene.home(), &["land", "1"]);
+    assert!(nothing.bad(2).contains("has nothing to land"));
+    let scene = Scene::of("1", "", SHELL);
+    let words = ["run", "--yes"];
+    let mut dies = crate::command(scene.repo.path(), &scene.home(), &words);
+    dies.env(DIE_AT, format!("{:?}", Step::AllOver));
+    dies.output().unwrap();
+    let interrupted = crate::pleach(scene.repo.path(), &scene.home(), &["land", "1"]);
+    assert!(interrupted.bad(2).contains("pleach run --resume 1"));
+    let unknown = crate::pleach(scene.repo.path(), &scene.home(), &["land", "9"]);
+    assert!(unknown.bad(2).contains("no batch 9"));
+}

@@ -1,0 +1,315 @@
+//! What the tests say of what is woven, and what follows for its tasks.
+//!
+//! Knows sets of tasks, not how they are woven or who runs the tests.
+
+use super::{BadEvent, Batch, BatchStatus, Validation};
+use crate::bisect::{Run, Search, Why};
+use crate::event::{BatchEvent, Doubt};
+use crate::id::TaskId;
+use crate::task_state::{Ending, TaskState};
+
+/// So many tasks are named, and more are counted.
+const MOST_NAMED: usize = 5;
+
+/// What the tests say of what is woven.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Proof {
+    /// Nothing: they have not run since something was woven.
+    Unknown,
+    /// They are being run.
+    Searching(Searching),
+    /// They are green.
+    Proved {
+        /// The tree they ran on.
+        tree: String,
+    },
+    /// It stays without a proof.
+    Unproved {
+        /// The kind of reason.
+        doubt: Doubt,
+        /// The reason.
+        because: String,
+    },
+}
+
+/// A run of the tests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// How many tasks were woven then.
+    pub tasks: usize,
+    /// The tree they gave.
+    pub tree: String,
+    /// What the tests said.
+    pub run: Run,
+    /// Its number within the batch; none where the verdict was remembered.
+    pub number: Option<u32>,
+}
+
+/// The search for a result that the tests are green for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Searching {
+    /// The stage that ends with it, or the whole batch.
+    pub stage: Option<usize>,
+    /// The positions of the tasks it is about, in the order they were woven.
+    pub strands: Vec<usize>,
+    /// How far it is.
+    pub search: Search,
+    /// What does not merge any more: its place, the files, and whom it collides with.
+    pub fell_out: Vec<(usize, Vec<String>, Vec<TaskId>)>,
+}
+
+impl Searching {
+    /// The positions of a set of places.
+    pub fn positions(&self, set: &[usize]) -> Vec<usize> {
+        set.iter().map(|place| self.strands[*place]).collect()
+    }
+
+    /// Whether the tests fail for somebody's fault, also where that one is found already.
+    pub fn is_red(&self) -> bool {
+        let is_guilty = |why: &Why| matches!(why, Why::Guilty { .. });
+        let mut left_out = self.search.left_out().iter();
+        self.search.is_red() || left_out.any(|left_out| is_guilty(&left_out.why))
+    }
+
+    fn place(&self, position: usize) -> Option<usize> {
+        self.strands.iter().position(|strand| *strand == position)
+    }
+}
+
+impl Batch {
+    /// Whether a task is done for good: nothing to change, or woven and proved where that is wanted.
+    pub fn is_done(&self, position: usize) -> bool {
+        match self.tasks[position].state.ending() {
+            Some(Ending::NoChanges) => true,
+            Some(Ending::Merged { .. }) => {
+                let unset = self.design.settings.validation == Validation::Unset;
+                unset || self.tasks[position].proved
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the work of a task is on the server, as it is woven now.
+    pub fn is_pushed(&self, position: usize) -> bool {
+        let pushed = self.pushed.as_ref();
+        // On another base everything is judged anew, whatever is on the server.
+        let pushed = pushed.filter(|pushed| pushed.base == self.base);
+        pushed.is_some_and(|pushed| pushed.tasks.contains(&position))
+    }
+
+    /// The number of the last run of the tests.
+    pub fn last_run(&self) -> u32 {
+        let numbers = self.judgements.iter().filter_map(|run| run.number);
+        numbers.max().unwrap_or(0)
+    }
+
+    /// Whether the run of that number came to a verdict.
+    pub fn is_judged(&self, number: u32) -> bool {
+        let mut runs = self.judgements.iter();
+        runs.any(|run| run.number == Some(number))
+    }
+
+    /// The trees that the tests both failed and passed on.
+    pub fn flaky_trees(&self) -> Vec<&str> {
+        let of = |verdict: Run| {
+            let runs = self.judgements.iter();
+            runs.filter(move |run| run.run == verdict)
+                .map(|run| run.tree.as_str())
+        };
+        let mut trees: Vec<&str> = of(Run::Red)
+            .filter(|tree| of(Run::Green).any(|green| green == *tree))
+            .collect();
+        trees.sort_unstable();
+        trees.dedup();
+        trees
+    }
+
+    pub(super) fn apply_to_proof(&mut self, event: &BatchEvent) -> Result<(), BadEvent> {
+        match event {
+            BatchEvent::Validating { stage } => {
+                self.proof = Proof::Searching(self.new_search(*stage));
+            }
+            BatchEvent::Judged { .. } | BatchEvent::FellOut { .. } => {
+                self.apply_to_search(event)?;
+            }
+            BatchEvent::Proved { tree } => {
+                self.proof = Proof::Proved { tree: tree.clone() };
+                // It is about everything that is woven.
+                self.unproved_stages.clear();
+                for task in &self.woven {
+                    let task = &mut self.tasks[*task];
+                    (task.proved, task.was_done) = (true, true);
+                }
+            }
+            BatchEvent::NotProved { doubt, because } => {
+                if let Proof::Searching(searching) = &self.proof {
+                    self.unproved_stages.extend(searching.stage);
+                }
+                self.proof = Proof::Unproved {
+                    doubt: *doubt,
+                    because: because.clone(),
+                };
+            }
+            BatchEvent::Rewoven { base, tip, .. } => {
+                if self.status == BatchStatus::Landing {
+                    self.base_moves += 1;
+                }
+                self.base = Some(base.clone());
+                self.tip = Some(tip.clone());
+                if !matches!(self.proof, Proof::Searching(_)) {
+                    self.proof = Proof::Unknown;
+                }
+            }
+            // The same goes for what was given up while it was being proved.
+            BatchEvent::Reopened | BatchEvent::LandingAsked { .. }
+                if !matches!(self.proof, Proof::Proved { .. }) =>
+            {
+                self.proof = Proof::Unknown;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A person who wants something tried again may have mended what kept the tests from being green.
+    pub(super) fn hope_again(&mut self) {
+        self.unproved_stages.clear();
+        if matches!(self.proof, Proof::Unproved { .. }) {
+            self.proof = Proof::Unknown;
+        }
+    }
+
+    fn apply_to_search(&mut self, event: &BatchEvent) -> Result<(), BadEvent> {
+        let position = |task: &TaskId| {
+            let stranger = || BadEvent::Stranger(task.clone());
+            self.position(task).ok_or_else(stranger)
+        };
+        match event {
+            BatchEvent::Judged {
+                tasks,
+                run,
+                tree,
+                number,
+                ..
+            } => {
+                let positions: Vec<usize> = tasks.iter().map(position).collect::<Result<_, _>>()?;
+                self.judgements.push(Judgement {
+                    tasks: tasks.len(),
+                    tree: tree.clone(),
+                    run: *run,
+                    number: *number,
+                });
+                if let Proof::Searching(searching) = &mut self.proof {
+                    let places = positions.iter().map(|at| searching.place(*at));
+                    // What was woven before the search began belongs to its base.
+                    let set: Vec<usize> = places.flatten().collect();
+                    searching.search.ran(&set, *run);
+                }
+            }
+            BatchEvent::FellOut {
+                strand,
+                files,
+                with,
+            } => {
+                let position = position(strand)?;
+                if let Proof::Searching(searching) = &mut self.proof
+                    && let Some(place) = searching.place(position)
+                    && searching.search.kept().contains(&place)
+                {
+                    searching.search.conflicted(place);
+                    let fell_out = (place, files.clone(), with.clone());
+                    searching.fell_out.push(fell_out);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn new_search(&self, stage: Option<usize>) -> Searching {
+        let woven = self.woven.iter().copied();
+        let strands: Vec<usize> = woven.filter(|task| !self.is_pushed(*task)).collect();
+        let needs = strands.iter().enumerate().map(|(place, task)| {
+            let needed = self.needed_by(*task);
+            let before = strands[..place].iter().enumerate();
+            before
+                .filter(|(_, other)| needed[**other])
+                .map(|(place, _)| place)
+                .collect()
+        });
+        Searching {
+            stage,
+            search: Search::new(needs.collect()),
+            strands,
+            fell_out: Vec::new(),
+        }
+    }
+
+    /// Everything a task needs, directly or not.
+    fn needed_by(&self, position: usize) -> Vec<bool> {
+        let mut reached = vec![false; self.tasks.len()];
+        let mut stack = vec![position];
+        while let Some(at) = stack.pop() {
+            for need in &self.tasks[at].design.needs {
+                if !std::mem::replace(&mut reached[*need], true) {
+                    stack.push(*need);
+                }
+            }
+        }
+        reached
+    }
+
+    /// What a task that would be part of the result needs and has not, because it went out meanwhile.
+    pub(crate) fn lost_need(&self, position: usize) -> Option<usize> {
+        let state = &self.tasks[position].state;
+        let would_be_in = matches!(
+            state,
+            TaskState::Built { .. } | TaskState::Ended(Ending::NoChanges)
+        );
+        let mut needs = self.tasks[position].design.needs.iter();
+        needs
+            .find(|need| would_be_in && !self.tasks[**need].state.is_success())
+            .copied()
+    }
+
+    /// The tasks that made it and need one of those that go out.
+    pub fn needing(&self, gone: &[usize]) -> Vec<usize> {
+        let made_it = |at: &usize| self.tasks[*at].state.is_success() && !gone.contains(at);
+        let needs_one = |at: &usize| {
+            let needed = self.needed_by(*at);
+            gone.iter().any(|gone| needed[*gone])
+        };
+        let tasks = (0..self.tasks.len()).filter(made_it);
+        tasks.filter(needs_one).collect()
+    }
+
+    /// Why each guilty task of a search is out: its position, the words, and the tasks it is red with.
+    pub(super) fn guilty(&self, searching: &Searching) -> Vec<(usize, String, Vec<TaskId>)> {
+        let left_out = searching.search.left_out().iter();
+        left_out
+            .filter_map(|left_out| {
+                let Why::Guilty { first_red } = &left_out.why else {
+                    return None;
+                };
+                let position = searching.strands[left_out.place];
+                let others = first_red.iter().filter(|place| **place != left_out.place);
+                let others: Vec<TaskId> = others
+                    .map(|place| self.tasks[searching.strands[*place]].design.id.clone())
+                    .collect();
+                let names: Vec<&str> = others.iter().map(TaskId::as_str).collect();
+                let because = match names.as_slice() {
+                    [] => "the tests fail with it alone".to_owned(),
+                    some if some.len() <= MOST_NAMED => {
+                        let some = some.join(", ");
+                        format!("the tests pass with {some} and fail with it added")
+                    }
+                    some => {
+                        let many = some.len();
+                        format!("the tests pass with {many} others and fail with it added")
+                    }
+                };
+                Some((position, because, others))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,275 @@
+//! What can happen to a batch as a whole.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Doubt, MergeStatus, Rollback};
+use crate::bisect::Run;
+use crate::id::TaskId;
+use crate::task_state::Commit;
+
+/// What can happen to a batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum BatchEvent {
+    /// It began.
+    Started,
+    /// The process that ran it died; another one goes on.
+    Resumed,
+    /// A stage or wave began.
+    StageStarted {
+        /// Its place, counted from 0.
+        stage: usize,
+    },
+    /// All tasks of a stage or wave are over.
+    StageEnded {
+        /// Its place, counted from 0.
+        stage: usize,
+        /// How its weaving went.
+        merge_status: MergeStatus,
+        /// Whether the next one may start.
+        success: bool,
+    },
+    /// Running several at once did not work out; what is left runs one at a time.
+    FellBack {
+        /// Why.
+        reason: String,
+        /// The stage that it concerns, or the whole batch.
+        stage: Option<usize>,
+    },
+    /// A person asked to stop it.
+    CancelRequested {
+        /// What becomes of its branch.
+        rollback: Rollback,
+    },
+    /// A rule says that nothing more shall start.
+    GaveUp {
+        /// The rule and what hit it.
+        because: String,
+    },
+    /// The last task ended; the woven result is made and brought to the user.
+    Merging,
+    /// The tests are run on what is woven.
+    Validating {
+        /// The stage that ends with it, or the whole batch.
+        stage: Option<usize>,
+    },
+    /// The tests ran once, or are known to have run before.
+    Judged {
+        /// The tasks that were woven then; none for the base.
+        tasks: Vec<TaskId>,
+        /// The tree they gave.
+        tree: String,
+        /// The command and what it depends on, as a short name.
+        judge: String,
+        /// What they said.
+        run: Run,
+        /// The number of the run within the batch; none where the verdict was remembered.
+        number: Option<u32>,
+        /// How long it took, in milliseconds.
+        took: u64,
+    },
+    /// A woven branch does not merge any more without what was left out.
+    FellOut {
+        /// Whose branch.
+        strand: TaskId,
+        /// The files that conflict.
+        files: Vec<String>,
+        /// The woven tasks that touched them.
+        with: Vec<TaskId>,
+    },
+    /// What is woven was woven once more, onto this base.
+    Rewoven {
+        /// The commit it is woven onto.
+        base: Commit,
+        /// The commit it ends in.
+        tip: Commit,
+        /// Whether it no longer continues what is on the server.
+        #[serde(default)]
+        apart: bool,
+    },
+    /// The tests are green for what is woven.
+    Proved {
+        /// Its tree.
+        tree: String,
+    },
+    /// What is woven stays without a proof.
+    NotProved {
+        /// The kind of reason.
+        doubt: Doubt,
+        /// The reason.
+        because: String,
+    },
+    /// The batch branch is in the user's repository.
+    Published {
+        /// Its name there.
+        branch: String,
+        /// The commit it is at.
+        tip: Commit,
+    },
+    /// The batch branch was taken from the user's repository.
+    Unpublished,
+    /// A person wants the result of a batch that is over landed.
+    LandingAsked {
+        /// The local branch that shall get it, instead of the server.
+        into: Option<String>,
+        /// Whether it is pushed although something in it should not leave the machine.
+        #[serde(default)]
+        despite_findings: bool,
+    },
+    /// The result is brought to where it is wanted.
+    Landing,
+    /// The result is on the server.
+    Pushed {
+        /// The branch there.
+        branch: String,
+        /// The commit it is at.
+        commit: Commit,
+    },
+    /// The result is where it is wanted.
+    Landed {
+        /// Its pull request, if there is one.
+        pr_url: Option<String>,
+        /// The local branch that got it.
+        into: Option<String>,
+    },
+    /// The result could not be brought where it is wanted.
+    NotLanded {
+        /// Why.
+        because: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// Everything it had to do is over, and something was merged or nothing needed to be.
+    Completed {
+        /// Its pull request, if there is one.
+        #[serde(default)]
+        pr_url: Option<String>,
+    },
+    /// It is over, and nothing was merged or a rule was hit.
+    Failed {
+        /// Why.
+        error: String,
+    },
+    /// It was stopped by a person.
+    Cancelled,
+    /// A person wants some of its tasks tried again.
+    Reopened,
+}
+
+impl BatchEvent {
+    /// The event as a word.
+    pub fn participle(&self) -> &'static str {
+        match self {
+            Self::Started => "started",
+            Self::Resumed => "resumed",
+            Self::StageStarted { .. } => "stage started",
+            Self::StageEnded { .. } => "stage ended",
+            Self::FellBack { .. } => "fallen back",
+            Self::CancelRequested { .. } => "asked to stop",
+            Self::GaveUp { .. } => "given up",
+            Self::Merging => "merging",
+            Self::Validating { .. } => "validating",
+            Self::Judged { .. } => "judged",
+            Self::FellOut { .. } => "fallen apart",
+            Self::Rewoven { .. } => "rewoven",
+            Self::Proved { .. } => "proved",
+            Self::NotProved { .. } => "not proved",
+            Self::Published { .. } => "published",
+            Self::Unpublished => "unpublished",
+            Self::LandingAsked { .. } => "asked to land",
+            Self::Landing => "landing",
+            Self::Pushed { .. } => "pushed",
+            Self::Landed { .. } => "landed",
+            Self::NotLanded { .. } => "not landed",
+            Self::Completed { .. } => "completed",
+            Self::Failed { .. } => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Reopened => "reopened",
+        }
+    }
+
+    /// Every event of proving and landing once, with some data.
+    fn one_of_each_at_the_end() -> Vec<Self> {
+        vec![
+            Self::Validating { stage: None },
+            Self::Judged {
+                tasks: Vec::new(),
+                tree: "t1".into(),
+                judge: "j1".into(),
+                run: Run::Green,
+                number: Some(1),
+                took: 5_000,
+            },
+            Self::FellOut {
+                strand: TaskId::new("1"),
+                files: vec!["a".into()],
+                with: Vec::new(),
+            },
+            Self::Rewoven {
+                base: Commit("c1".into()),
+                tip: Commit("c3".into()),
+                apart: false,
+            },
+            Self::Proved { tree: "t1".into() },
+            Self::NotProved {
+                doubt: Doubt::BaseRed,
+                because: "the base is red".into(),
+            },
+            Self::Published {
+                branch: "pleach/batch-1".into(),
+                tip: Commit("c3".into()),
+            },
+            Self::Unpublished,
+            Self::LandingAsked {
+                into: None,
+                despite_findings: false,
+            },
+            Self::Landing,
+            Self::Pushed {
+                branch: "pleach/batch-1".into(),
+                commit: Commit("c3".into()),
+            },
+            Self::Landed {
+                pr_url: None,
+                into: None,
+            },
+            Self::NotLanded {
+                because: "no remote".into(),
+                hint: None,
+            },
+        ]
+    }
+
+    /// Every event once, with some data.
+    pub fn one_of_each() -> Vec<Self> {
+        let mut events = vec![
+            Self::Started,
+            Self::Resumed,
+            Self::StageStarted { stage: 0 },
+            Self::StageEnded {
+                stage: 0,
+                merge_status: MergeStatus::Success,
+                success: true,
+            },
+            Self::FellBack {
+                reason: "no room".into(),
+                stage: None,
+            },
+            Self::CancelRequested {
+                rollback: Rollback::Keep,
+            },
+            Self::GaveUp {
+                because: "1 failed".into(),
+            },
+            Self::Merging,
+            Self::Completed { pr_url: None },
+            Self::Failed {
+                error: "nothing was merged".into(),
+            },
+            Self::Cancelled,
+            Self::Reopened,
+        ];
+        events.extend(Self::one_of_each_at_the_end());
+        events
+    }
+}

@@ -1,0 +1,205 @@
+//! What can happen to a task.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::TaskId;
+use crate::task_state::Commit;
+
+/// What can happen to a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TaskEvent {
+    /// It waits until a person approves it.
+    Waiting,
+    /// A person approved it.
+    Approved,
+    /// An agent began.
+    Started {
+        /// Which attempt this is, counted from 1.
+        attempt: u32,
+        /// The commit it starts from.
+        basis: Commit,
+    },
+    /// Its agent was asked to stop.
+    StopRequested,
+    /// The last state of an attempt was kept.
+    Kept {
+        /// The commit that holds it.
+        commit: Commit,
+    },
+    /// The agent succeeded; its work is a commit.
+    Built {
+        /// The tip of the task branch.
+        commit: Commit,
+        /// The files it changed.
+        files: Vec<String>,
+    },
+    /// The agent succeeded and changed nothing.
+    Unchanged,
+    /// The attempt failed, and another one follows after a pause.
+    AttemptFailed {
+        /// What happened.
+        error: String,
+        /// How long to wait, in milliseconds.
+        pause: u64,
+    },
+    /// The agent may not work for now; no attempt is spent.
+    Limited {
+        /// What it said.
+        error: String,
+        /// How long to wait, in milliseconds.
+        pause: u64,
+    },
+    /// The pause is over.
+    Rested,
+    /// The process that ran the attempt died, and the agent with it.
+    Interrupted,
+    /// It runs once more, on the woven result.
+    Requeued {
+        /// Why.
+        because: String,
+    },
+    /// The task failed for good.
+    Failed {
+        /// What happened.
+        error: String,
+    },
+    /// The agent took too long and was stopped.
+    TimedOut,
+    /// The branch is in the batch branch.
+    Woven {
+        /// The new tip of the batch branch.
+        tip: Commit,
+    },
+    /// The branch does not merge cleanly.
+    Conflicted {
+        /// The files that conflict.
+        files: Vec<String>,
+        /// The woven tasks that touched them.
+        with: Vec<TaskId>,
+    },
+    /// The tests fail with it, so it is left out.
+    Invalid {
+        /// What showed that.
+        because: String,
+        /// The tasks that were in when they failed first.
+        #[serde(default)]
+        with: Vec<TaskId>,
+    },
+    /// A person made a commit of a branch that did not merge.
+    Resolved {
+        /// The new tip of the task branch.
+        commit: Commit,
+        /// The commit it was resolved on.
+        basis: Commit,
+        /// The files it changes.
+        files: Vec<String>,
+    },
+    /// It will not start, or what it did is left out with what it needs.
+    Blocked {
+        /// Why.
+        because: String,
+    },
+    /// It was stopped by a person, or because the batch stopped.
+    Cancelled,
+    /// A person wants it tried again.
+    Retried,
+    /// Its work is a branch in the user's repository.
+    Published {
+        /// Its name there.
+        branch: String,
+        /// The commit it is at.
+        commit: Commit,
+    },
+}
+
+impl TaskEvent {
+    /// The event as a word.
+    pub fn participle(&self) -> &'static str {
+        match self {
+            Self::Waiting => "held",
+            Self::Approved => "approved",
+            Self::Started { .. } => "started",
+            Self::StopRequested => "asked to stop",
+            Self::Kept { .. } => "kept",
+            Self::Built { .. } => "built",
+            Self::Unchanged => "left unchanged",
+            Self::AttemptFailed { .. } => "tried in vain",
+            Self::Limited { .. } => "limited",
+            Self::Rested => "rested",
+            Self::Interrupted => "interrupted",
+            Self::Requeued { .. } => "requeued",
+            Self::Failed { .. } => "failed",
+            Self::TimedOut => "timed out",
+            Self::Woven { .. } => "woven",
+            Self::Conflicted { .. } => "conflicted",
+            Self::Invalid { .. } => "found invalid",
+            Self::Resolved { .. } => "resolved",
+            Self::Blocked { .. } => "blocked",
+            Self::Cancelled => "cancelled",
+            Self::Retried => "retried",
+            Self::Published { .. } => "published",
+        }
+    }
+
+    /// Every event once, with some data.
+    pub fn one_of_each() -> Vec<Self> {
+        let commit = Commit("c2".into());
+        let error = || "exit 1".to_owned();
+        vec![
+            Self::Waiting,
+            Self::Approved,
+            Self::Started {
+                attempt: 1,
+                basis: commit.clone(),
+            },
+            Self::StopRequested,
+            Self::Kept {
+                commit: commit.clone(),
+            },
+            Self::Built {
+                commit: commit.clone(),
+                files: vec!["a".into()],
+            },
+            Self::Unchanged,
+            Self::AttemptFailed {
+                error: error(),
+                pause: 5_000,
+            },
+            Self::Limited {
+                error: error(),
+                pause: 5_000,
+            },
+            Self::Rested,
+            Self::Interrupted,
+            Self::Requeued {
+                because: "it collided".into(),
+            },
+            Self::Failed { error: error() },
+            Self::TimedOut,
+            Self::Woven { tip: commit },
+            Self::Conflicted {
+                files: vec!["a".into()],
+                with: vec![TaskId::new("1")],
+            },
+            Self::Invalid {
+                because: "the tests fail with it".into(),
+                with: Vec::new(),
+            },
+            Self::Resolved {
+                commit: Commit("c5".into()),
+                basis: Commit("c3".into()),
+                files: vec!["a".into()],
+            },
+            Self::Blocked {
+                because: "1 failed".into(),
+            },
+            Self::Cancelled,
+            Self::Retried,
+            Self::Published {
+                branch: "pleach/task-1/1".into(),
+                commit: Commit("c4".into()),
+            },
+        ]
+    }
+}

@@ -1,0 +1,128 @@
+//! What people do with a batch, at good times and at bad ones; and messages that come too late.
+
+use pleach_domain::batch::{AttemptEnding, BatchStatus, LandingAsked, Message, Proof, WeaveEnding};
+use pleach_domain::event::{BatchEvent, Doubt, Rollback};
+use pleach_domain::id::TaskId;
+use pleach_domain::task_state::Commit;
+
+use super::{OrCrash, World};
+
+impl World<'_> {
+    /// A person acts, at a good time or a bad one; or a message comes twice.
+    pub(super) fn somebody_wants(&mut self) -> OrCrash {
+        let tasks = self.design.tasks.len();
+        if tasks == 0 {
+            return self.hear(Message::Cancel(Rollback::Keep));
+        }
+        let at = self.dice.below(tasks);
+        let task = self.id(at);
+        let rollback = self.dice.pick(&[Rollback::Keep, Rollback::Remove]);
+        match self.dice.below(20) {
+            0..5 => self.hear(Message::CancelTask(task)),
+            5 => self.hear(Message::Cancel(rollback)),
+            6 => self.hear(Message::Approve),
+            7 => self.hear(Message::CannotStart(task, "nobody consents".into())),
+            8 => self.hear(Message::Rested(task)),
+            9 if !self.agents.contains_key(&at) => self.attempt_ended(at, AttemptEnding::TimedOut),
+            10 if self.batch.built.is_empty() => self.hear(Message::WeaveEnded(
+                task,
+                WeaveEnding::Woven(Commit("late".into())),
+            )),
+            11..13 => {
+                let resolve = self.resolution(at);
+                self.hear(resolve)
+            }
+            13 => self.hear(Message::Land(LandingAsked {
+                into: None,
+                despite_findings: false,
+            })),
+            14..16 => {
+                self.check_too_late(&task);
+                Ok(())
+            }
+            _ => self.hear(Message::Retry(vec![task])),
+        }
+    }
+
+    /// What nobody waits for any more, or not yet, changes nothing.
+    fn check_too_late(&self, task: &TaskId) {
+        let commit = || Commit("late".into());
+        let late = match &self.batch.proof {
+            Proof::Searching(_) => Vec::new(),
+            _ => vec![
+                Message::Judged(BatchEvent::FellOut {
+                    strand: task.clone(),
+                    files: Vec::new(),
+                    with: Vec::new(),
+                }),
+                Message::Proved {
+                    base: commit(),
+                    tip: commit(),
+                    tree: "late".into(),
+                    apart: false,
+                },
+                Message::NotProved(Doubt::Trouble, "late".into()),
+            ],
+        };
+        let landing = match self.batch.status {
+            BatchStatus::Landing => Vec::new(),
+            _ => vec![
+                Message::BaseMoved {
+                    base: commit(),
+                    tip: commit(),
+                    fell_out: vec![(task.clone(), Vec::new(), Vec::new())],
+                    apart: false,
+                },
+                Message::Landed(BatchEvent::Pushed {
+                    branch: "late".into(),
+                    commit: commit(),
+                }),
+            ],
+        };
+        for message in late.into_iter().chain(landing) {
+            assert_eq!(self.batch.decide(message.clone()), [], "{message:?}");
+        }
+    }
+
+    fn resolution(&mut self, at: usize) -> Message {
+        self.resolutions += 1;
+        Message::Resolve {
+            task: self.id(at),
+            commit: Commit(format!("{at} resolved {}", self.resolutions)),
+            basis: Commit("basis".into()),
+            files: vec!["f".into()],
+        }
+    }
+
+    /// Somebody wants more of a batch that is over, or tells that nobody does.
+    pub(super) fn reopen(&mut self, alive: &mut OrCrash) -> bool {
+        let tasks = self.design.tasks.len();
+        let message = match self.dice.below(4) {
+            0 => Message::Land(LandingAsked {
+                into: self.dice.one_in(3).then(|| "main".to_owned()),
+                despite_findings: self.dice.one_in(2),
+            }),
+            1 if tasks > 0 => {
+                let conflicted = self.conflicted();
+                let at = self.dice.below(tasks);
+                self.resolution(conflicted.unwrap_or(at))
+            }
+            _ => {
+                let some = (0..tasks).filter(|_| self.dice.one_in(2));
+                Message::Retry(some.map(|at| self.design.tasks[at].id.clone()).collect())
+            }
+        };
+        let events = self.batch.decide(message);
+        if self.reopenings_left == 0 || events.is_empty() {
+            return false;
+        }
+        self.reopenings_left -= 1;
+        *alive = self.store(events);
+        true
+    }
+
+    fn conflicted(&self) -> Option<usize> {
+        let mut states = self.batch.tasks.iter().map(|task| task.state.as_str());
+        states.position(|state| state == "conflicted")
+    }
+}

@@ -1,0 +1,114 @@
+//! Which branch of the server the result of a batch is meant for.
+//!
+//! Names come from the user's repository, and what is there from the place that is pushed to.
+
+use super::checkout::Checkout;
+use super::credentials::Logins;
+use super::network::{FETCHED_WITHIN, Line};
+use super::origin::announced;
+use super::push::{again_and_again, look, push_remote};
+use super::store::{FETCH, Project};
+use super::{CommitId, Pauses, Place, PushError, Store, StoreError};
+
+/// A branch of the place that is pushed to.
+#[derive(Debug)]
+pub(crate) struct Target {
+    pub(crate) branch: String,
+    /// What it is at, if it is there; that commit is here by then.
+    pub(crate) at: Option<CommitId>,
+}
+
+impl Store {
+    /// The branch of the server that a base stands for, as the user would name it there.
+    ///
+    /// None where the base is no branch; then the server's own choice is meant.
+    pub fn target_branch(&self, base: Option<&str>) -> Result<Option<String>, StoreError> {
+        let Project::Local(checkout) = &self.project else {
+            let branch = base.map(|name| name.strip_prefix("origin/").unwrap_or(name));
+            return Ok(branch.map(str::to_owned));
+        };
+        let call = || self.git.call(Place::Users(&checkout.folder));
+        let remote = push_remote(checkout, &call)?;
+        let remote = remote.as_deref().unwrap_or("origin");
+        let Some(name) = base else {
+            let current = self.current_branch(checkout)?;
+            let followed = |branch: String| self.followed(checkout, remote, &branch);
+            return current.map(followed).transpose();
+        };
+        let short = name.strip_prefix("refs/remotes/").unwrap_or(name);
+        let on_remote = short.strip_prefix(remote);
+        if let Some(branch) = on_remote.and_then(|rest| rest.strip_prefix('/')) {
+            return Ok(Some(branch.to_owned()));
+        }
+        let branch = name.strip_prefix("refs/heads/").unwrap_or(name);
+        let full = format!("refs/heads/{branch}");
+        if checkout.resolve(&self.git, &full)?.is_none() {
+            return Ok(None);
+        }
+        self.followed(checkout, remote, branch).map(Some)
+    }
+
+    /// What a branch is called on a remote: by what it follows there, or as it is here.
+    fn followed(
+        &self,
+        checkout: &Checkout,
+        remote: &str,
+        branch: &str,
+    ) -> Result<String, StoreError> {
+        let full = format!("refs/heads/{branch}");
+        let upstream = checkout.upstream_on(&self.git, remote, &full)?;
+        Ok(upstream.unwrap_or_else(|| branch.to_owned()))
+    }
+
+    fn current_branch(&self, checkout: &Checkout) -> Result<Option<String>, StoreError> {
+        let call = self.git.call(Place::Users(&checkout.folder));
+        let found = call.args(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+        let found = found.run()?;
+        let name = String::from_utf8_lossy(&found.stdout).trim().to_owned();
+        Ok((found.code == 0).then_some(name))
+    }
+
+    /// Asks the place that is pushed to for a branch, or for its own choice, and fetches what is there.
+    ///
+    /// What a failing network leaves open is tried again after pauses.
+    pub(crate) fn fetch_target(
+        &self,
+        branch: Option<&str>,
+        logins: &Logins,
+        pauses: &Pauses,
+    ) -> Result<Option<Target>, PushError> {
+        let (address, written) = self.push_server()?;
+        let line = Line {
+            stop: pauses.stop(),
+            ..self.line(&address, &written, logins)
+        };
+        again_and_again(pauses, || Ok(self.try_to_fetch_target(&line, branch)?))
+    }
+
+    fn try_to_fetch_target(
+        &self,
+        line: &Line<'_>,
+        branch: Option<&str>,
+    ) -> Result<Option<Target>, StoreError> {
+        let branch = match branch {
+            Some(branch) => Some(branch.to_owned()),
+            None => announced(line)?.branch,
+        };
+        let Some(branch) = branch else {
+            return Ok(None);
+        };
+        let at = look(line, &branch)?;
+        let here = format!("refs/remotes/push/{branch}");
+        if at.is_none() || self.ref_commit(&here)? == at {
+            return Ok(Some(Target { branch, at }));
+        }
+        let _lock = self.lock_until("store.lock", line.stop)?;
+        self.drop_planted_links()?;
+        let call = self.call().args(FETCH);
+        let call = call.args(["--no-prune", "--", line.address.as_str()]);
+        let call = call.arg(format!("+refs/heads/{branch}:{here}"));
+        line.run(call, FETCHED_WITHIN)?;
+        let at = self.ref_commit(&here)?;
+        Ok(Some(Target { branch, at }))
+    }
+}

@@ -1,0 +1,386 @@
+//! Brings a proved commit to the server: looks it over, pushes exactly it, and opens one pull request.
+//!
+//! Every step looks at what is there first, so that doing it again comes to the same. Knows nothing of batches but
+//! what their account says.
+
+use std::path::PathBuf;
+
+use pleach_domain::batch::Landing;
+
+use super::body::{self, Account};
+use super::scan::{Finding, scan};
+use crate::causes::with_causes;
+use crate::forge::{Draft, ForgeError, ForgeKind, Project, connect, open_pull_request, recognise};
+use crate::git::{CommitId, Logins, Pauses, PushError, Store};
+use crate::process::Cancel;
+use crate::step::{Step, reached};
+use crate::weave::tree_of;
+
+/// More names than anybody needs; a limit against going on for ever.
+const MOST_NAMES: usize = 1_000;
+
+/// So many findings are named, and the rest counted.
+const MOST_FINDINGS: usize = 5;
+
+/// What is to be brought where.
+#[derive(Debug)]
+pub(crate) struct Errand {
+    /// The commit that is pushed.
+    pub(crate) tip: CommitId,
+    /// The commit that it was woven onto.
+    pub(crate) base: CommitId,
+    /// Whether that is the commit that the batch began with, which a person chose.
+    pub(crate) is_first_base: bool,
+    /// The branch that it should have on the server.
+    pub(crate) branch: String,
+    /// The branch that it has there already, and what was pushed to it.
+    pub(crate) pushed: Option<(String, CommitId)>,
+    /// The branch of the server that it is meant for; the server's own choice if none.
+    pub(crate) target: Option<String>,
+    pub(crate) landing: Landing,
+    pub(crate) forge: Option<ForgeKind>,
+    pub(crate) account: Account,
+    /// Where the text of the pull request is written.
+    pub(crate) body_file: PathBuf,
+    /// What to do when the target has moved on.
+    pub(crate) if_moved: IfMoved,
+    /// What to do when something is found that should not leave the machine.
+    pub(crate) if_found: IfFound,
+    /// What a person calls to land it again.
+    pub(crate) again: String,
+    /// Whoever cancels this wants it to end.
+    pub(crate) stop: Cancel,
+}
+
+/// What to do when the target has moved on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IfMoved {
+    /// Say so, and push nothing.
+    Tell,
+    /// Push all the same: it was followed often enough, or cannot be.
+    GoOn,
+}
+
+/// What to do when something is found that should not leave the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IfFound {
+    /// Push nothing.
+    Stop,
+    /// Push all the same, because a person said so.
+    GoOn,
+}
+
+/// How it went.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// It is there.
+    Landed { pr_url: Option<String> },
+    /// It is not, or not all of it.
+    Not {
+        because: String,
+        hint: Option<String>,
+    },
+    /// Nothing was pushed, because the target has moved on to this commit.
+    BaseMoved(CommitId),
+    /// Nothing was pushed, because the branch of the server cannot be added to any more.
+    Apart { because: String },
+}
+
+impl Ended {
+    fn not(because: String, hint: impl Into<Option<String>>) -> Self {
+        let hint = hint.into();
+        Self::Not { because, hint }
+    }
+}
+
+/// Tells what happens on the way.
+pub(crate) trait Told {
+    /// A branch of the server is at the commit; returns when that is stored.
+    fn pushed(&mut self, branch: &str);
+    /// What is left to do starts no program, and nobody needs to wait for it.
+    fn only_asks_from_now_on(&mut self);
+    /// Something worth a line.
+    fn note(&mut self, note: String);
+}
+
+impl Errand {
+    /// Does it.
+    pub(crate) fn run(&self, store: &Store, logins: &Logins, told: &mut dyn Told) -> Ended {
+        self.try_to_run(store, logins, told)
+            .unwrap_or_else(|ended| ended)
+    }
+
+    fn try_to_run(
+        &self,
+        store: &Store,
+        logins: &Logins,
+        told: &mut dyn Told,
+    ) -> Result<Ended, Ended> {
+        self.write_body(told);
+        let failed = |error: crate::git::StoreError| {
+            let hint = error.hint();
+            Ended::not(with_causes(&error), hint)
+        };
+        let remote = store.remote().map_err(failed)?;
+        let Some(_) = remote else {
+            let hint = format!("`git remote add origin URL`, then `{}`", self.again);
+            let because = "the repository has no remote to push to".to_owned();
+            return Err(Ended::not(because, hint));
+        };
+        self.go_on()?;
+        self.look_over(store)?;
+        self.go_on()?;
+        let target = self.look_at_target(store, logins, told)?;
+        self.go_on()?;
+        let branch = self.push(store, logins)?;
+        reached(Step::ResultPushed);
+        told.pushed(&branch);
+        reached(Step::PushStored);
+        if self.landing != Landing::PullRequest {
+            return Ok(Ended::Landed { pr_url: None });
+        }
+        self.go_on()?;
+        self.open(store, logins, &branch, target, told)
+    }
+
+    /// Ends it if somebody wants that.
+    fn go_on(&self) -> Result<(), Ended> {
+        if self.stop.is_cancelled() {
+            return Err(Ended::not("landing was stopped".to_owned(), None));
+        }
+        Ok(())
+    }
+
+    fn pauses(&self) -> Pauses {
+        Pauses::usual().until(self.stop.clone())
+    }
+
+    fn write_body(&self, told: &mut dyn Told) {
+        let text = format!(
+            "{}\n\n{}",
+            body::title(&self.account),
+            body::body(&self.account)
+        );
+        if let Err(error) = std::fs::write(&self.body_file, text) {
+            let path = self.body_file.display();
+            told.note(format!(
+                "the text for a pull request could not be written to {path}: {error}"
+            ));
+        }
+    }
+
+    /// Nothing leaves the machine that should not.
+    fn look_over(&self, store: &Store) -> Result<(), Ended> {
+        if self.if_found == IfFound::GoOn {
+            return Ok(());
+        }
+        let there = self.pushed.iter().map(|(_, commit)| commit.clone());
+        let there: Vec<CommitId> = there.collect();
+        let found = scan(store, &self.base, &there, &self.tip).map_err(|error| {
+            let why = with_causes(&error);
+            Ended::not(
+                format!("what would be pushed could not be looked over: {why}"),
+                None,
+            )
+        })?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        let mut words: Vec<String> = found
+            .iter()
+            .take(MOST_FINDINGS)
+            .map(Finding::to_string)
+            .collect();
+        if found.len() > MOST_FINDINGS {
+            words.push(format!("and {} more", found.len() - MOST_FINDINGS));
+        }
+        let because = format!("nothing was pushed, because of {}", words.join("; "));
+        let hint = format!(
+            "take it out and try again, or `{} --despite-findings`",
+            self.again
+        );
+        Err(Ended::not(because, hint))
+    }
+
+    /// The branch that the result is meant for, if the server has it and it has not moved on.
+    fn look_at_target(
+        &self,
+        store: &Store,
+        logins: &Logins,
+        told: &mut dyn Told,
+    ) -> Result<Option<String>, Ended> {
+        let target = store
+            .fetch_target(self.target.as_deref(), logins, &self.pauses())
+            .map_err(|error| Ended::not(with_causes(&error), error.hint()))?;
+        let nowhere = || {
+            let because = "its base is on no branch of the server".to_owned();
+            Ended::not(because, None)
+        };
+        let Some(target) = target else {
+            return self.is_first_base.then_some(None).ok_or_else(nowhere);
+        };
+        let (target, there) = (target.branch, target.at);
+        let Some(there) = there else {
+            if self.landing != Landing::PullRequest {
+                return self.is_first_base.then_some(None).ok_or_else(nowhere);
+            }
+            let because =
+                format!("the server has no branch {target} that a pull request could go into");
+            let hint = format!(
+                "push {target} first, or name another one as base; then `{}`",
+                self.again
+            );
+            return Err(Ended::not(because, hint));
+        };
+        self.compare(store, &target, there, told)?;
+        Ok(Some(target))
+    }
+
+    /// Whether the result may go to a target that is at a commit.
+    fn compare(
+        &self,
+        store: &Store,
+        target: &str,
+        there: CommitId,
+        told: &mut dyn Told,
+    ) -> Result<(), Ended> {
+        let is_before = |early: &CommitId, late: &CommitId| {
+            store
+                .is_ancestor(early, late)
+                .map_err(|error| Ended::not(with_causes(&error), None))
+        };
+        let tree =
+            |commit| tree_of(store, commit).map_err(|error| Ended::not(with_causes(&error), None));
+        let has_base = is_before(&self.base, &there)?;
+        if !has_base && !self.is_first_base {
+            // It was brought to a branch of this machine before, whose commits are nobody else's business.
+            return Err(Ended::BaseMoved(there));
+        }
+        if is_before(&there, &self.tip)? {
+            return Ok(());
+        }
+        if tree(&there)? == tree(&self.tip)? {
+            told.note(format!("{target} has all of it already"));
+            return Err(Ended::Landed { pr_url: None });
+        }
+        if self.if_moved == IfMoved::Tell && has_base {
+            return Err(Ended::BaseMoved(there));
+        }
+        let at = &there.as_str()[..12];
+        told.note(format!(
+            "{target} has moved on to {at} on the server; the result is on top of an earlier commit"
+        ));
+        Ok(())
+    }
+
+    /// Pushes exactly the commit; a branch that is somebody else's is left alone.
+    fn push(&self, store: &Store, logins: &Logins) -> Result<String, Ended> {
+        let failed = |error: PushError| {
+            let hint = error.hint();
+            Ended::not(with_causes(&error), hint)
+        };
+        if let Some((branch, commit)) = &self.pushed {
+            return match store.push(&self.tip, branch, Some(commit), logins, &self.pauses()) {
+                Ok(_) => Ok(branch.clone()),
+                // Whoever deleted it or added to it had a reason, so nothing is forced.
+                Err(
+                    error @ (PushError::Gone { .. }
+                    | PushError::Taken { .. }
+                    | PushError::NotForward { .. }),
+                ) => Err(Ended::Apart {
+                    because: with_causes(&error),
+                }),
+                Err(error) => Err(failed(error)),
+            };
+        }
+        // The first name is that of a pull request that could not be continued.
+        let first = if self.account.follows.is_some() { 2 } else { 1 };
+        for number in first..MOST_NAMES {
+            let branch = match number {
+                1 => self.branch.clone(),
+                _ => format!("{}-{number}", self.branch),
+            };
+            match store.push(&self.tip, &branch, None, logins, &self.pauses()) {
+                Ok(_) => return Ok(branch),
+                // Of another machine, or of an earlier state folder.
+                Err(PushError::Taken { .. }) => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        let because = format!(
+            "the server has {MOST_NAMES} branches like {} already",
+            self.branch
+        );
+        Err(Ended::not(because, None))
+    }
+
+    fn open(
+        &self,
+        store: &Store,
+        logins: &Logins,
+        branch: &str,
+        target: Option<String>,
+        told: &mut dyn Told,
+    ) -> Result<Ended, Ended> {
+        let address = store.remote_by_its_real_name();
+        let Ok(Some(address)) = address else {
+            return Ok(self.without_forge(branch, None, told));
+        };
+        let project = match recognise(&address, self.forge) {
+            Ok(project) => project,
+            Err(why) => return Ok(self.without_forge(branch, Some(why.to_string()), told)),
+        };
+        let Some(target) = target else {
+            let because = "the server has no branch that a pull request could go into".to_owned();
+            return Err(Ended::not(because, None));
+        };
+        let draft = Draft {
+            head: branch.to_owned(),
+            base: target.clone(),
+            title: body::title(&self.account),
+            body: body::body(&self.account),
+        };
+        let login = project.login(store, logins);
+        let login = login.map_err(|error| Ended::not(with_causes(&error), error.hint()))?;
+        told.only_asks_from_now_on();
+        self.go_on()?;
+        let opened = connect(&project, login)
+            .and_then(|forge| open_pull_request(&*forge, &draft, &self.pauses()))
+            .or_else(|error| self.not_opened(&error, &project, &draft, told))?;
+        reached(Step::PullRequestOpened);
+        Ok(Ended::Landed {
+            pr_url: Some(opened.url),
+        })
+    }
+
+    fn not_opened(
+        &self,
+        error: &ForgeError,
+        project: &Project,
+        draft: &Draft,
+        told: &mut dyn Told,
+    ) -> Result<crate::forge::PullRequest, Ended> {
+        if let Some(there) = error.pull_request() {
+            told.note(with_causes(error));
+            return Ok(there.clone());
+        }
+        let page = project.compare_url(&draft.base, &draft.head);
+        let by_hand = format!("`{}` tries again; by hand: {page}", self.again);
+        let hint = match error.hint() {
+            Some(hint) => format!("{hint}; {by_hand}"),
+            None => by_hand,
+        };
+        let why = with_causes(error);
+        let because = format!("{} is pushed, and has no pull request: {why}", draft.head);
+        Err(Ended::not(because, hint))
+    }
+
+    fn without_forge(&self, branch: &str, why: Option<String>, told: &mut dyn Told) -> Ended {
+        let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
+        let file = self.body_file.display();
+        told.note(format!(
+            "{branch} is pushed; no pull request can be opened there{why}, its text is in {file}"
+        ));
+        Ended::Landed { pr_url: None }
+    }
+}

@@ -1,0 +1,356 @@
+//! A person resolves a conflict: a worktree with the conflict in it, and what is made of it.
+//!
+//! Works in the store and moves nothing of the batch; weaving the result is the loop's duty.
+
+mod desk;
+mod error;
+mod marks;
+mod note;
+
+use std::path::PathBuf;
+
+use pleach_domain::id::TaskId;
+use pleach_domain::task_state::{Ending, TaskState};
+
+use crate::capture::{Files, read_files, same_as_kept};
+use crate::database::Database;
+use crate::git::{CommitId, Store, TreeId, os_str, ref_segment};
+use crate::run::{batch_branch, task_branch};
+use crate::state_folder::StateFolder;
+use crate::stored_batch::StoredBatch;
+use crate::weave::{Content, Kind, Loom, Marked, Side, merge_with_marks};
+use crate::worktree::{StoppedMerge, Worktree};
+
+pub(crate) use desk::{Desk, is_for_resolving};
+pub use error::{Mark, ResolveError};
+use note::{Note, NotedFile};
+
+/// So many files are named in a commit.
+const MOST_NAMED: usize = 10;
+
+/// A conflict that a person has in hand, or may take.
+#[derive(Debug)]
+pub struct Resolution<'a> {
+    state: &'a StateFolder,
+    stored: StoredBatch,
+    store: Store,
+    task: usize,
+}
+
+/// Where to resolve a conflict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Started {
+    /// The folder.
+    pub path: PathBuf,
+    /// The files that do not merge, and in which way; none, if everything merges by now.
+    pub files: Vec<(PathBuf, Kind)>,
+    /// Whether it is new.
+    pub begun: Begun,
+}
+
+/// When a resolution was begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begun {
+    /// Just now.
+    Now,
+    /// Before; the folder is as it was left.
+    Before,
+}
+
+/// What a person made of a conflict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// One commit with everything.
+    pub commit: CommitId,
+    /// The commit that it is made on.
+    pub basis: CommitId,
+    /// The files that it changes.
+    pub files: Vec<String>,
+    /// The changed paths that are no part of it.
+    pub left_out: Vec<PathBuf>,
+}
+
+/// What is left of a resolution that ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cleared {
+    /// Where the folder was.
+    pub path: PathBuf,
+    /// The commit that keeps its last state, if there was something to keep.
+    pub kept: Option<CommitId>,
+}
+
+impl<'a> Resolution<'a> {
+    /// Finds a task of a batch.
+    pub fn find(state: &'a StateFolder, batch: u32, task: &TaskId) -> Result<Self, ResolveError> {
+        let database = Database::open(state)?;
+        let stored = StoredBatch::load(&database, batch)?;
+        let task = stored.position(task)?;
+        let store = stored.store(state)?;
+        Ok(Self {
+            state,
+            store: store.ok_or(ResolveError::NoStore { batch })?,
+            stored,
+            task,
+        })
+    }
+
+    /// Lays the conflict out in a folder, or finds the one where it is.
+    pub fn start(&self) -> Result<Started, ResolveError> {
+        let commit = self.conflicted()?;
+        let desk = self.desk();
+        let _lock = desk.lock()?;
+        if let Some((worktree, note)) = desk.open()? {
+            self.check_is_same(&worktree, &note, &commit)?;
+            return Ok(started(&worktree, note, Begun::Before));
+        }
+        // Nobody was told of what is left of a beginning.
+        desk.clear_away()?;
+        let marked = self.merge(&commit)?;
+        let worktree = Worktree::create(&self.store, &desk.spec(self.tip()?))?;
+        let laid_out = self.lay_out(&worktree, &marked, &commit);
+        match laid_out {
+            Ok(note) => Ok(started(&worktree, note, Begun::Now)),
+            Err(error) => {
+                // The first error counts.
+                let _ = desk.clear_away();
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes one commit of what is in the folder, which stays.
+    pub fn finish(&self) -> Result<Resolved, ResolveError> {
+        let commit = self.conflicted()?;
+        let desk = self.desk();
+        let _lock = desk.lock()?;
+        let (worktree, note) = desk.open()?.ok_or_else(|| self.not_begun())?;
+        self.check_is_same(&worktree, &note, &commit)?;
+        let leave_out = self.stored.record.leave_out.iter();
+        let leave_out: Vec<PathBuf> = leave_out.map(|path| path.0.clone()).collect();
+        let files = read_files(&self.store, &worktree, &leave_out)?;
+        self.check_is_resolved(&worktree, &note, &files.tree)?;
+        let Files {
+            tree,
+            changed,
+            left_out,
+        } = files;
+        let path = worktree.path().to_owned();
+        if changed.is_empty() {
+            return Err(ResolveError::Nothing { path });
+        }
+        let basis = worktree.basis().clone();
+        let message = self.message(note.files.iter().map(|file| file.path.clone()));
+        let commit = self.store.commit_tree(&tree, &[&basis], &message, None)?;
+        let commit = same_as_kept(&self.store, commit, &desk.keep_name())?;
+        self.store.keep(&commit, &desk.keep_name())?;
+        Ok(Resolved {
+            commit,
+            basis,
+            files: changed,
+            left_out,
+        })
+    }
+
+    /// Leaves the task out: what is in the folder is kept, and the folder goes.
+    pub fn abort(&self) -> Result<Cleared, ResolveError> {
+        let cleared = self.desk().clear()?;
+        if self.stored.batch.status.is_over() {
+            // Not empty while there is another worktree.
+            let _ = std::fs::remove_dir(self.desk().trees);
+        }
+        cleared.ok_or_else(|| self.not_begun())
+    }
+
+    /// The commit of the task, if it does not merge.
+    fn conflicted(&self) -> Result<CommitId, ResolveError> {
+        let task = &self.stored.batch.tasks[self.task];
+        let found = match &task.state {
+            TaskState::Ended(Ending::Conflicted { commit, .. }) => commit.0.parse().ok(),
+            _ => None,
+        };
+        found.ok_or_else(|| ResolveError::NotConflicted {
+            batch: self.stored.id,
+            task: task.design.id.clone(),
+            state: task.state.as_str(),
+            begun: self.desk().folder().map(|(path, _)| path),
+        })
+    }
+
+    /// A task that was tried again has another conflict, if any.
+    fn check_is_same(
+        &self,
+        worktree: &Worktree,
+        note: &Note,
+        commit: &CommitId,
+    ) -> Result<(), ResolveError> {
+        if note.commit == commit.as_str() {
+            return Ok(());
+        }
+        Err(ResolveError::Outdated {
+            batch: self.stored.id,
+            task: self.id().clone(),
+            path: worktree.path().to_owned(),
+        })
+    }
+
+    /// What the task did, merged into what is woven, as far as it goes.
+    fn merge(&self, commit: &CommitId) -> Result<Marked, ResolveError> {
+        let tip = self.tip()?;
+        let (ours, theirs) = (
+            batch_branch(self.stored.id),
+            task_branch(self.stored.id, &self.segment()),
+        );
+        let basis = self.stored.batch.tasks[self.task].basis.as_ref();
+        let basis = basis.and_then(|basis| basis.0.parse().ok());
+        let basis: CommitId = basis.ok_or(ResolveError::Unreadable {
+            batch: self.stored.id,
+        })?;
+        let marked = merge_with_marks(
+            &Loom::of_store(&self.store)?,
+            &basis,
+            Side {
+                name: &ours,
+                commit: &tip,
+            },
+            Side {
+                name: &theirs,
+                commit,
+            },
+        )?;
+        Ok(marked)
+    }
+
+    fn lay_out(
+        &self,
+        worktree: &Worktree,
+        marked: &Marked,
+        commit: &CommitId,
+    ) -> Result<Note, ResolveError> {
+        // A person is about to run git there.
+        self.store.mend()?;
+        let paths = marked.files.iter().map(|file| os_str(&file.path).into());
+        let merge = StoppedMerge {
+            marked,
+            theirs: commit,
+            message: &self.message(paths),
+        };
+        worktree.stop_at_conflict(&self.store, &merge)?;
+        let ours = batch_branch(self.stored.id);
+        let files = marked.files.iter();
+        let files = files.map(|file| NotedFile::of(&self.store, file, &ours));
+        let note = Note {
+            commit: commit.to_string(),
+            files: files.collect::<Result<_, _>>()?,
+        };
+        self.desk().save_note(&note)?;
+        Ok(note)
+    }
+
+    /// Fails if marks are left, or if nobody decided about a file.
+    fn check_is_resolved(
+        &self,
+        worktree: &Worktree,
+        note: &Note,
+        tree: &TreeId,
+    ) -> Result<(), ResolveError> {
+        use std::os::unix::ffi::OsStrExt as _;
+        let paths = note
+            .files
+            .iter()
+            .map(|file| file.path.as_os_str().as_bytes());
+        let paths: Vec<&[u8]> = paths.collect();
+        let entries = self.store.entries_at(tree, &paths)?;
+        let unmerged = worktree.unmerged_paths(&self.store)?;
+        let (mut left, mut undecided) = (Vec::new(), Vec::new());
+        for (file, path) in note.files.iter().zip(paths) {
+            let entry = entries.iter().find(|entry| entry.path == path);
+            let now = entry.map(|entry| Content {
+                mode: entry.mode.clone(),
+                id: entry.id.clone(),
+            });
+            let before = left.len();
+            if let Some(content) = now.as_ref().filter(|now| now.mode.starts_with("100")) {
+                let text = self.store.read_blob(&content.id)?;
+                let marks = marks::marks(&text, file.size);
+                let marks = marks.filter(|(_, mark)| {
+                    let mark = String::from_utf8_lossy(mark);
+                    !file.meant.contains(mark.as_ref())
+                });
+                left.extend(marks.map(|(line, _)| Mark {
+                    path: file.path.clone(),
+                    line,
+                }));
+            }
+            let is_staged = match &unmerged {
+                Some(unmerged) => !unmerged.contains(path),
+                None => !worktree.is_merging(),
+            };
+            let is_untouched = now.is_some() && now == file.marked && !is_staged;
+            if is_untouched && left.len() == before {
+                undecided.push(file.path.clone());
+            }
+        }
+        if left.is_empty() && undecided.is_empty() {
+            return Ok(());
+        }
+        Err(ResolveError::Unfinished {
+            path: worktree.path().to_owned(),
+            marks: left,
+            undecided,
+        })
+    }
+
+    fn tip(&self) -> Result<CommitId, ResolveError> {
+        let batch = self.stored.id;
+        let tip = self.stored.batch.tip.as_ref().map(|tip| tip.0.as_str());
+        let base = self.stored.batch.base.as_ref().map(|base| base.0.as_str());
+        let tip = tip.or(base).unwrap_or(&self.stored.record.base);
+        tip.parse().map_err(|_| ResolveError::Unreadable { batch })
+    }
+
+    fn message(&self, paths: impl ExactSizeIterator<Item = PathBuf>) -> String {
+        let task = &self.stored.record.tasks[self.task];
+        let more = paths.len().saturating_sub(MOST_NAMED);
+        let mut files: Vec<String> = paths
+            .take(MOST_NAMED)
+            .map(|path| path.display().to_string().replace(char::is_control, "?"))
+            .collect();
+        if more > 0 {
+            files.push(format!("and {more} more"));
+        }
+        format!(
+            "Task {}: {}\n\nResolved by hand: {}\n",
+            task.id,
+            task.title,
+            files.join(", ")
+        )
+    }
+
+    fn id(&self) -> &TaskId {
+        &self.stored.batch.tasks[self.task].design.id
+    }
+
+    fn desk(&self) -> Desk<'_> {
+        self.stored.desk(self.state, &self.store, self.task)
+    }
+
+    fn segment(&self) -> String {
+        ref_segment(self.id().as_str())
+    }
+
+    fn not_begun(&self) -> ResolveError {
+        ResolveError::NotBegun {
+            batch: self.stored.id,
+            task: self.id().clone(),
+        }
+    }
+}
+
+fn started(worktree: &Worktree, note: Note, begun: Begun) -> Started {
+    let files = note.files.into_iter();
+    Started {
+        path: worktree.path().to_owned(),
+        files: files.map(|file| (file.path, file.kind)).collect(),
+        begun,
+    }
+}

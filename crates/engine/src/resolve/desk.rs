@@ -1,0 +1,118 @@
+//! The place where a conflict is resolved: a folder, a branch and a note, which come and go together.
+//!
+//! Knows names, and nothing of what the conflict is.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::note::Note;
+use super::{Cleared, ResolveError};
+use crate::git::{CommitId, Store, ref_segment};
+use crate::worktree::{Worktree, WorktreeSpec};
+
+/// Whoever begins or ends a resolution holds it.
+const LOCK: &str = "resolve.lock";
+
+/// How the branches of such worktrees begin.
+const BRANCHES: &str = "pleach/resolve-";
+
+/// Whether a worktree of that branch is a person's.
+pub(crate) fn is_for_resolving(branch: &str) -> bool {
+    branch.starts_with(BRANCHES)
+}
+
+/// Where one conflict is resolved.
+#[derive(Debug, Clone)]
+pub(crate) struct Desk<'s> {
+    pub(crate) store: &'s Store,
+    pub(crate) batch: u32,
+    /// The task, as it is written in names.
+    pub(crate) segment: String,
+    /// The folder of the batch's worktrees.
+    pub(crate) trees: PathBuf,
+}
+
+impl Desk<'_> {
+    /// The folder and its age, if it is there.
+    pub(crate) fn folder(&self) -> Option<(PathBuf, Duration)> {
+        let worktree = Worktree::on_branch(self.store, &self.branch())?;
+        let age = worktree.age(self.store).unwrap_or_default();
+        Some((worktree.path().to_owned(), age))
+    }
+
+    /// Whether anything of a resolution is there, a folder or what is left of one.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.folder().is_some() || Note::load(self.store, &ref_segment(&self.branch())).is_some()
+    }
+
+    /// Keeps what is in the folder and takes it away, whatever became of it; nothing, if there is none.
+    pub(crate) fn clear(&self) -> Result<Option<Cleared>, ResolveError> {
+        let _lock = self.lock()?;
+        self.clear_away()
+    }
+
+    pub(super) fn lock(&self) -> Result<std::fs::File, ResolveError> {
+        Ok(self.store.lock(LOCK)?)
+    }
+
+    /// The worktree and what is noted of it, if a resolution is under way.
+    pub(super) fn open(&self) -> Result<Option<(Worktree, Note)>, ResolveError> {
+        let branch = self.branch();
+        let Some(note) = Note::load(self.store, &ref_segment(&branch)) else {
+            return Ok(None);
+        };
+        let worktree = Worktree::on_branch(self.store, &branch);
+        let Some(worktree) = worktree.filter(|worktree| worktree.path().is_dir()) else {
+            return Ok(None);
+        };
+        // Whoever made it may have been killed, and its git be at work.
+        let worktree = Worktree::existing(self.store, &self.spec(worktree.basis().clone()))?;
+        Ok(worktree.map(|worktree| (worktree, note)))
+    }
+
+    /// Under the lock.
+    pub(super) fn clear_away(&self) -> Result<Option<Cleared>, ResolveError> {
+        let mut basis = None;
+        let mut cleared = None;
+        if let Some(worktree) = Worktree::on_branch(self.store, &self.branch()) {
+            basis = Some(worktree.basis().clone());
+            let path = worktree.path().to_owned();
+            let kept = worktree.retire(self.store, &self.keep_name())?;
+            cleared = Some(Cleared { path, kept });
+        }
+        let name = format!("refs/heads/{}", self.branch());
+        if let Some(commit) = self.store.ref_commit(&name)? {
+            if basis.as_ref() != Some(&commit) {
+                self.store.keep(&commit, &self.keep_name())?;
+            }
+            self.store.drop_ref(&name, &commit)?;
+        }
+        self.delete_note()?;
+        Ok(cleared)
+    }
+
+    pub(super) fn save_note(&self, note: &Note) -> Result<(), ResolveError> {
+        Ok(note.save(self.store, &ref_segment(&self.branch()))?)
+    }
+
+    fn delete_note(&self) -> Result<(), ResolveError> {
+        Ok(Note::delete(self.store, &ref_segment(&self.branch()))?)
+    }
+
+    pub(super) fn spec(&self, basis: CommitId) -> WorktreeSpec {
+        WorktreeSpec {
+            path: self.trees.join(format!("resolve-{}", self.segment)),
+            branch: self.branch(),
+            basis,
+        }
+    }
+
+    fn branch(&self) -> String {
+        format!("{BRANCHES}{}/{}", self.batch, self.segment)
+    }
+
+    /// The name under which what a person made is kept.
+    pub(super) fn keep_name(&self) -> String {
+        format!("batch-{}/task-{}/resolve", self.batch, self.segment)
+    }
+}

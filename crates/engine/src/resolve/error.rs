@@ -1,0 +1,209 @@
+//! Why a conflict cannot be resolved now.
+
+use std::path::PathBuf;
+
+use pleach_domain::id::TaskId;
+
+use crate::capture::CaptureError;
+use crate::database::DatabaseError;
+use crate::git::{GitError, StoreError};
+use crate::stored_batch::LookupError;
+use crate::weave::WeaveError;
+use crate::worktree::WorktreeError;
+
+/// A mark that is left in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// The file, below the folder.
+    pub path: PathBuf,
+    /// Its line, counted from 1.
+    pub line: usize,
+}
+
+/// Why a conflict cannot be resolved now.
+#[derive(Debug, thiserror::Error)]
+pub enum ResolveError {
+    /// What was named is not there.
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
+    /// The task has no conflict.
+    #[error("task {task} of batch {batch} has no conflict: it is {}", state.replace('_', " "))]
+    NotConflicted {
+        /// The batch.
+        batch: u32,
+        /// The task.
+        task: TaskId,
+        /// Where it stands.
+        state: &'static str,
+        /// The folder of a resolution that was begun when it had one.
+        begun: Option<PathBuf>,
+    },
+    /// Nobody began to resolve it.
+    #[error("nobody has begun to resolve task {task} of batch {batch}")]
+    NotBegun {
+        /// The batch.
+        batch: u32,
+        /// The task.
+        task: TaskId,
+    },
+    /// The task was tried again since.
+    #[error("task {task} of batch {batch} has another conflict by now than the one in {}", path.display())]
+    Outdated {
+        /// The batch.
+        batch: u32,
+        /// The task.
+        task: TaskId,
+        /// The folder.
+        path: PathBuf,
+    },
+    /// There is more to decide.
+    #[error("{}", unfinished(marks, undecided))]
+    Unfinished {
+        /// The folder.
+        path: PathBuf,
+        /// Marks that are left in files.
+        marks: Vec<Mark>,
+        /// Files that nobody decided about.
+        undecided: Vec<PathBuf>,
+    },
+    /// The files are those of the batch.
+    #[error("nothing in {} differs from what is woven already", path.display())]
+    Nothing {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The work of the batch is gone.
+    #[error("the work of batch {batch} is not there any more")]
+    NoStore {
+        /// The batch.
+        batch: u32,
+    },
+    /// What is stored of the batch makes no sense.
+    #[error("could not read what is stored of batch {batch}")]
+    Unreadable {
+        /// The batch.
+        batch: u32,
+    },
+    /// The repository cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Git failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The merge could not be made.
+    #[error(transparent)]
+    Weave(Box<WeaveError>),
+    /// The worktree could not be made, or not be taken away.
+    #[error(transparent)]
+    Worktree(Box<WorktreeError>),
+    /// What is in the folder could not be read.
+    #[error(transparent)]
+    Capture(Box<CaptureError>),
+}
+
+impl From<DatabaseError> for ResolveError {
+    fn from(error: DatabaseError) -> Self {
+        Self::Lookup(error.into())
+    }
+}
+
+impl From<WeaveError> for ResolveError {
+    fn from(error: WeaveError) -> Self {
+        Self::Weave(Box::new(error))
+    }
+}
+
+impl From<WorktreeError> for ResolveError {
+    fn from(error: WorktreeError) -> Self {
+        Self::Worktree(Box::new(error))
+    }
+}
+
+impl From<CaptureError> for ResolveError {
+    fn from(error: CaptureError) -> Self {
+        Self::Capture(Box::new(error))
+    }
+}
+
+fn unfinished(marks: &[Mark], undecided: &[PathBuf]) -> String {
+    let mut parts = Vec::new();
+    if !marks.is_empty() {
+        let places = marks
+            .iter()
+            .map(|mark| format!("{}:{}", mark.path.display(), mark.line));
+        parts.push(format!("conflict markers are left in {}", list(places)));
+    }
+    if !undecided.is_empty() {
+        let files = undecided.iter().map(|file| file.display().to_string());
+        parts.push(format!("nothing is decided about {}", list(files)));
+    }
+    parts.join("; ")
+}
+
+/// More would fill the screen.
+const MOST_TOLD: usize = 10;
+
+fn list(items: impl ExactSizeIterator<Item = String>) -> String {
+    let more = items.len().saturating_sub(MOST_TOLD);
+    let told: Vec<String> = items.take(MOST_TOLD).collect();
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    format!("{}{more}", told.join(", "))
+}
+
+impl ResolveError {
+    /// The reason, as a stable word.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotConflicted { .. } => "not_conflicted",
+            Self::NotBegun { .. } => "not_begun",
+            Self::Outdated { .. } => "other_conflict",
+            Self::Unfinished { .. } => "unresolved",
+            Self::Nothing { .. } => "nothing_resolved",
+            _ => "resolve",
+        }
+    }
+
+    /// What to do about it, for a batch and a task as commands name them.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Lookup(error) => return error.hint(),
+            Self::NotConflicted {
+                batch,
+                task,
+                begun: Some(path),
+                ..
+            } => format!(
+                "`pleach resolve {batch} {task} --abort` keeps what is in {} and takes it away",
+                path.display()
+            ),
+            Self::NotConflicted { batch, .. } => {
+                format!("`pleach status {batch}` shows which tasks conflict")
+            }
+            Self::NotBegun { batch, task } => {
+                format!("`pleach resolve {batch} {task}` makes a folder with the conflict in it")
+            }
+            Self::Outdated { batch, task, .. } => format!(
+                "`pleach resolve {batch} {task} --abort` keeps what is in there and takes it away; then begin anew"
+            ),
+            Self::Unfinished {
+                marks, undecided, ..
+            } if marks.is_empty() => match undecided.first() {
+                Some(file) => format!(
+                    "there, `git add {0}` takes it as it is and `git rm {0}` does without it",
+                    file.display()
+                ),
+                None => return None,
+            },
+            Self::Unfinished { path, .. } => format!(
+                "edit the files in {} until they are as they shall be",
+                path.display()
+            ),
+            Self::Nothing { .. } => "`--abort` leaves the task out".to_owned(),
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,427 @@
+//! The loop's part of landing: what is sent where, and what follows when the base has moved on.
+//!
+//! The errand itself is on a thread of its own.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use pleach_domain::batch::{FellOut, Landing, Message, Proof};
+use pleach_domain::event::{BatchEvent, Doubt, Event};
+use pleach_domain::task_state::{Commit, Ending};
+
+use super::run_loop::{Loop, batch_branch};
+use super::{Heard, RunError, Told};
+use crate::causes::with_causes;
+use crate::consent::SteeringFiles;
+use crate::git::{CommitId, FastForwardError, Logins};
+use crate::landing::body::{Account, Fate, TaskAccount, Verdict};
+use crate::landing::errand::{self, Ended, Errand, IfFound, IfMoved};
+use crate::process::Cancel;
+use crate::step::{Step, reached};
+use crate::weave::{Loom, Outcome, Strand, Strategy, tree_of, weave};
+
+/// So often the base is followed before the result lands where it is.
+const MOST_MOVES: u32 = 3;
+
+/// What the errand tells the loop.
+struct Line {
+    loop_: Sender<Heard>,
+}
+
+impl errand::Told for Line {
+    fn pushed(&mut self, branch: &str) {
+        let (stored, is_stored) = channel();
+        let branch = branch.to_owned();
+        let _ = self.loop_.send(Heard::Pushed { branch, stored });
+        // Nobody answers only when the loop failed; whoever goes on finds the branch there.
+        let _ = is_stored.recv();
+    }
+
+    fn only_asks_from_now_on(&mut self) {
+        let _ = self.loop_.send(Heard::LandingOnlyAsks);
+    }
+
+    fn note(&mut self, note: String) {
+        let _ = self.loop_.send(Heard::Noted(note));
+    }
+}
+
+/// What the loop knows of landing, besides what is stored.
+#[derive(Debug, Default)]
+pub(super) struct Lander {
+    /// The errand that is under way.
+    errand: Option<UnderWay>,
+    /// Whether the target has a commit that must not be followed without a person's consent.
+    stays_on_base: bool,
+    /// Whether a person stopped it.
+    pub(super) was_stopped: bool,
+}
+
+/// An errand that is under way.
+#[derive(Debug)]
+struct UnderWay {
+    stop: Cancel,
+    /// Whether programs may run for it.
+    has_programs: bool,
+}
+
+impl Lander {
+    /// Whether programs run for it that must not be left alone.
+    pub(super) fn is_busy(&self) -> bool {
+        let errand = self.errand.as_ref();
+        errand.is_some_and(|errand| errand.has_programs)
+    }
+
+    /// Stops the errand that is under way.
+    pub(super) fn stop(&mut self) {
+        if let Some(errand) = &self.errand {
+            errand.stop.cancel();
+        }
+    }
+
+    /// What is under way starts no more programs.
+    pub(super) fn only_asks(&mut self) {
+        if let Some(errand) = &mut self.errand {
+            errand.has_programs = false;
+        }
+    }
+}
+
+impl Loop<'_> {
+    /// Lands what is woven, or begins to; tells whether the state moved.
+    pub(super) fn land(&mut self) -> Result<bool, RunError> {
+        if self.lander.errand.is_some() {
+            return Ok(false);
+        }
+        self.weave_result()?;
+        reached(Step::ResultWoven);
+        self.publish_result()?;
+        self.publish_what_is_left_out();
+        self.flush()?;
+        let tree = tree_of(&self.workshop.store, &self.tip)?;
+        if let Proof::Proved { tree: proved } = &self.batch.proof
+            && *proved != tree.to_string()
+        {
+            let because =
+                format!("Pleach has a bug: tree {tree} would land, and {proved} is proved");
+            return Ok(self.not_landed(because, None));
+        }
+        let asked = self.batch.landing_asked.clone();
+        if let Some(branch) = asked.and_then(|asked| asked.into) {
+            return self.land_into(&branch);
+        }
+        let stop = Cancel::new().map_err(RunError::io("prepare to stop landing"))?;
+        let errand = self.errand(stop.clone());
+        let workshop = Arc::clone(&self.workshop);
+        let mut line = Line {
+            loop_: self.sender.clone(),
+        };
+        let logins = Logins::of_user(&self.workshop.program);
+        let run = move || {
+            let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                errand.run(&workshop.store, &logins, &mut line)
+            }));
+            let ended = ran.unwrap_or_else(|_| Ended::Not {
+                because: "Pleach has a bug: landing broke off".to_owned(),
+                hint: None,
+            });
+            let _ = line.loop_.send(Heard::LandingEnded(Box::new(ended)));
+        };
+        if let Err(error) = std::thread::Builder::new().spawn(run) {
+            return Ok(self.not_landed(format!("it could not begin: {error}"), None));
+        }
+        self.lander.errand = Some(UnderWay {
+            stop,
+            has_programs: true,
+        });
+        Ok(false)
+    }
+
+    fn not_landed(&mut self, because: String, hint: Option<String>) -> bool {
+        self.decide(Message::Landed(BatchEvent::NotLanded { because, hint }))
+    }
+
+    pub(super) fn again(&self) -> String {
+        format!("pleach land {}", self.workshop.number)
+    }
+
+    fn errand(&self, stop: Cancel) -> Errand {
+        let record = &self.workshop.record;
+        let pushed = self.batch.pushed.as_ref();
+        let asked = self.batch.landing_asked.as_ref();
+        Errand {
+            tip: self.tip.clone(),
+            base: self.base.clone(),
+            is_first_base: self.base.as_str() == record.base,
+            branch: batch_branch(self.workshop.number),
+            pushed: pushed
+                .and_then(|pushed| Some((pushed.branch.clone(), pushed.commit.0.parse().ok()?))),
+            target: record.target.clone(),
+            landing: match record.design.settings.landing {
+                // A person who asks means the whole way.
+                Landing::Nowhere => Landing::PullRequest,
+                wanted => wanted,
+            },
+            forge: record.forge,
+            account: self.account(),
+            body_file: self.workshop.folder.join("pull-request.md"),
+            if_moved: if self.may_follow_base() {
+                IfMoved::Tell
+            } else {
+                IfMoved::GoOn
+            },
+            if_found: match asked {
+                Some(asked) if asked.despite_findings => IfFound::GoOn,
+                _ => IfFound::Stop,
+            },
+            again: self.again(),
+            stop,
+        }
+    }
+
+    fn may_follow_base(&self) -> bool {
+        self.batch.base_moves < MOST_MOVES && !self.lander.stays_on_base
+    }
+
+    /// The result is on the server, and that is stored before anything else is done with it.
+    pub(super) fn take_in_pushed(
+        &mut self,
+        branch: String,
+        stored: &Sender<()>,
+    ) -> Result<(), RunError> {
+        let commit = Commit(self.tip.to_string());
+        self.decide(Message::Landed(BatchEvent::Pushed { branch, commit }));
+        self.flush()?;
+        let _ = stored.send(());
+        Ok(())
+    }
+
+    /// Whoever stops landing is told how to go on, and nothing of it is left running.
+    pub(super) fn stop_landing(&mut self, events: &mut [Event]) {
+        for event in events {
+            if let Event::Batch(BatchEvent::NotLanded { hint, .. }) = event {
+                *hint = Some(format!("`{}` goes on", self.again()));
+                self.lander.was_stopped = true;
+                self.lander.stop();
+            }
+        }
+    }
+
+    /// Takes in how landing ended.
+    pub(super) fn take_in_landing(&mut self, ended: Ended) -> Result<(), RunError> {
+        self.lander.errand = None;
+        match ended {
+            Ended::Landed { pr_url } => {
+                self.decide(Message::Landed(BatchEvent::Landed { pr_url, into: None }));
+            }
+            Ended::Not { because, hint } => {
+                self.not_landed(because, hint);
+            }
+            // Somebody stopped it meanwhile.
+            _ if self.batch.landed.is_some() => {}
+            Ended::BaseMoved(base) => {
+                if let Err(changed) = self.follow_base(base.clone())? {
+                    self.stay_on_base(&base, &changed);
+                }
+            }
+            Ended::Apart { because } => self.land_apart(&because)?,
+        }
+        Ok(())
+    }
+
+    fn land_into(&mut self, branch: &str) -> Result<bool, RunError> {
+        let store = &self.workshop.store;
+        match store.fast_forward(branch, &self.tip) {
+            Ok(_) => {
+                reached(Step::BranchForwarded);
+                let into = Some(branch.to_owned());
+                Ok(self.decide(Message::Landed(BatchEvent::Landed { pr_url: None, into })))
+            }
+            Err(FastForwardError::NotAFastForward { branch_tip, .. })
+                if self.batch.base_moves < MOST_MOVES =>
+            {
+                let there = store.resolve_base(Some(&format!("refs/heads/{branch}")))?;
+                debug_assert_eq!(there, branch_tip, "a branch that nobody moves");
+                if let Err(changed) = self.follow_base(there)? {
+                    let because = format!("{branch} changes {changed}, which needs your consent");
+                    let hint = format!(
+                        "`git merge {}` brings it there by hand",
+                        batch_branch(self.workshop.number)
+                    );
+                    self.not_landed(because, Some(hint));
+                }
+                Ok(true)
+            }
+            Err(error) => {
+                let hint = error.hint();
+                Ok(self.not_landed(with_causes(&error), hint))
+            }
+        }
+    }
+
+    /// The result goes to the server as it is: what steers agents and Pleach changes with a person's consent only.
+    fn stay_on_base(&mut self, base: &CommitId, changed: &str) {
+        let at = &base.as_str()[..12];
+        if self.lander.stays_on_base {
+            let because = format!(
+                "its base is on no branch of the server, and {at} there changes {changed}, which needs your consent"
+            );
+            let hint = "run what is left of the plan on the new base".to_owned();
+            self.not_landed(because, Some(hint));
+            return;
+        }
+        self.lander.stays_on_base = true;
+        let note = format!(
+            "the base has moved on to {at}, which changes {changed}: that is not followed without your consent, so the \
+             result lands as it was proved"
+        );
+        (self.told)(Told::Note(note));
+    }
+
+    /// The branch of the server cannot be added to: the same goes to another one.
+    fn land_apart(&mut self, because: &str) -> Result<(), RunError> {
+        let note = format!("{because}: the result lands beside it");
+        (self.told)(Told::Note(note));
+        self.decide(Message::BaseMoved {
+            base: Commit(self.base.to_string()),
+            tip: Commit(self.tip.to_string()),
+            fell_out: Vec::new(),
+            apart: true,
+        });
+        self.flush()
+    }
+
+    /// Weaves everything onto a base that has moved on, for the tests to say what they think of it; where that changes
+    /// what steers agents or Pleach, tells so and does nothing.
+    fn follow_base(&mut self, base: CommitId) -> Result<Result<(), String>, RunError> {
+        let there = SteeringFiles::at(&self.workshop.store, &base)?;
+        let changed = self.steering.changed_in(&there);
+        if !changed.is_empty() {
+            return Ok(Err(changed.join(", ")));
+        }
+        let at = &base.as_str()[..12];
+        let note = format!("the base has moved on to {at}: everything is woven again, onto it");
+        (self.told)(Told::Note(note));
+        let (tip, stays, fell_out) = self.weave_onto(&base)?;
+        self.base = base;
+        let (tip, apart) = self.continued(&tip, &stays)?;
+        self.move_batch_branch(&tip)?;
+        self.tip = tip;
+        reached(Step::BaseFollowed);
+        self.decide(Message::BaseMoved {
+            base: Commit(self.base.to_string()),
+            tip: Commit(self.tip.to_string()),
+            fell_out,
+            apart,
+        });
+        self.flush()?;
+        Ok(Ok(()))
+    }
+
+    /// Weaves all that is woven onto another base, as far as it merges there.
+    fn weave_onto(
+        &self,
+        base: &CommitId,
+    ) -> Result<(CommitId, Vec<usize>, Vec<FellOut>), RunError> {
+        let loom = Loom::of_store(&self.workshop.store)?;
+        let (mut out, mut fell_out) = (Vec::new(), Vec::new());
+        loop {
+            let gone = self.batch.needing(&out);
+            let stays = |task: &&usize| !out.contains(*task) && !gone.contains(*task);
+            let tasks: Vec<usize> = self.batch.woven.iter().filter(stays).copied().collect();
+            let strands: Vec<Strand> = tasks
+                .iter()
+                .filter_map(|task| Some(self.strand(*task, &self.task_commit(*task)?)))
+                .collect();
+            let woven = weave(&loom, base, &strands, Strategy::Merge)?;
+            let mut outcomes = woven.outcomes.iter().zip(&tasks);
+            let conflict = outcomes.find_map(|(outcome, task)| match outcome {
+                Outcome::Conflict(conflict) => Some((conflict, *task)),
+                _ => None,
+            });
+            let Some((conflict, task)) = conflict else {
+                return Ok((woven.tip, tasks, fell_out));
+            };
+            let with = conflict.with.iter().flatten();
+            let with = with.map(|place| self.id(tasks[*place])).collect();
+            fell_out.push((self.id(task), conflict.paths(), with));
+            out.push(task);
+        }
+    }
+
+    /// What a reviewer is told.
+    fn account(&self) -> Account {
+        let record = &self.workshop.record;
+        let command = record.validate.clone();
+        let verdict = match (command, &self.batch.proof) {
+            (Some(command), Proof::Proved { tree }) => match tree.parse() {
+                Ok(tree) => Verdict::Proved {
+                    command,
+                    tree,
+                    flaky: u32::try_from(self.batch.flaky_trees().len()).unwrap_or(u32::MAX),
+                },
+                Err(_) => Verdict::NoCommand,
+            },
+            (
+                Some(command),
+                Proof::Unproved {
+                    doubt: Doubt::BaseRed,
+                    ..
+                },
+            ) => Verdict::BaseRed { command },
+            // What they said last is for the author's eyes.
+            (Some(command), _) => Verdict::Trouble {
+                command,
+                why: "it did not come to a verdict".to_owned(),
+            },
+            (None, _) => Verdict::NoCommand,
+        };
+        Account {
+            batch: self.workshop.number,
+            plan: record
+                .plan
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned()),
+            base: self.base.clone(),
+            verdict,
+            tasks: (0..self.batch.tasks.len())
+                .map(|task| self.task_account(task))
+                .collect(),
+            time: self.clock.total(),
+            follows: self.batch.follows.clone(),
+        }
+    }
+
+    fn task_account(&self, task: usize) -> TaskAccount {
+        let (record, state) = (&self.workshop.record.tasks[task], &self.batch.tasks[task]);
+        let fate = match state.state.ending() {
+            Some(Ending::Merged { .. }) => Fate::Merged,
+            Some(Ending::NoChanges) => Fate::NoChanges,
+            Some(Ending::Conflicted { files, with, .. }) => Fate::Conflicted {
+                files: files.clone(),
+                with: with.clone(),
+            },
+            Some(Ending::Invalid { with, .. }) => Fate::Invalid { with: with.clone() },
+            Some(Ending::Failed { error }) => Fate::Failed {
+                error: error.clone(),
+            },
+            Some(Ending::TimedOut) => Fate::TimedOut,
+            Some(Ending::Blocked { because }) => Fate::Blocked {
+                because: because.clone(),
+            },
+            Some(Ending::Cancelled) | None => Fate::Cancelled,
+        };
+        TaskAccount {
+            id: record.id.clone(),
+            title: record.title.clone(),
+            details: record.details.clone(),
+            fate,
+            commits: self.task_commit(task).into_iter().collect(),
+            files: state.files.clone(),
+            attempts: state.attempts,
+            time: self.clock.work_on(&record.id),
+            dollars: None,
+            branch: state.published.as_ref().map(|(branch, _)| branch.clone()),
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The loop's part of a proof: which sets of tasks are woven and judged, and what their verdicts lead to.
+//!
+//! The search itself is the core's, the runs are on threads of their own.
+
+use pleach_domain::batch::{Message, Mode, Proof, Validation};
+use pleach_domain::bisect::{Next, Run};
+use pleach_domain::event::{BatchEvent, Doubt};
+use pleach_domain::task_state::Commit;
+
+use super::attempt::Line;
+use super::probe::{Probe, ProbeEnded};
+use super::run_loop::{Effect, Loop};
+use super::{RunError, Told};
+use crate::git::{CommitId, TreeId};
+use crate::process::Cancel;
+use crate::slots::SlotGuard;
+use crate::validate::{RunEnding, Tests};
+use crate::weave::{Loom, Outcome, Strand, Strategy, tree_of, weave};
+
+/// A run of the tests that is under way.
+pub(super) struct Probing {
+    /// The places of the set that is judged.
+    set: Vec<usize>,
+    cancel: Cancel,
+    #[expect(dead_code, reason = "holding it is its use")]
+    slot: SlotGuard,
+}
+
+/// A set of tasks, woven.
+struct WovenSet {
+    tip: CommitId,
+    tree: TreeId,
+}
+
+impl Loop<'_> {
+    /// Has the tests run on what the search wants to know of; tells whether the state moved.
+    pub(super) fn prove(&mut self) -> Result<bool, RunError> {
+        let Proof::Searching(searching) = &self.batch.proof else {
+            return Ok(false);
+        };
+        let fails = self.batch.design.settings.validation == Validation::Fail;
+        if fails && searching.is_red() {
+            let because = "the tests fail on what is woven, and that fails this batch";
+            return Ok(self.doubt(Doubt::Red, because.to_owned()));
+        }
+        self.stop_unwanted();
+        let Proof::Searching(searching) = &self.batch.proof else {
+            return Ok(false);
+        };
+        let under_way: Vec<Vec<usize>> = self
+            .probes
+            .values()
+            .map(|probe| probe.set.clone())
+            .collect();
+        match searching.search.next(self.probers(), &under_way) {
+            Next::Run(sets) => {
+                for set in sets {
+                    if self.probe(set)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Next::BaseRed => {
+                let base = self.onto();
+                let base = &base.as_str()[..12];
+                let because =
+                    format!("the tests fail on the base already ({base}), so nobody is to blame");
+                Ok(self.doubt(Doubt::BaseRed, because))
+            }
+            Next::Proved => {
+                let kept = searching.search.kept().to_vec();
+                self.take_proof(&kept)
+            }
+        }
+    }
+
+    /// What verdicts hold for, besides a tree.
+    fn judge(&self) -> String {
+        let tests = self.workshop.tests.as_ref();
+        tests.map(Tests::name).unwrap_or_default()
+    }
+
+    /// How many runs there may be at once.
+    fn probers(&self) -> usize {
+        match self.batch.design.settings.mode {
+            Mode::Parallel { slots } => slots.max(1),
+            Mode::Queue { .. } => 1,
+        }
+    }
+
+    fn take_proof(&mut self, kept: &[usize]) -> Result<bool, RunError> {
+        let woven = match self.weave_set(kept)? {
+            Ok(woven) => woven,
+            Err(fell_out) => return Ok(self.decide(Message::Judged(fell_out))),
+        };
+        let Proof::Searching(searching) = &self.batch.proof else {
+            return Ok(false);
+        };
+        let stays = searching.positions(kept);
+        let is_whole = kept.len() == searching.strands.len();
+        let (tip, apart) = if is_whole {
+            (woven.tip, false)
+        } else {
+            self.continued(&woven.tip, &stays)?
+        };
+        self.move_batch_branch(&tip)?;
+        self.tip = tip;
+        Ok(self.decide(Message::Proved {
+            base: Commit(self.base.to_string()),
+            tip: Commit(self.tip.to_string()),
+            tree: woven.tree.to_string(),
+            apart,
+        }))
+    }
+
+    fn doubt(&mut self, doubt: Doubt, because: String) -> bool {
+        self.stop_proving();
+        self.decide(Message::NotProved(doubt, because))
+    }
+
+    /// Stops every run that is under way.
+    pub(super) fn stop_proving(&mut self) {
+        for probe in self.probes.values() {
+            probe.cancel.cancel();
+        }
+    }
+
+    /// The same without waiting.
+    pub(super) fn stop_proving_at_once(&mut self) {
+        for probe in self.probes.values() {
+            probe.cancel.cancel_at_once();
+        }
+    }
+
+    fn stop_unwanted(&mut self) {
+        let Proof::Searching(searching) = &self.batch.proof else {
+            return;
+        };
+        for probe in self.probes.values() {
+            if !searching.search.wants(&probe.set) {
+                probe.cancel.cancel();
+            }
+        }
+    }
+
+    /// Judges one set, or begins to; tells whether the state moved.
+    fn probe(&mut self, set: Vec<usize>) -> Result<bool, RunError> {
+        let woven = match self.weave_set(&set)? {
+            Ok(woven) => woven,
+            Err(fell_out) => return Ok(self.decide(Message::Judged(fell_out))),
+        };
+        let Proof::Searching(searching) = &self.batch.proof else {
+            return Ok(false);
+        };
+        let tasks: Vec<usize> = searching.positions(&set);
+        let judge = self.judge();
+        // That the base was green once says nothing about the machine as it is now; when something is red, it does.
+        let is_base = set.is_empty() && !searching.strands.is_empty();
+        if !is_base && self.database.is_green(woven.tree.as_str(), &judge)? {
+            return Ok(self.decide(Message::Judged(BatchEvent::Judged {
+                tasks: tasks.iter().map(|task| self.id(*task)).collect(),
+                tree: woven.tree.to_string(),
+                judge,
+                run: Run::Green,
+                number: None,
+                took: 0,
+            })));
+        }
+        let Some(slot) = self.slots.try_take().map_err(RunError::io("take a slot"))? else {
+            if self.probes.is_empty() {
+                self.wait_for_slots();
+            }
+            return Ok(false);
+        };
+        self.waits_for_slots = false;
+        self.runs += 1;
+        let cancel = Cancel::new().map_err(RunError::io("prepare to stop tests"))?;
+        let line = Line {
+            loop_: self.sender.clone(),
+            cancel: cancel.clone(),
+        };
+        let probe = Probe {
+            number: self.runs,
+            tasks: tasks.iter().map(|task| self.id(*task)).collect(),
+            commit: woven.tip,
+            tree: woven.tree,
+        };
+        let probing = Probing { set, cancel, slot };
+        self.probes.insert(probe.number, probing);
+        self.outbox.push(Effect::Judge(Box::new(probe), line));
+        Ok(false)
+    }
+
+    /// The commit that a search begins with: what is on the server, or the base.
+    pub(super) fn onto(&self) -> CommitId {
+        let pushed = self.batch.pushed.as_ref();
+        let pushed = pushed.filter(|pushed| pushed.base == self.batch.base);
+        let pushed = pushed.and_then(|pushed| pushed.commit.0.parse().ok());
+        pushed.unwrap_or_else(|| self.base.clone())
+    }
+
+    /// Weaves a set of the search; what no longer merges is the event that says so.
+    fn weave_set(&self, set: &[usize]) -> Result<Result<WovenSet, BatchEvent>, RunError> {
+        let Proof::Searching(searching) = &self.batch.proof else {
+            unreachable!("only a search has sets");
+        };
+        let store = &self.workshop.store;
+        if set.len() == searching.strands.len() {
+            let tip = self.tip.clone();
+            let tree = tree_of(store, &tip)?;
+            return Ok(Ok(WovenSet { tip, tree }));
+        }
+        let tasks = searching.positions(set);
+        let strands: Vec<Strand> = tasks
+            .iter()
+            .filter_map(|task| Some(self.strand(*task, &self.task_commit(*task)?)))
+            .collect();
+        let loom = Loom::of_store(store)?;
+        let woven = weave(&loom, &self.onto(), &strands, Strategy::Merge)?;
+        let mut outcomes = woven.outcomes.iter().zip(&tasks);
+        let fell_out = outcomes.find_map(|(outcome, task)| match outcome {
+            Outcome::Conflict(conflict) => Some((conflict, *task)),
+            _ => None,
+        });
+        Ok(match fell_out {
+            None => Ok(WovenSet {
+                tip: woven.tip,
+                tree: woven.tree,
+            }),
+            Some((conflict, task)) => {
+                let with = conflict.with.iter().flatten();
+                Err(BatchEvent::FellOut {
+                    strand: self.id(task),
+                    files: conflict.paths(),
+                    with: with.map(|place| self.id(tasks[*place])).collect(),
+                })
+            }
+        })
+    }
+
+    /// Takes in how a run ended.
+    pub(super) fn take_in_judged(&mut self, ended: ProbeEnded) {
+        let probe = self.probes.remove(&ended.number);
+        let is_wanted = match (&self.batch.proof, &probe) {
+            (Proof::Searching(searching), Some(probe)) => searching.search.wants(&probe.set),
+            _ => false,
+        };
+        for note in ended.notes {
+            let note = format!("run {} of the tests: {note}", ended.number);
+            (self.told)(Told::Note(note));
+        }
+        match ended.ending {
+            RunEnding::Ran(run) => {
+                self.decide(Message::Judged(BatchEvent::Judged {
+                    tasks: ended.tasks,
+                    tree: ended.tree.to_string(),
+                    judge: self.judge(),
+                    run,
+                    number: Some(ended.number),
+                    took: ended.took,
+                }));
+            }
+            // A run that nobody waits for any more has no say in the next search.
+            RunEnding::Trouble(why) if is_wanted => {
+                let because = format!("the tests could not be run to an end: {why}");
+                self.doubt(Doubt::Trouble, because);
+            }
+            RunEnding::Trouble(_) | RunEnding::Stopped => {}
+        }
+    }
+}

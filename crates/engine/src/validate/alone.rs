@@ -1,0 +1,174 @@
+//! Proves a weave that is no batch: finds the branches that the tests fail with and leaves them out.
+//!
+//! One run at a time; nothing of it is remembered.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pleach_domain::bisect::{Next, Run, Search, Why};
+
+use super::{RunEnding, TestBench, TestPlace, Tests};
+use crate::git::{CommitId, Store, TreeId};
+use crate::process::Cancel;
+use crate::state_folder::StateFolder;
+use crate::weave::{Loom, Outcome, Strand, Strategy, WeaveError, weave};
+use crate::worktree::{Included, WorktreeError};
+
+/// What is to be proved, and with what.
+#[derive(Debug)]
+pub struct Alone<'a> {
+    /// The store that the strands are in.
+    pub store: &'a Store,
+    /// Where Pleach keeps its own.
+    pub state: &'a StateFolder,
+    /// Pleach's own program, which wraps the command.
+    pub program: &'a Path,
+    /// The tests.
+    pub tests: &'a Tests,
+    /// How long the command may take to stop.
+    pub grace: Duration,
+    /// Stops it.
+    pub cancel: &'a Cancel,
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Judged<'a> {
+    /// How many strands were woven then.
+    pub strands: usize,
+    /// The tree they gave.
+    pub tree: &'a TreeId,
+    /// What the tests said.
+    pub run: Run,
+}
+
+/// What is proved.
+#[derive(Debug)]
+pub struct Proved {
+    /// The places of the strands that stay.
+    pub kept: Vec<usize>,
+    /// The places of those that the tests fail with.
+    pub invalid: Vec<usize>,
+    /// The tree that the tests are green for.
+    pub tree: TreeId,
+}
+
+/// Why nothing is proved.
+#[derive(Debug, thiserror::Error)]
+pub enum NoProof {
+    /// The tests fail without any of the branches.
+    #[error("the tests fail on the base already, so no branch is to blame")]
+    BaseRed,
+    /// The tests say nothing.
+    #[error("the tests could not be run to an end: {0}")]
+    Trouble(String),
+    /// Somebody stopped them.
+    #[error("the tests were stopped")]
+    Stopped,
+    /// A weave failed.
+    #[error(transparent)]
+    Weave(#[from] WeaveError),
+    /// The worktree could not be prepared.
+    #[error(transparent)]
+    Worktree(#[from] Box<WorktreeError>),
+}
+
+/// Finds the strands that the tests are green with, and tells every run.
+pub fn prove_alone(
+    alone: &Alone<'_>,
+    onto: &CommitId,
+    strands: &[Strand],
+    told: &mut dyn FnMut(Judged<'_>),
+) -> Result<Proved, NoProof> {
+    let loom = Loom::of_store(alone.store)?;
+    let included = Included::list(alone.store, onto).map_err(Box::new)?;
+    let bench = TestBench {
+        store: alone.store,
+        state: alone.state,
+        included: &included,
+        wrapper: alone.program,
+        tests: alone.tests,
+        grace: alone.grace,
+    };
+    bench.clear_after_the_dead();
+    let logs = alone.store.scratch().map_err(WeaveError::from)?;
+    let mut search = Search::new(vec![Vec::new(); strands.len()]);
+    let mut runs = 0_u32;
+    loop {
+        let (set, is_over) = match search.next(1, &[]) {
+            Next::Run(sets) => match sets.into_iter().next() {
+                Some(set) => (set, false),
+                None => unreachable!("nothing is under way, so something is to be run"),
+            },
+            Next::BaseRed => return Err(NoProof::BaseRed),
+            Next::Proved => (search.kept().to_vec(), true),
+        };
+        let some: Vec<Strand> = set.iter().map(|place| strands[*place].clone()).collect();
+        let woven = weave(&loom, onto, &some, Strategy::Merge)?;
+        let mut outcomes = woven.outcomes.iter().zip(&set);
+        let conflict = outcomes.find(|(outcome, _)| matches!(outcome, Outcome::Conflict(_)));
+        if let Some((_, place)) = conflict {
+            search.conflicted(*place);
+            continue;
+        }
+        if is_over {
+            let invalid = search.left_out().iter();
+            let invalid = invalid.filter(|left_out| matches!(left_out.why, Why::Guilty { .. }));
+            return Ok(Proved {
+                kept: set,
+                invalid: invalid.map(|left_out| left_out.place).collect(),
+                tree: woven.tree,
+            });
+        }
+        runs += 1;
+        let name = format!("{}-{runs}", std::process::id());
+        let place = bench.place(&name, logs.path());
+        match bench.run(&woven.tip, &place, alone.cancel, &|_| true, &mut Vec::new()) {
+            RunEnding::Ran(run) => {
+                search.ran(&set, run);
+                told(Judged {
+                    strands: set.len(),
+                    tree: &woven.tree,
+                    run,
+                });
+            }
+            RunEnding::Trouble(why) => return Err(NoProof::Trouble(why)),
+            RunEnding::Stopped => return Err(NoProof::Stopped),
+        }
+    }
+}
+
+impl TestBench<'_> {
+    fn trees(&self) -> PathBuf {
+        self.store.home().join("validate")
+    }
+
+    fn place(&self, name: &str, logs: &Path) -> TestPlace {
+        TestPlace {
+            tree: self.trees().join(name),
+            branch: format!("pleach/validate-alone/{name}"),
+            folder: logs.join(name),
+            said: Vec::new(),
+        }
+    }
+
+    /// Takes away what weaves left behind whose process was killed; what cannot go now goes next time.
+    fn clear_after_the_dead(&self) {
+        for entry in std::fs::read_dir(self.trees())
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let owner = name.split('-').next().unwrap_or_default();
+            let is_alive = Path::new("/proc").join(owner).exists();
+            let place = self.place(&name, Path::new("/"));
+            let commit = self
+                .store
+                .ref_commit(&format!("refs/heads/{}", place.branch));
+            if let (false, Ok(Some(commit))) = (is_alive, commit) {
+                let _ = self.clear(&commit, &place);
+            }
+        }
+    }
+}

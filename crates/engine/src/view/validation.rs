@@ -1,0 +1,93 @@
+//! What the tests say of a batch, on every surface.
+
+use pleach_domain::batch::{Batch, Landed, Proof};
+use pleach_domain::bisect::Run;
+use pleach_domain::event::Doubt;
+use serde::Serialize;
+
+/// What the tests say of a batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(
+    missing_docs,
+    reason = "the names are those of the interface, which its guide explains"
+)]
+pub struct ValidationView {
+    /// The command; none where none is set.
+    pub command: Option<String>,
+    pub verdict: Verdict,
+    /// The tree that is proved.
+    pub tree: Option<String>,
+    /// Why there is no proof.
+    pub reason: Option<String>,
+    pub runs: Vec<RunView>,
+    /// The trees that the tests both failed and passed on.
+    pub flaky: Vec<String>,
+    /// Why the result did not land, where it did not.
+    pub not_landed: Option<String>,
+}
+
+/// What is known of the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the words say it")]
+pub enum Verdict {
+    NotConfigured,
+    Unknown,
+    Running,
+    Proved,
+    BaseRed,
+    Red,
+    Trouble,
+}
+
+/// A run of the tests.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct RunView {
+    /// Its number; none where the verdict was remembered.
+    pub number: Option<u32>,
+    /// How many tasks were woven then.
+    pub tasks: usize,
+    pub tree: String,
+    pub run: Run,
+}
+
+impl ValidationView {
+    pub(super) fn of(batch: &Batch, command: Option<String>) -> Self {
+        let (verdict, tree, reason) = match &batch.proof {
+            _ if command.is_none() => (Verdict::NotConfigured, None, None),
+            Proof::Unknown => (Verdict::Unknown, None, None),
+            Proof::Searching(_) if batch.status.is_over() => (Verdict::Unknown, None, None),
+            Proof::Searching(_) => (Verdict::Running, None, None),
+            Proof::Proved { tree } => (Verdict::Proved, Some(tree.clone()), None),
+            Proof::Unproved { doubt, because } => {
+                let verdict = match doubt {
+                    Doubt::BaseRed => Verdict::BaseRed,
+                    Doubt::Red => Verdict::Red,
+                    Doubt::Trouble => Verdict::Trouble,
+                };
+                (verdict, None, Some(because.clone()))
+            }
+        };
+        let runs = batch.judgements.iter().map(|run| RunView {
+            number: run.number,
+            tasks: run.tasks,
+            tree: run.tree.clone(),
+            run: run.run,
+        });
+        Self {
+            command,
+            verdict,
+            tree,
+            reason,
+            runs: runs.collect(),
+            flaky: batch.flaky_trees().into_iter().map(str::to_owned).collect(),
+            not_landed: match &batch.landed {
+                Some(Landed::Not { because, .. }) => Some(because.clone()),
+                _ => None,
+            },
+        }
+    }
+}
