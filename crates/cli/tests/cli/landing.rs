@@ -347,6 +347,63 @@ fn a_server_that_declines_is_quoted_and_nothing_is_lost() {
 }
 
 #[test]
+fn what_a_forge_refuses_is_told_with_what_to_do() {
+    for (fault, told) in [
+        (Fault::NoRights, "does not let this login"),
+        (Fault::RateLimited(3_600), "takes no more requests for now"),
+        (Fault::BadLogin, "did not accept the login"),
+    ] {
+        let harbour = Harbour::github("1", "", SHELL);
+        harbour
+            .forge
+            .fail(ForgeStep::Create, Failure::Before(fault));
+        let story = harbour.run();
+        story.check(0, "1:merged");
+        let not_landed = story.told("batch:not_landed")[0];
+        let reason = not_landed["reason"].as_str().unwrap();
+        assert!(reason.contains(told), "{reason}");
+        let hint = not_landed["hint"].as_str().unwrap();
+        assert!(hint.contains("`pleach land 1` tries again"), "{hint}");
+        assert!(hint.contains("/compare/main...pleach/batch-1"), "{hint}");
+        let later = harbour.story(&["land", "1"]);
+        assert_eq!(later.code, 0, "{}", later.err);
+        harbour.check_landed(&later);
+    }
+}
+
+#[test]
+fn a_base_that_the_server_no_longer_has_is_told_before_anything_is_pushed() {
+    let harbour = Harbour::github("1", "", SHELL);
+    harbour.git_there(&["branch", "-m", "main", "trunk"]);
+    let story = harbour.run();
+    story.check(0, "1:merged");
+    let told = story.told("batch:not_landed")[0].to_string();
+    assert!(told.contains("the server has no branch main"), "{told}");
+    assert!(told.contains("name another one as base"), "{told}");
+    assert_eq!(harbour.branches_there(), "");
+}
+
+#[test]
+fn without_a_forge_the_branch_is_pushed_and_the_text_is_in_a_file() {
+    let harbour = Harbour::github("1", "", SHELL);
+    harbour
+        .scene
+        .configure("forge.kind = \"none\"\nplan = \"plan.json\"", SHELL);
+    let story = harbour.run();
+    story.check(0, "1:merged");
+    assert_eq!(harbour.branches_there(), "pleach/batch-1");
+    assert_eq!(harbour.forge.pull_requests().len(), 0);
+    let text = harbour.scene.state().join("batches/1/pull-request.md");
+    assert!(
+        story.notes().contains(text.to_str().unwrap()),
+        "{}",
+        story.notes()
+    );
+    let text = std::fs::read_to_string(text).unwrap();
+    assert!(text.contains("Made by Pleach, batch 1."), "{text}");
+}
+
+#[test]
 fn an_answer_that_is_lost_half_way_does_not_double_the_pull_request() {
     for failure in [
         (ForgeStep::Fetch, Failure::Before(Fault::Cut)),

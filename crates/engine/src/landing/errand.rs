@@ -137,6 +137,9 @@ impl Errand {
         told.pushed(&branch);
         reached(Step::PushStored);
         if self.landing != Landing::PullRequest {
+            if let Some(page) = page(store, &branch, target.as_deref()) {
+                told.note(format!("a pull request can be opened at {page}"));
+            }
             return Ok(Ended::Landed { pr_url: None });
         }
         self.go_on()?;
@@ -322,13 +325,17 @@ impl Errand {
         target: Option<String>,
         told: &mut dyn Told,
     ) -> Result<Ended, Ended> {
+        let by_hand = page(store, branch, target.as_deref());
         let address = store.remote_by_its_real_name();
         let Ok(Some(address)) = address else {
-            return Ok(self.without_forge(branch, None, told));
+            return Ok(self.without_forge(branch, "", by_hand, told));
         };
         let project = match recognise(&address, self.forge) {
             Ok(project) => project,
-            Err(why) => return Ok(self.without_forge(branch, Some(why.to_string()), told)),
+            Err(why) => {
+                let why = format!(" ({why})");
+                return Ok(self.without_forge(branch, &why, by_hand, told));
+            }
         };
         let Some(target) = target else {
             let because = "the server has no branch that a pull request could go into".to_owned();
@@ -375,12 +382,26 @@ impl Errand {
         Err(Ended::not(because, hint))
     }
 
-    fn without_forge(&self, branch: &str, why: Option<String>, told: &mut dyn Told) -> Ended {
-        let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
+    fn without_forge(
+        &self,
+        branch: &str,
+        why: &str,
+        by_hand: Option<String>,
+        told: &mut dyn Told,
+    ) -> Ended {
         let file = self.body_file.display();
+        let by_hand = by_hand.map(|page| format!("; by hand: {page}"));
         told.note(format!(
-            "{branch} is pushed; no pull request can be opened there{why}, its text is in {file}"
+            "{branch} is pushed; Pleach opens no pull request there{why}, its text is in {file}{}",
+            by_hand.unwrap_or_default()
         ));
         Ended::Landed { pr_url: None }
     }
+}
+
+/// Where a person opens the pull request, if the address of the server tells.
+fn page(store: &Store, branch: &str, target: Option<&str>) -> Option<String> {
+    let address = store.remote_by_its_real_name().ok()??;
+    let project = recognise(&address, None).ok()?;
+    Some(project.compare_url(target?, branch))
 }
