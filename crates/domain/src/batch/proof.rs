@@ -151,10 +151,11 @@ impl Batch {
                 };
             }
             BatchEvent::Rewoven { base, tip, .. } => {
+                // A proof weaves onto the base that there is: what is on the server stays there.
                 if self.status == BatchStatus::Landing {
                     self.base_moves += 1;
+                    self.base = Some(base.clone());
                 }
-                self.base = Some(base.clone());
                 self.tip = Some(tip.clone());
                 if !matches!(self.proof, Proof::Searching(_)) {
                     self.proof = Proof::Unknown;
@@ -199,11 +200,15 @@ impl Batch {
                     run: *run,
                     number: *number,
                 });
+                // What is on the server belongs to the base of the search.
+                let strands = positions.into_iter().filter(|at| !self.is_pushed(*at));
+                let strands: Vec<usize> = strands.collect();
                 if let Proof::Searching(searching) = &mut self.proof {
-                    let places = positions.iter().map(|at| searching.place(*at));
-                    // What was woven before the search began belongs to its base.
-                    let set: Vec<usize> = places.flatten().collect();
-                    searching.search.ran(&set, *run);
+                    let places = strands.iter().map(|at| searching.place(*at));
+                    // A verdict on somebody who is out by now says nothing about the others.
+                    if let Some(set) = places.collect::<Option<Vec<usize>>>() {
+                        searching.search.ran(&set, *run);
+                    }
                 }
             }
             BatchEvent::FellOut {

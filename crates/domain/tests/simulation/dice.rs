@@ -145,6 +145,7 @@ impl Dice {
 
     fn stages(&mut self, in_order: &[TaskId]) -> Vec<Stage> {
         let count = 1 + self.below(4);
+        let left_out = self.pick(&[4, 8, 100]);
         let mut stages: Vec<Stage> = (0..count)
             .map(|number| Stage {
                 id: format!("s{number}"),
@@ -154,7 +155,7 @@ impl Dice {
             })
             .collect();
         for (place, task) in in_order.iter().enumerate() {
-            if !self.one_in(8) {
+            if !self.one_in(left_out) {
                 stages[place * count / in_order.len()]
                     .tasks
                     .push(task.clone());

@@ -160,7 +160,12 @@ impl<'d> Ledger<'d> {
         } else {
             assert!(!was.is_end(), "{at} ended twice: {event:?}");
         }
-        if let (TaskEvent::Resolved { .. }, Some(stage)) = (event, self.design.tasks[at].stage) {
+        let resolved = matches!(event, TaskEvent::Resolved { .. });
+        assert!(
+            !resolved || self.needs_are_met(at),
+            "{at} is resolved without what it needs"
+        );
+        if let Some(stage) = self.design.tasks[at].stage.filter(|_| resolved) {
             // Nothing of it starts, and it ends once more.
             self.stages[stage].under_way = true;
         }

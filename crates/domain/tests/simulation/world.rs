@@ -55,6 +55,7 @@ pub(crate) struct World<'d> {
     probes: BTreeMap<u32, Probe>,
     runs: u32,
     probers: usize,
+    tests_are_quick: bool,
     landing: bool,
     /// What is on disk: one transaction after the other, and results nobody has read yet.
     log: Vec<Event>,
@@ -88,6 +89,7 @@ impl<'d> World<'d> {
             probes: BTreeMap::new(),
             runs: 0,
             probers: 1 + dice.below(4),
+            tests_are_quick: dice.one_in(2),
             landing: false,
             log: Vec::new(),
             results: BTreeMap::new(),
@@ -99,8 +101,8 @@ impl<'d> World<'d> {
             calm: dice.pick(&[0, 60, 95]),
             crashes_left: dice.below(4),
             limits_left: dice.below(8),
-            wishes_left: dice.pick(&[0, 0, 1, 2, 5]),
-            reopenings_left: dice.pick(&[0, 0, 1, 2]),
+            wishes_left: dice.pick(&[0, 0, 1, 3, 8]),
+            reopenings_left: dice.pick(&[0, 1, 1, 3]),
             aloud: false,
             dice,
         }
@@ -150,6 +152,10 @@ impl<'d> World<'d> {
             let done = self.batch.is_done(at);
             assert_eq!(done, self.ledger.is_done(at), "whether {at} is done");
         }
+        self.check_replay();
+    }
+
+    fn check_replay(&self) {
         assert!(
             self.replayed() == self.batch,
             "replay equals the live state"
@@ -213,9 +219,8 @@ impl<'d> World<'d> {
                 self.results.insert(task, result);
             }
         }
-        let replayed = self.replayed();
-        assert!(replayed == self.batch, "replay equals the live state");
-        self.batch = replayed;
+        self.check_replay();
+        self.batch = self.replayed();
         if self.batch.status.is_over() {
             return Ok(());
         }
@@ -390,6 +395,9 @@ impl<'d> World<'d> {
         if self.crashes_left > 0 && self.dice.one_in(30) {
             return Err(Crash);
         }
+        if self.dice.one_in(20) {
+            self.check_replay();
+        }
         if self.wishes_left > 0 && self.dice.one_in(8) {
             self.wishes_left -= 1;
             return self.somebody_wants();
@@ -397,6 +405,9 @@ impl<'d> World<'d> {
         let under_way = self.under_way();
         if !under_way.is_empty() {
             let one = self.dice.pick(&under_way);
+            let probe = self.probes.keys().next();
+            let probe = probe.filter(|_| self.tests_are_quick && !self.dice.one_in(20));
+            let one = probe.map_or(one, |number| UnderWay::Probe(*number));
             return self.comes_to_an_end(one);
         }
         let waiting = self.batch.tasks.iter();

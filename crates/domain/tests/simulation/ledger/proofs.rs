@@ -3,6 +3,7 @@
 //! Knows the truth about the work, which the batch has to find out by running tests.
 
 use pleach_domain::batch::{FailedStage, Landing, Validation};
+use pleach_domain::bisect::Run;
 use pleach_domain::event::{BatchEvent, Doubt, MergeStatus, Rollback, TaskEvent};
 
 use super::{Course, Ledger};
@@ -30,6 +31,8 @@ pub(super) struct Closing {
     /// What was part of a proved result and has not gone out since.
     proved: Vec<usize>,
     unproved_stages: Vec<usize>,
+    /// The trees that the tests passed on.
+    greens: Vec<String>,
     /// What does not merge any more, as far as this search has found.
     fell_out: Vec<usize>,
     /// What went out for a need that has to be out by the end of the transaction.
@@ -55,7 +58,12 @@ impl Ledger<'_> {
     pub(super) fn take_of_proof(&mut self, event: &BatchEvent) {
         match event {
             BatchEvent::Validating { stage } => self.begin_search(*stage),
-            BatchEvent::Judged { .. } => self.check_sought(),
+            BatchEvent::Judged { tree, run, .. } => {
+                self.check_sought();
+                if *run == Run::Green {
+                    self.closing.greens.push(tree.clone());
+                }
+            }
             BatchEvent::FellOut { strand, .. } => {
                 self.check_sought();
                 let at = self.position(strand);
@@ -77,9 +85,12 @@ impl Ledger<'_> {
                 }
                 self.closing.base.clone_from(&base.0);
             }
-            BatchEvent::Proved { .. } => {
+            BatchEvent::Proved { tree } => {
                 self.check_sought();
                 self.check_blocked();
+                assert_eq!(*tree, self.tree(), "what is proved is what is woven");
+                let tested = self.closing.greens.contains(tree);
+                assert!(tested, "what is proved was tested");
                 assert!(!self.is_red(&self.woven), "what is proved is green");
                 self.closing.verdict = Verdict::Proved;
                 self.closing.proved.clone_from(&self.woven);
@@ -200,6 +211,14 @@ impl Ledger<'_> {
                 "{at} stays without what it needs"
             );
         }
+    }
+
+    /// The name of the tree of all that is woven.
+    fn tree(&self) -> String {
+        let tasks = self.woven.iter();
+        let mut versions: Vec<&str> = tasks.map(|at| self.tasks[*at].version.as_str()).collect();
+        versions.sort_unstable();
+        format!("{} {}", self.closing.base, versions.join(" "))
     }
 
     fn is_red(&self, tasks: &[usize]) -> bool {

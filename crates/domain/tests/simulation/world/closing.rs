@@ -193,7 +193,9 @@ impl World<'_> {
             self.hear(Message::Landed(BatchEvent::Pushed { branch, commit }))?;
         }
         let pr_url = self.dice.one_in(2).then(|| "https://forge/1".to_owned());
-        self.hear(Message::Landed(BatchEvent::Landed { pr_url, into }))
+        self.hear(Message::Landed(BatchEvent::Landed { pr_url, into }))?;
+        self.check_too_late(&self.id(0));
+        Ok(())
     }
 
     fn base_moves(&mut self) -> OrCrash {

@@ -7,6 +7,15 @@ use pleach_domain::task_state::Commit;
 
 use super::{OrCrash, World};
 
+const UNSUCCESSFUL: [&str; 6] = [
+    "conflicted",
+    "invalid",
+    "failed",
+    "timed_out",
+    "blocked",
+    "cancelled",
+];
+
 impl World<'_> {
     /// A person acts, at a good time or a bad one; or a message comes twice.
     pub(super) fn somebody_wants(&mut self) -> OrCrash {
@@ -29,6 +38,7 @@ impl World<'_> {
                 WeaveEnding::Woven(Commit("late".into())),
             )),
             11..13 => {
+                let at = self.one_that_is(&["conflicted"]).unwrap_or(at);
                 let resolve = self.resolution(at);
                 self.hear(resolve)
             }
@@ -40,12 +50,23 @@ impl World<'_> {
                 self.check_too_late(&task);
                 Ok(())
             }
-            _ => self.hear(Message::Retry(vec![task])),
+            _ => {
+                let at = self.one_that_is(&UNSUCCESSFUL).unwrap_or(at);
+                let task = self.id(at);
+                self.hear(Message::Retry(vec![task]))
+            }
         }
     }
 
+    fn one_that_is(&mut self, outcomes: &[&str]) -> Option<usize> {
+        let tasks = self.batch.tasks.iter().enumerate();
+        let such = tasks.filter(|(_, task)| outcomes.contains(&task.state.as_str()));
+        let such: Vec<usize> = such.map(|(at, _)| at).collect();
+        (!such.is_empty()).then(|| self.dice.pick(&such))
+    }
+
     /// What nobody waits for any more, or not yet, changes nothing.
-    fn check_too_late(&self, task: &TaskId) {
+    pub(super) fn check_too_late(&self, task: &TaskId) {
         let commit = || Commit("late".into());
         let late = match &self.batch.proof {
             Proof::Searching(_) => Vec::new(),
@@ -64,8 +85,8 @@ impl World<'_> {
                 Message::NotProved(Doubt::Trouble, "late".into()),
             ],
         };
-        let landing = match self.batch.status {
-            BatchStatus::Landing => Vec::new(),
+        let landing = match (&self.batch.status, &self.batch.landed) {
+            (BatchStatus::Landing, None) => Vec::new(),
             _ => vec![
                 Message::BaseMoved {
                     base: commit(),
@@ -103,9 +124,9 @@ impl World<'_> {
                 despite_findings: self.dice.one_in(2),
             }),
             1 if tasks > 0 => {
-                let conflicted = self.conflicted();
-                let at = self.dice.below(tasks);
-                self.resolution(conflicted.unwrap_or(at))
+                let any = self.dice.below(tasks);
+                let at = self.one_that_is(&["conflicted"]).unwrap_or(any);
+                self.resolution(at)
             }
             _ => {
                 let some = (0..tasks).filter(|_| self.dice.one_in(2));
@@ -119,10 +140,5 @@ impl World<'_> {
         self.reopenings_left -= 1;
         *alive = self.store(events);
         true
-    }
-
-    fn conflicted(&self) -> Option<usize> {
-        let mut states = self.batch.tasks.iter().map(|task| task.state.as_str());
-        states.position(|state| state == "conflicted")
     }
 }
