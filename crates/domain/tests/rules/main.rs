@@ -5,8 +5,10 @@
 mod batches;
 mod failures;
 mod graphs;
+mod landings;
 mod nexts;
 mod people;
+mod proofs;
 mod properties;
 mod selections;
 mod stages;

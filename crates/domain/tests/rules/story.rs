@@ -1,12 +1,15 @@
 //! The notation in which the stories of batches are told.
 //!
 //! Settings are words: a number of slots, `queue`, `approval`, `stop`, `skip`, `fail`, `rerun`,
-//! `no-fallback`, `retries=1`, `waves`. A plan may end in lines `stage NAME [alone]: ids`. A story is
-//! steps `task:word`, or one word for the batch; `go` does what is to be done, except weaving.
+//! `no-fallback`, `retries=1`, `waves`, `tests`, `strict` (tests that fail the batch), `push`. A plan may end in
+//! lines `stage NAME [alone]: ids`. A story is steps `task:word`, or one word for the batch; `go` does what is to
+//! be done, except weaving, running tests and landing.
+
+mod closing;
 
 use pleach_domain::batch::{
-    Approval, AttemptEnding, Barriers, Batch, BatchSettings, Chance, Design, Fallback, Message,
-    Mode, OnConflict, OnFailure, WeaveEnding,
+    Approval, AttemptEnding, Barriers, Batch, BatchSettings, Chance, Design, Fallback, Landing,
+    Message, Mode, OnConflict, OnFailure, Validation, WeaveEnding,
 };
 use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
 use pleach_domain::graph::Rules;
@@ -88,6 +91,9 @@ fn read_settings(text: &str) -> (BatchSettings, Barriers) {
             "skip" => settings.on_conflict = OnConflict::Skip,
             "fail" => settings.on_conflict = OnConflict::Fail,
             "rerun" => settings.on_conflict = OnConflict::Rerun,
+            "tests" => settings.validation = Validation::Drop,
+            "strict" => settings.validation = Validation::Fail,
+            "push" => settings.landing = Landing::Push,
             "no-fallback" => settings.fallback = Fallback::Fail,
             "waves" => barriers = Barriers::Waves,
             _ => match word.split_once('=') {
@@ -148,8 +154,12 @@ impl Story {
             (_, "cancel") => Message::CancelTask(id),
             (_, "refused") => Message::CannotStart(id, "nobody consents".into()),
             (_, "retry") => Message::Retry(task.split(',').map(TaskId::new).collect()),
-            other => panic!("{other:?} means nothing here"),
+            (task, word) => return self.play_at_the_end(task, word),
         };
+        self.hear(message);
+    }
+
+    fn hear(&mut self, message: Message) {
         let events = self.batch.decide(message);
         self.store(events);
     }
@@ -292,7 +302,9 @@ pub(crate) fn message(task: TaskId, ending: AttemptEnding, chance: u16) -> Messa
 fn batch_words(event: &BatchEvent) -> String {
     let word = event.participle();
     match event {
-        BatchEvent::StageStarted { stage } => format!("{word} {stage}"),
+        BatchEvent::StageStarted { stage } | BatchEvent::Validating { stage: Some(stage) } => {
+            format!("{word} {stage}")
+        }
         BatchEvent::StageEnded {
             stage,
             merge_status,
@@ -305,6 +317,7 @@ fn batch_words(event: &BatchEvent) -> String {
             stage: Some(stage), ..
         } => format!("{word} in {stage}"),
         BatchEvent::Failed { error } => format!("{word} because {error}"),
+        BatchEvent::NotProved { doubt, .. } => format!("{word} {doubt:?}"),
         _ => word.to_owned(),
     }
 }
