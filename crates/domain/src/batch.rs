@@ -44,6 +44,8 @@ pub struct Batch {
     pub base_moves: u32,
     /// What the tests say of what is woven.
     pub proof: Proof,
+    /// How often they were asked that.
+    pub searches: u32,
     /// The stages at whose end what was woven could not be proved.
     pub unproved_stages: Vec<usize>,
     /// Every run of the tests, in order.
@@ -199,6 +201,7 @@ impl Batch {
             base: None,
             base_moves: 0,
             proof: Proof::Unknown,
+            searches: 0,
             judgements: Vec::new(),
             unproved_stages: Vec::new(),
             pushed: None,

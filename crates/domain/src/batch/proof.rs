@@ -127,6 +127,7 @@ impl Batch {
     pub(super) fn apply_to_proof(&mut self, event: &BatchEvent) -> Result<(), BadEvent> {
         match event {
             BatchEvent::Validating { stage } => {
+                self.searches += 1;
                 self.proof = Proof::Searching(self.new_search(*stage));
             }
             BatchEvent::Judged { .. } | BatchEvent::FellOut { .. } => {

@@ -19,6 +19,8 @@ use crate::weave::{Loom, Outcome, Strand, Strategy, tree_of, weave};
 
 /// A run of the tests that is under way.
 pub(super) struct Probing {
+    /// The search that wants to know.
+    search: u32,
     /// The places of the set that is judged.
     set: Vec<usize>,
     cancel: Cancel,
@@ -47,9 +49,11 @@ impl Loop<'_> {
         let Proof::Searching(searching) = &self.batch.proof else {
             return Ok(false);
         };
+        let search = self.batch.searches;
         let under_way: Vec<Vec<usize>> = self
             .probes
             .values()
+            .filter(|probe| probe.search == search)
             .map(|probe| probe.set.clone())
             .collect();
         match searching.search.next(self.probers(), &under_way) {
@@ -133,12 +137,17 @@ impl Loop<'_> {
         }
     }
 
-    fn stop_unwanted(&mut self) {
-        let Proof::Searching(searching) = &self.batch.proof else {
-            return;
-        };
+    /// Stops runs that no search waits for.
+    pub(super) fn stop_unwanted(&mut self) {
+        let search = self.batch.searches;
         for probe in self.probes.values() {
-            if !searching.search.wants(&probe.set) {
+            let is_wanted = match &self.batch.proof {
+                Proof::Searching(searching) => {
+                    probe.search == search && searching.search.wants(&probe.set)
+                }
+                _ => false,
+            };
+            if !is_wanted {
                 probe.cancel.cancel();
             }
         }
@@ -186,7 +195,12 @@ impl Loop<'_> {
             commit: woven.tip,
             tree: woven.tree,
         };
-        let probing = Probing { set, cancel, slot };
+        let probing = Probing {
+            search: self.batch.searches,
+            set,
+            cancel,
+            slot,
+        };
         self.probes.insert(probe.number, probing);
         self.outbox.push(Effect::Judge(Box::new(probe), line));
         Ok(false)
@@ -242,7 +256,8 @@ impl Loop<'_> {
     /// Takes in how a run ended.
     pub(super) fn take_in_judged(&mut self, ended: ProbeEnded) {
         let probe = self.probes.remove(&ended.number);
-        let is_wanted = match (&self.batch.proof, &probe) {
+        let of_this_search = probe.filter(|probe| probe.search == self.batch.searches);
+        let is_wanted = match (&self.batch.proof, &of_this_search) {
             (Proof::Searching(searching), Some(probe)) => searching.search.wants(&probe.set),
             _ => false,
         };
@@ -251,7 +266,8 @@ impl Loop<'_> {
             (self.told)(Told::Note(note));
         }
         match ended.ending {
-            RunEnding::Ran(run) => {
+            // One of an earlier search was about another tree.
+            RunEnding::Ran(run) if of_this_search.is_some() => {
                 self.decide(Message::Judged(BatchEvent::Judged {
                     tasks: ended.tasks,
                     tree: ended.tree.to_string(),
@@ -266,7 +282,7 @@ impl Loop<'_> {
                 let because = format!("the tests could not be run to an end: {why}");
                 self.doubt(Doubt::Trouble, because);
             }
-            RunEnding::Trouble(_) | RunEnding::Stopped => {}
+            RunEnding::Ran(_) | RunEnding::Trouble(_) | RunEnding::Stopped => {}
         }
     }
 }

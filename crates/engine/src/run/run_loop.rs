@@ -293,6 +293,7 @@ impl Loop<'_> {
             }
             self.flush()?;
             if !moved {
+                self.stop_unwanted();
                 return Ok(());
             }
         }
