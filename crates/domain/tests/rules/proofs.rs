@@ -76,6 +76,18 @@ fn a_branch_that_does_not_merge_without_a_guilty_one_goes_too() {
 }
 
 #[test]
+fn a_branch_that_falls_out_fails_a_batch_that_conflicts_fail() {
+    let plan = "1\n2\n3\n4\nstage a: 1 2 3\nstage b: 4";
+    // 1 and 2 were woven before a person opened the batch again.
+    let again =
+        "go 1:built 1:woven 2:built 2:woven 3:failed go tests go 3:retry go 3:built 3:woven go";
+    let found = "1,2,3:red base:green 1,2,3:red 1:red 1:red 1:red 2:fell 3:green proved";
+    tell("9 tests fail retries=0", plan, &format!("{again} {found}"))
+        .follows("1 found invalid; 2 conflicted; rewoven; proved")
+        .todo("give up because task 2 conflicts, and conflicts fail this batch");
+}
+
+#[test]
 fn when_all_is_left_out_nothing_was_merged() {
     let told = tell("9 tests push", "1\n2", &format!("{TWO} 1,2:break"));
     told.follows("1 found invalid; 2 found invalid; rewoven; proved")
