@@ -10,14 +10,13 @@ use pleach_engine::state_folder::StateFolder;
 use pleach_engine::validate::{Alone, Judged, NoProof, Proved, Tests, prove_alone};
 use pleach_engine::weave::{Foreseen, Loom, Outcome, Strand, Strategy, foresee};
 
-use super::{Fate, is_left_out};
+use super::{Fate, branches, is_left_out};
 use crate::args::WeaveArgs;
 use crate::commands::run::{GRACE, own_program};
 use crate::commands::watch::on_signals;
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::tell_error;
 use crate::plan_source::current_folder;
-use crate::preview::count;
 
 /// What the tests say of the branches that merge.
 pub(super) struct Proof {
@@ -82,10 +81,8 @@ pub(super) fn prove(
 fn tell(judged: &Judged<'_>) {
     let what = match judged.strands {
         0 => "nothing but the base".to_owned(),
-        number => format!(
-            "the first {}",
-            count(number, "branch").replace("branchs", "branches")
-        ),
+        1 => "the first branch".to_owned(),
+        number => format!("the first {}", branches(number)),
     };
     let run = match judged.run {
         Run::Green => "green",

@@ -89,7 +89,9 @@ fn a_forge_that_says_nothing_keeps_nobody_waiting() {
     let words = ["run", "--yes", "--json"];
     let mut run = Running::start(&mut harbour.command(&words));
     run.wait_for("batch:pushed");
+    let pushed = Instant::now();
     while harbour.forge.count(ForgeStep::Find) == 0 {
+        assert!(pushed.elapsed() < Duration::from_mins(1), "it asks nobody");
         std::thread::yield_now();
     }
     let asked = Instant::now();
