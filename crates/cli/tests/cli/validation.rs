@@ -308,10 +308,12 @@ fn what_goes_out_after_it_was_done_is_open_again() {
 
 #[test]
 fn a_base_that_was_green_once_does_not_clear_the_machine() {
-    let settings = "validate = \"[ -e BESIDE/server ]\"";
-    let scene = Scene::of("1, 2", settings, SHELL);
+    let settings = "validate = \"[ -e BESIDE/server -a ! -e file-3 ]\"";
+    let scene = Scene::of("1, 2, 3", settings, SHELL);
     std::fs::write(scene.repo.beside("server"), "").unwrap();
-    scene.story(&["1"]).check(0, "1:merged");
+    // Somebody is guilty, so the base is looked at and found green.
+    let first = scene.story(&["3"]);
+    first.check(1, "3:invalid");
     std::fs::remove_file(scene.repo.beside("server")).unwrap();
     let story = scene.story(&["-j", "1", "1", "2"]);
     story.check(1, "1:merged 2:merged");
