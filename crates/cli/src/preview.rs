@@ -8,6 +8,7 @@ use std::path::Path;
 use anstyle::Style;
 use pleach_domain::batch::Landing;
 use pleach_engine::agent::Agent;
+use pleach_engine::config::MaxParallel;
 use pleach_engine::settings::{RunMode, Settings};
 
 use crate::failure::{Exit, Failure, Failures};
@@ -37,7 +38,12 @@ impl Preview<'_> {
             self.plan.display()
         ));
         let turns = match self.settings.mode {
-            RunMode::Parallel => format!("at most {} at once", self.settings.max_parallel),
+            RunMode::Parallel => match self.settings.max_parallel {
+                MaxParallel::AtMost(number) => format!("at most {number} at once"),
+                auto @ MaxParallel::Auto => {
+                    format!("{} at once to begin with", auto.first_guess(self.tasks))
+                }
+            },
             RunMode::Queue if self.settings.queue_auto_approve => "one by one".to_owned(),
             RunMode::Queue => "one by one, each when you approve it".to_owned(),
         };

@@ -13,8 +13,8 @@ use std::collections::HashMap;
 pub use closing::FellOut;
 pub use decide::{AttemptEnding, Chance, Message, WeaveEnding};
 pub use design::{
-    Approval, Barriers, BatchSettings, Design, FailedStage, Fallback, Landing, Mode, OnConflict,
-    OnFailure, StageDesign, TaskDesign, Validation,
+    Approval, Barriers, BatchSettings, Budget, Design, FailedStage, Fallback, Landing, Mode,
+    OnConflict, OnFailure, StageDesign, TaskDesign, Validation,
 };
 pub use proof::{Judgement, Proof, Searching};
 pub use status::BatchStatus;

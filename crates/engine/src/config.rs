@@ -1,6 +1,6 @@
 //! One layer of configuration: a file, the environment, or the flags of a command.
 //!
-//! Knows the keys that exist and the ones that this version acts on; nothing of defaults.
+//! Knows the keys that exist and what they take; nothing of defaults.
 
 mod error;
 mod fields;
@@ -11,10 +11,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use error::{ConfigError, NotYet, Origin};
+pub use error::{ConfigError, Origin};
 pub use fields::duration;
 
 use pleach_domain::batch::{Landing, OnConflict};
+use serde::{Deserialize, Serialize};
 
 use crate::forge::ForgeKind;
 use crate::weave::Strategy;
@@ -23,8 +24,8 @@ use fields::{Fields, Word};
 /// The file in the repository.
 pub const FILE_NAME: &str = "pleach.toml";
 
-/// Keys that this version acts on.
-const ACTED_ON: [&str; 26] = [
+/// Every key there is.
+const KNOWN: [&str; 37] = [
     "base",
     "plan",
     "agent",
@@ -45,16 +46,6 @@ const ACTED_ON: [&str; 26] = [
     "task_timeout",
     "stall_timeout",
     "setup",
-    "keep_failed",
-    "keep_work",
-    "worktrees",
-    "prompt",
-    "agents",
-    "forge",
-];
-
-/// Keys that are promised and not acted on yet.
-const PROMISED: [&str; 9] = [
     "cache",
     "branch_prefix",
     "task_branch",
@@ -63,7 +54,15 @@ const PROMISED: [&str; 9] = [
     "sandbox_write",
     "budget_usd",
     "budget_tokens",
+    "task_budget_usd",
+    "task_budget_tokens",
     "min_free_disk",
+    "keep_failed",
+    "keep_work",
+    "worktrees",
+    "prompt",
+    "agents",
+    "forge",
 ];
 
 /// Keys that are more than one value, and so no variable.
@@ -84,7 +83,7 @@ pub struct Config {
     /// The model that it is to use, whatever its own table says; only a flag sets it.
     pub model: Option<String>,
     /// How many tasks of a batch run at once.
-    pub max_parallel: Option<usize>,
+    pub max_parallel: Option<MaxParallel>,
     /// How many tasks run at once over all batches of this user.
     pub parallel_limit: Option<usize>,
     /// Whether tasks run side by side or one by one.
@@ -119,6 +118,28 @@ pub struct Config {
     pub stall_timeout: Option<Duration>,
     /// A command of the shell that prepares each worktree.
     pub setup: Option<String>,
+    /// Paths that stay when a worktree is used again.
+    pub cache: Option<Vec<String>>,
+    /// What the names of all branches begin with.
+    pub branch_prefix: Option<String>,
+    /// The pattern of the name of a task's branch.
+    pub task_branch: Option<String>,
+    /// The pattern of the name of a batch's branch.
+    pub batch_branch: Option<String>,
+    /// What holds setup, agents and tests.
+    pub sandbox: Option<SandboxChoice>,
+    /// Paths that they may write to besides.
+    pub sandbox_write: Option<Vec<String>>,
+    /// What a batch may cost, in millionths of a dollar.
+    pub budget_usd: Option<u64>,
+    /// How many tokens a batch may take.
+    pub budget_tokens: Option<u64>,
+    /// What a task may cost, in millionths of a dollar.
+    pub task_budget_usd: Option<u64>,
+    /// How many tokens a task may take.
+    pub task_budget_tokens: Option<u64>,
+    /// With less free space than this, in bytes, nothing new starts.
+    pub min_free_disk: Option<u64>,
     /// Whether the worktrees of tasks that did not make it stay.
     pub keep_failed: Option<bool>,
     /// How long work that was kept stays.
@@ -129,8 +150,6 @@ pub struct Config {
     pub prompt: Option<PathBuf>,
     /// What is said of agents, by name.
     pub agents: BTreeMap<String, AgentConfig>,
-    /// Keys that are set and not acted on by this version.
-    pub not_yet: Vec<NotYet>,
 }
 
 /// What one layer says of an agent.
@@ -144,6 +163,41 @@ pub struct AgentConfig {
     pub env: Option<Vec<String>>,
     /// The model that it is to use.
     pub model: Option<String>,
+}
+
+/// How many tasks of a batch run at once, as people write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MaxParallel {
+    /// At most so many.
+    AtMost(usize),
+    /// As many as the machine and the agents bear.
+    Auto,
+}
+
+impl MaxParallel {
+    /// How many to begin with, for so many tasks.
+    pub fn first_guess(self, tasks: usize) -> usize {
+        match (self, tasks) {
+            (Self::AtMost(number), _) => number,
+            (Self::Auto, ..10) => 3,
+            (Self::Auto, 10..=30) => 4,
+            (Self::Auto, _) => 5,
+        }
+    }
+}
+
+/// What holds the programs that are run on a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SandboxChoice {
+    /// Nothing: they can do whatever the user can.
+    None,
+    /// The kernel lets them write to the worktree, caches and temporary files.
+    Landlock,
+    /// The kernel lets them write to the worktree and temporary files alone.
+    Strict,
+    /// A program of the user's that is put before theirs.
+    Wrapper(Vec<String>),
 }
 
 /// Whether tasks run side by side or one by one, as people write it.
@@ -261,9 +315,8 @@ impl Config {
     }
 
     fn from_variables(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
-        let known = ACTED_ON.iter().chain(&PROMISED);
         let mut all = Self::default();
-        for key in known.filter(|key| !COMPOUND.contains(key)) {
+        for key in KNOWN.iter().filter(|key| !COMPOUND.contains(key)) {
             let name = format!("PLEACH_{}", key.to_ascii_uppercase());
             let Some(value) = lookup(&name).filter(|value| !value.is_empty()) else {
                 continue;
@@ -283,17 +336,12 @@ impl Config {
 
     fn of_table(table: toml::Table, origin: &Origin) -> Result<Self, ConfigError> {
         let mut fields = Fields::of(table, origin);
-        let mut not_yet = Vec::new();
-        if fields.is_text("max_parallel", "auto") {
-            fields.text("max_parallel")?;
-            not_yet.push("max_parallel = \"auto\"".to_owned());
-        }
         let config = Self {
             base: fields.text("base")?,
             plan: fields.text("plan")?.map(PathBuf::from),
             agent: fields.text("agent")?,
             model: None,
-            max_parallel: fields.number("max_parallel", 1..=64)?,
+            max_parallel: fields.max_parallel("max_parallel")?,
             parallel_limit: fields.number("parallel_limit", 1..=64)?,
             mode: fields.word("mode")?,
             queue_auto_approve: fields.switch("queue_auto_approve")?,
@@ -311,22 +359,25 @@ impl Config {
             task_timeout: fields.time("task_timeout")?,
             stall_timeout: fields.time("stall_timeout")?,
             setup: fields.text("setup")?,
+            cache: fields.list("cache")?,
+            branch_prefix: fields.text("branch_prefix")?,
+            task_branch: fields.text("task_branch")?,
+            batch_branch: fields.text("batch_branch")?,
+            sandbox: fields.sandbox("sandbox")?,
+            sandbox_write: fields.list("sandbox_write")?,
+            budget_usd: fields.money("budget_usd")?,
+            budget_tokens: fields.number("budget_tokens", 1..=i64::MAX)?,
+            task_budget_usd: fields.money("task_budget_usd")?,
+            task_budget_tokens: fields.number("task_budget_tokens", 1..=i64::MAX)?,
+            min_free_disk: fields.size("min_free_disk")?,
             keep_failed: fields.switch("keep_failed")?,
             keep_work: fields.time("keep_work")?,
             worktrees: fields.text("worktrees")?.map(PathBuf::from),
             prompt: fields.text("prompt")?.map(PathBuf::from),
             agents: agents(&mut fields)?,
-            not_yet: Vec::new(),
         };
-        not_yet.extend(fields.rest(&ACTED_ON, &PROMISED)?);
-        let not_yet = not_yet.into_iter().map(|key| NotYet {
-            origin: origin.clone(),
-            key,
-        });
-        Ok(Self {
-            not_yet: not_yet.collect(),
-            ..config
-        })
+        fields.rest(&KNOWN)?;
+        Ok(config)
     }
 
     /// This layer upon another: what this one says counts.
@@ -337,8 +388,6 @@ impl Config {
             let lower = agents.remove(&name).unwrap_or_default();
             agents.insert(name, agent.over(lower));
         }
-        let mut not_yet = below.not_yet;
-        not_yet.extend(self.not_yet);
         Self {
             base: self.base.or(below.base),
             plan: self.plan.or(below.plan),
@@ -362,12 +411,22 @@ impl Config {
             task_timeout: self.task_timeout.or(below.task_timeout),
             stall_timeout: self.stall_timeout.or(below.stall_timeout),
             setup: self.setup.or(below.setup),
+            cache: self.cache.or(below.cache),
+            branch_prefix: self.branch_prefix.or(below.branch_prefix),
+            task_branch: self.task_branch.or(below.task_branch),
+            batch_branch: self.batch_branch.or(below.batch_branch),
+            sandbox: self.sandbox.or(below.sandbox),
+            sandbox_write: self.sandbox_write.or(below.sandbox_write),
+            budget_usd: self.budget_usd.or(below.budget_usd),
+            budget_tokens: self.budget_tokens.or(below.budget_tokens),
+            task_budget_usd: self.task_budget_usd.or(below.task_budget_usd),
+            task_budget_tokens: self.task_budget_tokens.or(below.task_budget_tokens),
+            min_free_disk: self.min_free_disk.or(below.min_free_disk),
             keep_failed: self.keep_failed.or(below.keep_failed),
             keep_work: self.keep_work.or(below.keep_work),
             worktrees: self.worktrees.or(below.worktrees),
             prompt: self.prompt.or(below.prompt),
             agents,
-            not_yet,
         }
     }
 }
@@ -398,7 +457,7 @@ fn agents(fields: &mut Fields<'_>) -> Result<BTreeMap<String, AgentConfig>, Conf
             env: fields.list("env")?,
             model: fields.text("model")?,
         };
-        fields.rest(&OF_AGENT, &[])?;
+        fields.rest(&OF_AGENT)?;
         agents.insert(name, agent);
     }
     Ok(agents)
@@ -409,7 +468,7 @@ fn forge(fields: &mut Fields<'_>) -> Result<Option<ForgeKind>, ConfigError> {
         return Ok(None);
     };
     let kind = fields.word("kind")?;
-    fields.rest(&["kind"], &[])?;
+    fields.rest(&["kind"])?;
     Ok(kind)
 }
 

@@ -6,19 +6,24 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_domain::batch::{Landing, OnConflict};
+use pleach_domain::batch::{Budget, Landing, OnConflict};
 
-use crate::config::{AgentConfig, Config, ConfigError, Mode, NotYet, OnInvalid};
+use crate::config::{
+    AgentConfig, Config, ConfigError, MaxParallel, Mode, OnInvalid, SandboxChoice,
+};
 use crate::forge::ForgeKind;
 use crate::weave::Strategy;
 
-const MAX_PARALLEL: usize = 3;
+const MAX_PARALLEL: MaxParallel = MaxParallel::AtMost(3);
 const PARALLEL_LIMIT: usize = 8;
 const RETRIES: u32 = 2;
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
 const TASK_TIMEOUT: Duration = Duration::from_hours(1);
 const VALIDATE_TIMEOUT: Duration = Duration::from_mins(30);
 const STALL_TIMEOUT: Duration = Duration::from_mins(10);
+const MIN_FREE_DISK: u64 = 2 << 30;
+const TASK_BRANCH: &str = "{{prefix}}/task-{{batch}}/{{task}}";
+const BATCH_BRANCH: &str = "{{prefix}}/batch-{{batch}}";
 const KEEP_WORK: Duration = Duration::from_hours(90 * 24);
 
 /// Everything that can be set, with paths that are absolute if the repository's is.
@@ -35,7 +40,7 @@ pub struct Settings {
     /// What is said of agents, by name.
     pub agents: BTreeMap<String, AgentConfig>,
     /// How many tasks of a batch run at once.
-    pub max_parallel: usize,
+    pub max_parallel: MaxParallel,
     /// How many tasks run at once over all batches of this user.
     pub parallel_limit: usize,
     /// Whether tasks run side by side or one by one.
@@ -70,6 +75,24 @@ pub struct Settings {
     pub stall_timeout: Duration,
     /// A command of the shell that prepares each worktree.
     pub setup: Option<String>,
+    /// Paths within a worktree that stay when it is used again.
+    pub cache: Vec<String>,
+    /// What the names of all branches begin with.
+    pub branch_prefix: String,
+    /// The pattern of the name of a task's branch.
+    pub task_branch: String,
+    /// The pattern of the name of a batch's branch.
+    pub batch_branch: String,
+    /// What holds setup, agents and tests; the best there is, if nobody says.
+    pub sandbox: Option<SandboxChoice>,
+    /// Paths that they may write to besides.
+    pub sandbox_write: Vec<PathBuf>,
+    /// What a batch may take.
+    pub budget: Budget,
+    /// What a task may take.
+    pub task_budget: Budget,
+    /// With less free space than this, in bytes, nothing new starts.
+    pub min_free_disk: u64,
     /// Whether the worktrees of tasks that did not make it stay.
     pub keep_failed: bool,
     /// How long work that was kept stays.
@@ -78,8 +101,6 @@ pub struct Settings {
     pub worktrees: Option<PathBuf>,
     /// The file of the prompt's template.
     pub prompt: Option<PathBuf>,
-    /// Keys that are set and not acted on by this version.
-    pub not_yet: Vec<NotYet>,
 }
 
 /// Whether tasks run side by side or one by one.
@@ -133,11 +154,30 @@ impl Settings {
             task_timeout: said.task_timeout.unwrap_or(TASK_TIMEOUT),
             stall_timeout: said.stall_timeout.unwrap_or(STALL_TIMEOUT),
             setup: said.setup.filter(|text| !text.trim().is_empty()),
+            cache: said.cache.unwrap_or_default(),
+            branch_prefix: said.branch_prefix.unwrap_or_else(|| "pleach".to_owned()),
+            task_branch: said.task_branch.unwrap_or_else(|| TASK_BRANCH.to_owned()),
+            batch_branch: said.batch_branch.unwrap_or_else(|| BATCH_BRANCH.to_owned()),
+            sandbox: said.sandbox,
+            sandbox_write: said
+                .sandbox_write
+                .unwrap_or_default()
+                .into_iter()
+                .filter_map(|path| place(Some(path.into())).transpose())
+                .collect::<Result<_, _>>()?,
+            budget: Budget {
+                micro_usd: said.budget_usd,
+                tokens: said.budget_tokens,
+            },
+            task_budget: Budget {
+                micro_usd: said.task_budget_usd,
+                tokens: said.task_budget_tokens,
+            },
+            min_free_disk: said.min_free_disk.unwrap_or(MIN_FREE_DISK),
             keep_failed: said.keep_failed.unwrap_or(true),
             keep_work: said.keep_work.unwrap_or(KEEP_WORK),
             worktrees: place(said.worktrees)?,
             prompt: place(said.prompt)?,
-            not_yet: said.not_yet,
         })
     }
 
@@ -180,7 +220,8 @@ mod tests {
     #[test]
     fn what_nobody_sets_has_a_default() {
         let settings = of([]);
-        assert_eq!((settings.max_parallel, settings.parallel_limit), (3, 8));
+        assert_eq!(settings.max_parallel, MaxParallel::AtMost(3));
+        assert_eq!(settings.parallel_limit, 8);
         assert_eq!(settings.mode, RunMode::Parallel);
         assert_eq!((settings.retries, settings.retry_pause.as_secs()), (2, 5));
         assert_eq!(settings.task_timeout.as_secs(), 3_600);

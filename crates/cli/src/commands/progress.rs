@@ -83,7 +83,7 @@ fn look(arguments: &ProgressArgs, sight: &Sight, scope: &Scope) -> Result<Outloo
         project: scope.project(),
         plan: name.as_deref(),
         at_once: match settings.mode {
-            RunMode::Parallel => settings.max_parallel,
+            RunMode::Parallel => settings.max_parallel.first_guess(plan.tasks.len()),
             RunMode::Queue => 1,
         },
     };

@@ -12,7 +12,7 @@ use pleach_domain::plan::Plan;
 use pleach_domain::task_state::Ending;
 use pleach_engine::agent;
 use pleach_engine::causes::with_causes;
-use pleach_engine::config::{Config, Mode, NotYet};
+use pleach_engine::config::{Config, MaxParallel, Mode};
 use pleach_engine::database::Database;
 use pleach_engine::detach::{self, Beginning};
 use pleach_engine::outlook::{Setting, recall_failures};
@@ -55,7 +55,6 @@ fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
         return place.resume(wanted, arguments);
     }
     let settings = Settings::load(&project_folder(&place.folder), flags(arguments))?;
-    refuse_what_is_not_done_yet(&settings.not_yet)?;
     // What is wrong with the plan is told before anything is done; what is taken up may change it.
     PlanSource::load(arguments.plan.as_deref())?;
     let resumed = if arguments.dry_run || arguments.detach {
@@ -313,7 +312,10 @@ fn flags(arguments: &RunArgs) -> Config {
         base: arguments.base.clone(),
         agent: arguments.agent.clone(),
         model: arguments.model.clone(),
-        max_parallel: arguments.jobs.and_then(|jobs| usize::try_from(jobs).ok()),
+        max_parallel: arguments
+            .jobs
+            .and_then(|jobs| usize::try_from(jobs).ok())
+            .map(MaxParallel::AtMost),
         mode: arguments.mode.map(|mode| match mode {
             ModeArg::Parallel => Mode::Parallel,
             ModeArg::Queue => Mode::Queue,
@@ -350,22 +352,6 @@ fn template(arguments: &RunArgs, settings: &Settings) -> Result<Option<Template>
         }),
     };
     Ok(text.as_deref().map(Template::parse).transpose()?)
-}
-
-/// A key that would be ignored is worse than one that is refused.
-fn refuse_what_is_not_done_yet(keys: &[NotYet]) -> Result<(), Failures> {
-    if keys.is_empty() {
-        return Ok(());
-    }
-    let keys: Vec<String> = keys
-        .iter()
-        .map(|NotYet { origin, key }| format!("{origin} sets {key}"))
-        .collect();
-    let keys = keys.join(", ");
-    let message = format!("{keys}, which this version does not act on");
-    Err(Failure::new(Exit::Usage, "not_yet", message)
-        .hint("remove it until a later version does")
-        .into())
 }
 
 fn chosen_tasks(

@@ -165,6 +165,15 @@ pub enum Fallback {
     Fail,
 }
 
+/// What may be spent; nothing said is no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Budget {
+    /// In millionths of a dollar.
+    pub micro_usd: Option<u64>,
+    /// In tokens.
+    pub tokens: Option<u64>,
+}
+
 /// The settings of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchSettings {

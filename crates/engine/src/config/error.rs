@@ -21,15 +21,6 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A key that is set and not acted on by this version.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotYet {
-    /// Where it is set.
-    pub origin: Origin,
-    /// The key, with its value if only that value is not acted on.
-    pub key: String,
-}
-
 /// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {

@@ -9,11 +9,28 @@ use pleach_domain::problem::nearest;
 use toml::{Table, Value};
 
 use super::error::{ConfigError, Origin};
+use super::{MaxParallel, SandboxChoice};
 
 /// A value that is one of a few words.
 pub(super) trait Word: Copy + PartialEq + 'static {
     /// Each word with what it means.
     const WORDS: &'static [(&'static str, Self)];
+}
+
+/// A sandbox that is one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SandboxKind {
+    None,
+    Landlock,
+    Strict,
+}
+
+impl Word for SandboxKind {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("none", Self::None),
+        ("landlock", Self::Landlock),
+        ("strict", Self::Strict),
+    ];
 }
 
 /// A table whose values are taken out one by one.
@@ -37,33 +54,22 @@ impl<'o> Fields<'o> {
         self.table.keys().cloned().collect()
     }
 
-    pub(super) fn is_text(&self, key: &str, text: &str) -> bool {
-        self.table.get(key).and_then(Value::as_str) == Some(text)
-    }
-
-    /// Complains about a key that is left and not known, and names those that are promised.
-    pub(super) fn rest(
-        self,
-        known: &[&str],
-        promised: &[&str],
-    ) -> Result<Vec<String>, ConfigError> {
+    /// Complains about a key that is left, for it is not known.
+    pub(super) fn rest(self, known: &[&str]) -> Result<(), ConfigError> {
         let left = self.keys();
-        match left.iter().find(|key| !promised.contains(&key.as_str())) {
-            None => Ok(left),
-            Some(key) => {
-                let candidates = known.iter().chain(promised).copied();
-                let near = match key.as_str() {
-                    // It looks like `mode`, and is not what is meant.
-                    "model" => Some("model below [agents.NAME]"),
-                    key => nearest(key, candidates),
-                };
-                Err(ConfigError::UnknownKey {
-                    origin: self.origin.clone(),
-                    key: format!("{}{key}", self.above),
-                    nearest: near.map(str::to_owned),
-                })
-            }
-        }
+        let Some(key) = left.first() else {
+            return Ok(());
+        };
+        let near = match key.as_str() {
+            // It looks like `mode`, and is not what is meant.
+            "model" => Some("model below [agents.NAME]"),
+            key => nearest(key, known.iter().copied()),
+        };
+        Err(ConfigError::UnknownKey {
+            origin: self.origin.clone(),
+            key: format!("{}{key}", self.above),
+            nearest: near.map(str::to_owned),
+        })
     }
 
     pub(super) fn table(&mut self, key: &str) -> Result<Option<Self>, ConfigError> {
@@ -114,6 +120,60 @@ impl<'o> Fields<'o> {
         let number = number.and_then(|number| N::try_from(number).ok());
         let wanted = format!("a number from {} to {}", range.start(), range.end());
         number.map(Some).ok_or_else(|| self.wrong(key, &wanted))
+    }
+
+    pub(super) fn max_parallel(&mut self, key: &str) -> Result<Option<MaxParallel>, ConfigError> {
+        if self.table.get(key).and_then(Value::as_str) == Some("auto") {
+            self.table.remove(key);
+            return Ok(Some(MaxParallel::Auto));
+        }
+        let number = self.number(key, 1..=64);
+        let number = number.map_err(|_| self.wrong(key, "a number from 1 to 64, or \"auto\""))?;
+        Ok(number.map(MaxParallel::AtMost))
+    }
+
+    pub(super) fn sandbox(&mut self, key: &str) -> Result<Option<SandboxChoice>, ConfigError> {
+        if self.table.get(key).is_some_and(Value::is_array) {
+            let words = self.list(key)?.filter(|words| !words.is_empty());
+            let words = words.ok_or_else(|| self.wrong(key, "a command of at least one word"))?;
+            return Ok(Some(SandboxChoice::Wrapper(words)));
+        }
+        let kind = self.word::<SandboxKind>(key)?;
+        Ok(kind.map(|kind| match kind {
+            SandboxKind::None => SandboxChoice::None,
+            SandboxKind::Landlock => SandboxChoice::Landlock,
+            SandboxKind::Strict => SandboxChoice::Strict,
+        }))
+    }
+
+    /// Dollars, as millionths of one.
+    pub(super) fn money(&mut self, key: &str) -> Result<Option<u64>, ConfigError> {
+        let Some(value) = self.table.remove(key) else {
+            return Ok(None);
+        };
+        let text = match &value {
+            Value::String(text) if self.is_variable() => text.trim().to_owned(),
+            Value::Integer(dollars) => dollars.to_string(),
+            Value::Float(dollars) => dollars.to_string(),
+            _ => String::new(),
+        };
+        let money = millionths(&text).filter(|money| *money > 0);
+        money
+            .map(Some)
+            .ok_or_else(|| self.wrong(key, "dollars, such as 5 or 2.50"))
+    }
+
+    /// A number of bytes; nothing at all is one too.
+    pub(super) fn size(&mut self, key: &str) -> Result<Option<u64>, ConfigError> {
+        let Some(value) = self.table.remove(key) else {
+            return Ok(None);
+        };
+        let size = match &value {
+            Value::String(text) => bytes(text),
+            value => value.as_integer().and_then(|size| u64::try_from(size).ok()),
+        };
+        let wanted = "a size such as \"2GiB\" or \"500MiB\"";
+        size.map(Some).ok_or_else(|| self.wrong(key, wanted))
     }
 
     pub(super) fn switch(&mut self, key: &str) -> Result<Option<bool>, ConfigError> {
@@ -173,6 +233,33 @@ impl<'o> Fields<'o> {
             nearest: None,
         }
     }
+}
+
+/// Reads dollars with up to six digits after the point.
+fn millionths(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || part.len() > 6 || !is_number(whole) || !is_number(part) {
+        return None;
+    }
+    let whole = whole.parse::<u64>().ok()?.checked_mul(1_000_000)?;
+    whole.checked_add(format!("{part:0<6}").parse().ok()?)
+}
+
+/// Reads `2GiB`, `500 MiB`, `64KiB`, `0`.
+fn bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let factor: u64 = match unit.trim() {
+        "" | "B" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        "TiB" => 1 << 40,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
 /// Reads `500ms`, `90s`, `30m`, `1h`, `2d`; nothing is no time.

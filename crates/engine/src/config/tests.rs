@@ -13,10 +13,6 @@ fn variables(set: &[(&str, &str)]) -> Result<Config, ConfigError> {
     })
 }
 
-fn not_yet(config: &Config) -> Vec<&str> {
-    config.not_yet.iter().map(|key| key.key.as_str()).collect()
-}
-
 const EVERYTHING: &str = r#"
 base = "main"
 plan = "PLAN.md"
@@ -37,6 +33,17 @@ retry_pause = "500ms"
 task_timeout = "5m"
 stall_timeout = "90s"
 setup = "npm ci"
+cache = ["target"]
+branch_prefix = "bot"
+task_branch = "{{prefix}}/t/{{batch}}-{{task}}"
+batch_branch = "{{prefix}}/b/{{batch}}"
+sandbox = "strict"
+sandbox_write = ["~/.m2"]
+budget_usd = 12.5
+budget_tokens = 1000000
+task_budget_usd = 2
+task_budget_tokens = 50000
+min_free_disk = "5GiB"
 keep_failed = false
 keep_work = "2d"
 worktrees = "~/trees"
@@ -66,7 +73,7 @@ fn every_key_that_is_acted_on_is_read() {
         plan: Some("PLAN.md".into()),
         agent: Some("mine".to_owned()),
         model: None,
-        max_parallel: Some(2),
+        max_parallel: Some(MaxParallel::AtMost(2)),
         parallel_limit: Some(4),
         mode: Some(Mode::Queue),
         queue_auto_approve: Some(true),
@@ -84,16 +91,26 @@ fn every_key_that_is_acted_on_is_read() {
         task_timeout: Some(Duration::from_mins(5)),
         stall_timeout: Some(Duration::from_secs(90)),
         setup: Some("npm ci".to_owned()),
+        cache: Some(vec!["target".to_owned()]),
+        branch_prefix: Some("bot".to_owned()),
+        task_branch: Some("{{prefix}}/t/{{batch}}-{{task}}".to_owned()),
+        batch_branch: Some("{{prefix}}/b/{{batch}}".to_owned()),
+        sandbox: Some(SandboxChoice::Strict),
+        sandbox_write: Some(vec!["~/.m2".to_owned()]),
+        budget_usd: Some(12_500_000),
+        budget_tokens: Some(1_000_000),
+        task_budget_usd: Some(2_000_000),
+        task_budget_tokens: Some(50_000),
+        min_free_disk: Some(5 << 30),
         keep_failed: Some(false),
         keep_work: Some(Duration::from_hours(48)),
         worktrees: Some("~/trees".into()),
         prompt: Some("prompt.md".into()),
         agents: BTreeMap::from([("mine".to_owned(), agent)]),
-        not_yet: Vec::new(),
     };
     let config = parse(EVERYTHING).unwrap();
     assert_eq!(config, expected);
-    for key in ACTED_ON {
+    for key in KNOWN {
         assert!(EVERYTHING.contains(key), "{key} is not tried");
     }
     // Laid upon nothing, and under nothing, it stays what it is.
@@ -114,12 +131,13 @@ fn variables_say_the_same_as_a_file() {
             (name, value.trim_matches('"').to_owned())
         })
         .collect();
-    let acted_on = ACTED_ON.iter().filter(|key| !COMPOUND.contains(key));
-    assert_eq!(set.len(), acted_on.count());
+    let single = KNOWN.iter().filter(|key| !COMPOUND.contains(key));
+    assert_eq!(set.len(), single.count());
     let set: Vec<(&str, &str)> = set.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
     let mut expected = parse(EVERYTHING).unwrap();
     expected.agents.clear();
     (expected.validate_env, expected.forge) = (None, None);
+    (expected.cache, expected.sandbox_write) = (None, None);
     assert_eq!(variables(&set).unwrap(), expected);
 }
 
@@ -166,18 +184,24 @@ fn errors_name_the_variable_and_the_key() {
         error.to_string(),
         "PLEACH_KEEP_FAILED: keep_failed must be true or false"
     );
-    let set = variables(&[("PLEACH_SANDBOX", "strict")]).unwrap();
-    assert_eq!(set.not_yet[0].origin.to_string(), "PLEACH_SANDBOX");
+    let set = [
+        ("PLEACH_SANDBOX", "strict"),
+        ("PLEACH_MAX_PARALLEL", "auto"),
+        ("PLEACH_BUDGET_USD", "0.000001"),
+    ];
+    let set = variables(&set).unwrap();
+    assert_eq!(set.sandbox, Some(SandboxChoice::Strict));
+    assert_eq!(set.max_parallel, Some(MaxParallel::Auto));
+    assert_eq!(set.budget_usd, Some(1));
+    let wrapped = parse("sandbox = [\"bwrap\", \"--ro-bind\"]")
+        .unwrap()
+        .sandbox;
+    let words = ["bwrap", "--ro-bind"].map(str::to_owned).to_vec();
+    assert_eq!(wrapped, Some(SandboxChoice::Wrapper(words)));
 }
 
 #[test]
-fn promised_keys_are_noted_and_unknown_ones_refused_with_the_nearest() {
-    for (text, key) in [
-        ("sandbox = \"strict\"", "sandbox"),
-        ("max_parallel = \"auto\"", "max_parallel = \"auto\""),
-    ] {
-        assert_eq!(not_yet(&parse(text).unwrap()), [key]);
-    }
+fn unknown_keys_are_refused_with_the_nearest() {
     for (text, message, hint) in [
         (
             "max_paralel = 3",
@@ -214,6 +238,14 @@ fn wrong_values_are_refused() {
         "max_parallel = 0",
         "max_parallel = 65",
         "max_parallel = \"3\"",
+        "sandbox = []",
+        "sandbox = \"jail\"",
+        "budget_usd = 0",
+        "budget_usd = -1",
+        "budget_usd = \"5\"",
+        "budget_usd = 0.0000001",
+        "budget_tokens = 0",
+        "min_free_disk = \"2GB\"",
         "parallel_limit = 0",
         "parallel_limit = 65",
         "retries = -1",

@@ -173,7 +173,7 @@ fn batch_settings(request: &RunRequest) -> BatchSettings {
     BatchSettings {
         mode: match settings.mode {
             RunMode::Parallel => Mode::Parallel {
-                slots: settings.max_parallel,
+                slots: settings.max_parallel.first_guess(request.chosen.len()),
             },
             RunMode::Queue if settings.queue_auto_approve => Mode::Queue {
                 approval: Approval::Automatic,
