@@ -60,6 +60,8 @@ impl Reporter {
                 "{}\n",
                 json!({"event": "note", "data": {"message": note}})
             )),
+            // Told by whoever draws it.
+            (_, Told::Progress(_)) => {}
         }
     }
 

@@ -14,7 +14,7 @@ pub use closing::FellOut;
 pub use decide::{AttemptEnding, Chance, Message, WeaveEnding};
 pub use design::{
     Approval, Barriers, BatchSettings, Budget, Design, FailedStage, Fallback, Landing, Mode,
-    OnConflict, OnFailure, StageDesign, TaskDesign, Validation,
+    OnConflict, OnFailure, Spent, StageDesign, TaskDesign, Validation,
 };
 pub use proof::{Judgement, Proof, Searching};
 pub use status::BatchStatus;

@@ -31,8 +31,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use pleach_domain::batch::{Batch, BatchStatus, Design, Message};
+use pleach_domain::batch::{Batch, BatchStatus, Design, Message, Spent};
 use pleach_domain::event::{BatchEvent, Event, Rollback};
+use pleach_domain::id::TaskId;
 
 pub use attempt::{LOG, attempt_folder};
 pub use probe::probe_folder;
@@ -126,6 +127,21 @@ pub enum Told<'a> {
     Event(&'a StoredEvent),
     /// Something that is no event and worth a line.
     Note(String),
+    /// What an agent is doing right now; told a few times a second at most, and not stored.
+    Progress(&'a Progress),
+}
+
+/// What an agent is doing right now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// The task that it is at.
+    pub task: TaskId,
+    /// Which attempt this is, counted from 1.
+    pub attempt: u32,
+    /// The last thing it said that it does, on one line.
+    pub action: Option<String>,
+    /// What this attempt took so far.
+    pub spent: Spent,
 }
 
 /// A batch that is ready to run: everything was looked at, nothing was changed.
@@ -163,7 +179,7 @@ enum Heard {
     Launched(Box<Launched>),
     Finished(Box<Finished>, Sender<attempt::Disposal>),
     Cleared {
-        task: pleach_domain::id::TaskId,
+        task: TaskId,
         notes: Vec<String>,
     },
     Judged(Box<probe::ProbeEnded>),
@@ -312,7 +328,7 @@ impl Prepared {
     }
 
     /// The titles of its tasks.
-    pub fn titles(&self) -> HashMap<pleach_domain::id::TaskId, String> {
+    pub fn titles(&self) -> HashMap<TaskId, String> {
         let tasks = self.record.tasks.iter();
         tasks
             .map(|task| (task.id.clone(), task.title.clone()))
