@@ -259,6 +259,7 @@ fn unchanged(batch: &Batch, task: usize) -> Message {
         task: batch.tasks[task].design.id.clone(),
         ending: AttemptEnding::Unchanged,
         kept: None,
+        spent: None,
         chance: Chance(0),
     }
 }

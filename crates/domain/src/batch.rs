@@ -2,26 +2,30 @@
 //!
 //! Knows nothing of git, processes or time; `schedule` says what to do next.
 
+mod attempts;
 mod closing;
 mod decide;
 mod design;
+mod governors;
 mod proof;
 mod status;
 
 use std::collections::HashMap;
 
+pub use attempts::{AttemptEnding, Chance};
 pub use closing::FellOut;
-pub use decide::{AttemptEnding, Chance, Message, WeaveEnding};
+pub use decide::{Message, WeaveEnding};
 pub use design::{
     Approval, Barriers, BatchSettings, Budget, Design, FailedStage, Fallback, Landing, Mode,
     OnConflict, OnFailure, Spent, StageDesign, TaskDesign, Validation,
 };
+pub use governors::{Over, SlotsNow, dollars};
 pub use proof::{Judgement, Proof, Searching};
 pub use status::BatchStatus;
 
 use crate::event::{BatchEvent, Event, TaskEvent};
 use crate::id::TaskId;
-use crate::task_state::{Commit, Ending, IllegalMove, TaskState};
+use crate::task_state::{Commit, Ending, IllegalMove, Steering, TaskState};
 
 /// A batch and all that is known of its tasks.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,8 +72,22 @@ pub struct Batch {
     pub one_at_a_time: bool,
     /// What was told of each stage.
     pub stages: Vec<StageTold>,
+    /// How many may run at once by now.
+    pub slots: SlotsNow,
+    /// Why nothing new starts for now.
+    pub held: Option<String>,
+    /// What steers agents and was changed by tasks, as far as a person consented to it.
+    pub consented: Vec<Steering>,
+    /// What had been spent when a person opened it again.
+    spent_before: Spent,
+    /// How many attempts began.
+    starts: u32,
+    /// How many of them had begun when an agent was limited last.
+    limited_at: u32,
     /// How many limits came one after the other.
     limits_in_a_row: u32,
+    /// How many overloads did.
+    overloads_in_a_row: u32,
     positions: HashMap<TaskId, usize>,
 }
 
@@ -88,8 +106,18 @@ pub struct BatchTask {
     pub attempts: u32,
     /// How many of them failed since a person last asked for it.
     pub failures: u32,
-    /// How often its agent was limited.
+    /// How often its agent was limited or overloaded, since a person last asked for it.
     pub limits: u32,
+    /// How many attempts were no fault of its own.
+    pub excused_attempts: u32,
+    /// Whether its agent was limited in mid-work, and goes on in the same worktree.
+    pub goes_on: bool,
+    /// What its attempts took.
+    pub spent: Spent,
+    /// What they had taken when a person last asked for it.
+    spent_before: Spent,
+    /// How many attempts of the batch had begun with its last one.
+    started_as: u32,
     /// How often it was sent back to be done on the woven result.
     pub reruns: u32,
     /// Whether it starts from everything that is woven.
@@ -213,7 +241,14 @@ impl Batch {
             published: None,
             one_at_a_time: false,
             stages: vec![StageTold::default(); design.stages.len()],
+            slots: SlotsNow::of(&design),
+            held: None,
+            consented: Vec::new(),
+            spent_before: Spent::default(),
+            starts: 0,
+            limited_at: 0,
             limits_in_a_row: 0,
+            overloads_in_a_row: 0,
             design,
         }
     }
@@ -254,6 +289,7 @@ impl Batch {
         };
         self.apply_to_proof(event)?;
         self.apply_to_landing(event);
+        self.apply_to_governors(event);
         if let Some(number) = stage {
             let told = self.stages.get_mut(number);
             let told = told.ok_or(BadEvent::NoStage(number))?;
@@ -271,6 +307,8 @@ impl Batch {
             BatchEvent::Unpublished => self.published = None,
             BatchEvent::Reopened => {
                 self.limits_in_a_row = 0;
+                self.overloads_in_a_row = 0;
+                self.spent_before = self.spent();
                 for task in &mut self.tasks {
                     task.excused = true;
                 }
@@ -283,9 +321,8 @@ impl Batch {
 
     fn apply_to_task(&mut self, position: usize, event: &TaskEvent) -> Result<(), IllegalMove> {
         let next = self.tasks[position].state.after(event)?;
+        self.count(position, event);
         match event {
-            TaskEvent::Limited { .. } => self.limits_in_a_row += 1,
-            TaskEvent::Built { .. } | TaskEvent::Unchanged => self.limits_in_a_row = 0,
             TaskEvent::Woven { tip } => {
                 self.tip = Some(tip.clone());
                 self.proof = Proof::Unknown;
@@ -371,6 +408,11 @@ impl BatchTask {
             attempts: 0,
             failures: 0,
             limits: 0,
+            excused_attempts: 0,
+            goes_on: false,
+            spent: Spent::default(),
+            spent_before: Spent::default(),
+            started_as: 0,
             reruns: 0,
             on_woven: false,
             approved: false,
@@ -390,6 +432,7 @@ impl BatchTask {
             TaskEvent::Approved => self.approved = true,
             TaskEvent::Started { attempt, basis } => {
                 self.attempts = *attempt;
+                self.goes_on = false;
                 self.basis = Some(basis.clone());
                 self.kept = None;
                 self.files.clear();
@@ -398,7 +441,12 @@ impl BatchTask {
             TaskEvent::Kept { commit } => self.kept = Some(commit.clone()),
             TaskEvent::Built { files, .. } => self.files.clone_from(files),
             TaskEvent::AttemptFailed { .. } => self.failures += 1,
-            TaskEvent::Limited { .. } => self.limits += 1,
+            TaskEvent::Limited { .. } | TaskEvent::Overloaded { .. } => {
+                self.limits += 1;
+                self.excused_attempts += 1;
+                self.goes_on = matches!(event, TaskEvent::Limited { .. });
+            }
+            TaskEvent::Spent(spent) => self.spent += *spent,
             TaskEvent::Requeued { .. } => {
                 self.reruns += 1;
                 self.on_woven = true;
@@ -427,6 +475,8 @@ impl BatchTask {
                     TaskState::Ended(Ending::Conflicted { .. } | Ending::Invalid { .. })
                 );
                 self.failures = 0;
+                self.spent_before = self.spent;
+                self.goes_on = false;
                 self.limits = 0;
                 self.reruns = 0;
                 self.approved = true;

@@ -2,15 +2,15 @@
 //!
 //! A pure function of the state; it keeps none of its own.
 
-use std::cmp::Reverse;
+mod stages;
+mod starts;
 
+use self::stages::{ended_stages, first_failed_stage, has_woven, next_stage, stage_is_over};
+use self::starts::starts;
 use crate::batch::{
-    Approval, Batch, BatchStatus, BatchTask, FailedStage, Landing, Mode, OnConflict, OnFailure,
-    Proof, Validation,
+    Batch, BatchStatus, BatchTask, Landing, OnConflict, OnFailure, Proof, Spent, Validation,
 };
-use crate::event::{BatchEvent, Doubt, MergeStatus};
-use crate::phase::OpenPhases;
-use crate::task::TaskStatus;
+use crate::event::{BatchEvent, Doubt};
 use crate::task_state::{Ending, TaskState};
 
 /// Something to do, in the imperative; tasks are positions in the batch.
@@ -178,6 +178,13 @@ fn all_over(batch: &Batch) -> bool {
 
 /// What ended before a person opened the batch again is no news.
 fn reason_to_give_up(batch: &Batch) -> Option<String> {
+    // What is over is paid for; only what is still to come can be saved.
+    let is_open = |task: &BatchTask| task.state.is_idle() || is_at_work(&task.state);
+    if batch.tasks.iter().any(is_open)
+        && let Some(because) = batch.over_batch_budget(Spent::default())
+    {
+        return Some(because);
+    }
     broken_rule(batch, batch.tasks.iter().filter(|task| !task.excused))
 }
 
@@ -237,218 +244,8 @@ fn without_needs(batch: &Batch) -> impl Iterator<Item = Action> {
     })
 }
 
-/// The first stage that is over and keeps the later ones from starting.
-fn first_failed_stage(batch: &Batch) -> Option<usize> {
-    let stops = batch.design.failed_stage == FailedStage::StopsThePlan;
-    (0..batch.stages.len())
-        .find(|stage| stops && stage_is_over(batch, *stage) && !went_well(batch, *stage))
-}
-
-fn tasks_of(batch: &Batch, stage: usize) -> impl Iterator<Item = &TaskState> {
-    let tasks = batch.tasks.iter();
-    let tasks = tasks.filter(move |task| task.design.stage == Some(stage));
-    tasks.map(|task| &task.state)
-}
-
-fn stage_is_over(batch: &Batch, stage: usize) -> bool {
-    tasks_of(batch, stage).all(|state| state.ending().is_some())
-}
-
-/// A task that a person took out is nobody's failure.
-fn went_well(batch: &Batch, stage: usize) -> bool {
-    let mut endings = tasks_of(batch, stage).filter_map(TaskState::ending);
-    let all_well = endings.all(|ending| ending.is_success() || *ending == Ending::Cancelled);
-    all_well && !batch.unproved_stages.contains(&stage)
-}
-
-fn merge_status(batch: &Batch, stage: usize) -> MergeStatus {
-    let endings = || tasks_of(batch, stage).filter_map(TaskState::ending);
-    let is_invalid = |ending: &Ending| matches!(ending, Ending::Invalid { .. });
-    if batch.unproved_stages.contains(&stage) || endings().any(is_invalid) {
-        MergeStatus::TestFailed
-    } else if endings().any(|ending| matches!(ending, Ending::Conflicted { .. })) {
-        MergeStatus::Conflicts
-    } else if endings().any(|ending| matches!(ending, Ending::Merged { .. })) {
-        MergeStatus::Success
-    } else {
-        MergeStatus::Skipped
-    }
-}
-
-/// The stage whose tasks may run now: the first that is not over.
-fn current_stage(batch: &Batch) -> Option<usize> {
-    (0..batch.stages.len()).find(|stage| !stage_is_over(batch, *stage))
-}
-
-fn ended_stages(batch: &Batch) -> Vec<Action> {
-    let stages = batch.stages.iter().enumerate();
-    stages
-        .filter(|(stage, told)| told.started && !told.ended && stage_is_over(batch, *stage))
-        .map(|(stage, _)| {
-            Action::Note(BatchEvent::StageEnded {
-                stage,
-                merge_status: merge_status(batch, stage),
-                success: went_well(batch, stage) && !lacks_proof(batch, stage),
-            })
-        })
-        .collect()
-}
-
-/// Whether a batch that stops ends a stage before the tests have said what they think of it.
-fn lacks_proof(batch: &Batch, stage: usize) -> bool {
-    let wanted = batch.design.settings.validation != Validation::Unset;
-    wanted && is_proof_open(batch) && has_woven(batch, stage)
-}
-
-fn has_woven(batch: &Batch, stage: usize) -> bool {
-    let mut tasks = tasks_of(batch, stage);
-    tasks.any(|state| matches!(state, TaskState::Ended(Ending::Merged { .. })))
-}
-
-/// The stage that can begin.
-fn next_stage(batch: &Batch) -> Option<usize> {
-    current_stage(batch).filter(|stage| {
-        let idle = tasks_of(batch, *stage).any(TaskState::is_idle);
-        // A later one may have failed already, by what its tasks need from elsewhere.
-        let may_start = first_failed_stage(batch).is_none_or(|failed| failed > *stage);
-        idle && may_start && !batch.stages[*stage].started
-    })
-}
-
 fn is_at_work(state: &TaskState) -> bool {
     state.attempt().is_some()
-}
-
-fn starts(batch: &Batch) -> Vec<Action> {
-    let running = positions(batch, is_at_work).count();
-    let ready = ready(batch, running);
-    let one_at_a_time = |task: &usize| batch.tasks[*task].on_woven;
-    let (again, first): (Vec<usize>, Vec<usize>) = ready.into_iter().partition(one_at_a_time);
-    match batch.design.settings.mode {
-        Mode::Queue { approval } => {
-            let mut queue: Vec<usize> = first.into_iter().chain(again).collect();
-            queue.sort_unstable();
-            next_of_queue(batch, running, &queue, approval)
-        }
-        Mode::Parallel { slots } => {
-            // What collided runs alone, when nothing else can.
-            if first.is_empty() && running == 0 {
-                return again
-                    .first()
-                    .map(|task| Action::Start(*task))
-                    .into_iter()
-                    .collect();
-            }
-            let alone = positions(batch, is_at_work).any(|task| one_at_a_time(&task));
-            let slots = if alone { 0 } else { slots_now(batch, slots) };
-            let free = slots.saturating_sub(running);
-            first.into_iter().take(free).map(Action::Start).collect()
-        }
-    }
-}
-
-fn slots_now(batch: &Batch, slots: usize) -> usize {
-    let stage = current_stage(batch);
-    let stage_alone = stage.is_some_and(|stage| {
-        !batch.design.stages[stage].can_parallel || batch.stages[stage].fell_back
-    });
-    if batch.one_at_a_time || stage_alone {
-        1
-    } else {
-        slots.max(1)
-    }
-}
-
-fn next_of_queue(
-    batch: &Batch,
-    running: usize,
-    queue: &[usize],
-    approval: Approval,
-) -> Vec<Action> {
-    let waiting = positions(batch, |state| *state == TaskState::Waiting).count();
-    let busy = running + waiting > 0;
-    // A task that failed is tried again before the next one is thought of.
-    let resting = positions(batch, |state| {
-        matches!(state, TaskState::Resting { .. } | TaskState::Limited { .. })
-    });
-    if busy || resting.count() > 0 {
-        return Vec::new();
-    }
-    let Some(next) = queue.first() else {
-        return Vec::new();
-    };
-    let task = &batch.tasks[*next];
-    let is_first = batch.tasks.iter().all(|task| task.attempts == 0);
-    let may_start =
-        approval == Approval::Automatic || is_first || task.approved || task.attempts > 0;
-    vec![if may_start {
-        Action::Start(*next)
-    } else {
-        Action::Ask(*next)
-    }]
-}
-
-/// The tasks that could start, the most urgent first.
-fn ready(batch: &Batch, running: usize) -> Vec<usize> {
-    let stage = current_stage(batch);
-    let in_open_stage = |task: &usize| {
-        let own = batch.tasks[*task].design.stage;
-        own.is_none() || (own == stage && stage.is_some_and(|stage| batch.stages[stage].started))
-    };
-    let mut ready: Vec<usize> = positions(batch, |state| *state == TaskState::Queued)
-        .filter(|task| has_what_it_waits_for(batch, *task))
-        .filter(in_open_stage)
-        .collect();
-    let phases = open_phases(batch);
-    let in_open_phase = |task: &usize| {
-        let task = &batch.tasks[*task].design;
-        !task.follows_phase || task.phase.is_none_or(|phase| phases.is_open(phase))
-    };
-    // Phases give way when nothing else can move: a task of an early phase may need one of a later.
-    let pausing = positions(batch, |state| {
-        state.is_idle() && *state != TaskState::Queued
-    })
-    .count();
-    let idle = running == 0 && pausing == 0;
-    if !idle || ready.iter().any(in_open_phase) {
-        ready.retain(in_open_phase);
-    } else if let Some(earliest) = ready
-        .iter()
-        .map(|task| batch.tasks[*task].design.phase)
-        .min()
-    {
-        ready.retain(|task| batch.tasks[*task].design.phase == earliest);
-    }
-    ready.sort_by_key(|task| {
-        let design = &batch.tasks[*task].design;
-        (Reverse(design.remaining), Reverse(design.priority), *task)
-    });
-    ready
-}
-
-fn has_what_it_waits_for(batch: &Batch, task: usize) -> bool {
-    let task = &batch.tasks[task].design;
-    let ending = |other: &usize| batch.tasks[*other].state.ending();
-    let needs_met = task
-        .needs
-        .iter()
-        .all(|need| ending(need).is_some_and(Ending::is_success));
-    needs_met && task.after.iter().all(|before| ending(before).is_some())
-}
-
-fn open_phases(batch: &Batch) -> OpenPhases {
-    let before = batch.design.settled_before.iter();
-    let before = before.map(|(phase, status)| (Some(*phase), *status));
-    let here = batch.tasks.iter().map(|task| {
-        let status = match task.state.ending() {
-            None => TaskStatus::Pending,
-            Some(ending) if ending.is_success() => TaskStatus::Completed,
-            Some(Ending::Cancelled) => TaskStatus::Cancelled,
-            Some(_) => TaskStatus::Failed,
-        };
-        (task.design.phase, status)
-    });
-    OpenPhases::of_statuses(before.chain(here), batch.design.threshold)
 }
 
 fn ending(batch: &Batch) -> BatchEvent {

@@ -12,13 +12,40 @@ use crate::id::TaskId;
 #[serde(transparent)]
 pub struct Commit(pub String);
 
+/// A file that steers agents or Pleach, as a task left it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Steering {
+    /// Its path.
+    pub path: String,
+    /// What is in it, by its hash; none if it is gone.
+    pub blob: Option<String>,
+}
+
+/// What a person must consent to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Consent {
+    /// The files that tasks changed.
+    pub files: Vec<Steering>,
+}
+
+impl Consent {
+    /// The paths of the files.
+    pub fn paths(&self) -> String {
+        let paths: Vec<&str> = self.files.iter().map(|file| file.path.as_str()).collect();
+        paths.join(", ")
+    }
+}
+
 /// Where a task stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskState {
     /// It has not started, or not again.
     Queued,
     /// It may start once a person approves.
-    Waiting,
+    Waiting {
+        /// What a person must consent to, where that is what it waits for.
+        consent: Option<Consent>,
+    },
     /// Its last attempt failed, and the next one comes after a pause.
     Resting {
         /// How long, in milliseconds.
@@ -134,7 +161,7 @@ impl TaskState {
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Queued | Self::Resting { .. } => "queued",
-            Self::Waiting => "waiting",
+            Self::Waiting { .. } => "waiting",
             Self::Limited { .. } => "limited",
             Self::Running { .. } => "running",
             Self::Stopping { .. } => "stopping",
@@ -168,7 +195,7 @@ impl TaskState {
     pub fn is_idle(&self) -> bool {
         matches!(
             self,
-            Self::Queued | Self::Waiting | Self::Resting { .. } | Self::Limited { .. }
+            Self::Queued | Self::Waiting { .. } | Self::Resting { .. } | Self::Limited { .. }
         )
     }
 
@@ -183,9 +210,12 @@ impl TaskState {
         let at_work = self.attempt().is_some();
         let next = match (self, event) {
             // Where the last state of an attempt is, and under which name, changes nothing.
-            (_, Event::Kept { .. } | Event::Published { .. }) => self.clone(),
-            (Self::Queued, Event::Waiting) => Self::Waiting,
-            (Self::Waiting, Event::Approved)
+            (_, Event::Kept { .. } | Event::Published { .. })
+            | (Self::Running { .. } | Self::Stopping { .. }, Event::Spent(_)) => self.clone(),
+            (Self::Queued, Event::Waiting { consent }) => Self::Waiting {
+                consent: consent.clone(),
+            },
+            (Self::Waiting { .. }, Event::Approved)
             | (Self::Resting { .. } | Self::Limited { .. }, Event::Rested)
             | (Self::Built { .. }, Event::Requeued { .. })
             | (Self::Running { .. }, Event::Interrupted | Event::Requeued { .. }) => Self::Queued,
@@ -193,9 +223,10 @@ impl TaskState {
             (Self::Running { attempt }, Event::StopRequested) => {
                 Self::Stopping { attempt: *attempt }
             }
-            (Self::Running { .. }, Event::AttemptFailed { pause, .. }) => {
-                Self::Resting { pause: *pause }
-            }
+            (
+                Self::Running { .. },
+                Event::AttemptFailed { pause, .. } | Event::Overloaded { pause, .. },
+            ) => Self::Resting { pause: *pause },
             (Self::Running { .. }, Event::Limited { pause, .. }) => Self::Limited { pause: *pause },
             // An agent may finish before it hears that it should stop: its work counts.
             (_, Event::Built { commit, .. }) if at_work => Self::Built {
@@ -274,7 +305,7 @@ mod tests {
         let commit = Commit("c1".into());
         vec![
             TaskState::Queued,
-            TaskState::Waiting,
+            TaskState::Waiting { consent: None },
             TaskState::Resting { pause: 5 },
             TaskState::Limited { pause: 5 },
             TaskState::Running { attempt: 1 },

@@ -2,48 +2,14 @@
 //!
 //! Decides and changes nothing; `Batch::apply` does.
 
+use super::attempts::{AttemptEnding, Chance};
 use super::closing::FellOut;
-use super::{Batch, BatchStatus, FailedStage, Fallback, LandingAsked, Mode, OnConflict};
+use super::{
+    Batch, BatchStatus, BatchTask, FailedStage, Fallback, LandingAsked, Mode, OnConflict, Spent,
+};
 use crate::event::{BatchEvent, Doubt, Event, Rollback, TaskEvent};
 use crate::id::TaskId;
-use crate::task_state::{Commit, Ending, TaskState};
-
-/// The longest pause before a repetition, in milliseconds.
-const LONGEST_PAUSE: u64 = 15 * 60 * 1_000;
-
-/// So many limits one after the other mean that several at once are too many.
-const LIMITS_BEFORE_FALLBACK: u32 = 3;
-
-/// So often a task is put off by limits before it fails.
-const MOST_LIMITS: u32 = 100;
-
-/// How an agent's attempt ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AttemptEnding {
-    /// It left a commit.
-    Built {
-        /// The tip of the task branch.
-        commit: Commit,
-        /// The files it changed.
-        files: Vec<String>,
-    },
-    /// It changed nothing.
-    Unchanged,
-    /// It failed, and may succeed another time.
-    Failed(String),
-    /// It failed in a way that no repetition mends.
-    Hopeless(String),
-    /// The agent may not work for now, for so many milliseconds if it said so.
-    Limited(String, Option<u64>),
-    /// It took too long.
-    TimedOut,
-    /// It was stopped on request.
-    Stopped,
-    /// There was no place for it to work.
-    NoWorktree(String),
-    /// The process that ran it died.
-    Interrupted,
-}
+use crate::task_state::{Commit, Consent, Ending, TaskState};
 
 /// What weaving a branch gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,10 +27,6 @@ pub enum WeaveEnding {
     Failed(String),
 }
 
-/// A throw of the dice, from 0 to 999; the core has none of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Chance(pub u16);
-
 /// What the loop of a batch can hear.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
@@ -76,6 +38,8 @@ pub enum Message {
         ending: AttemptEnding,
         /// The last state of its worktree, where that is not its work.
         kept: Option<Commit>,
+        /// What it took, if that is known.
+        spent: Option<Spent>,
         /// So that tasks that failed together do not come back together.
         chance: Chance,
     },
@@ -83,8 +47,19 @@ pub enum Message {
     WeaveEnded(TaskId, WeaveEnding),
     /// A task cannot start where it would have to.
     CannotStart(TaskId, String),
+    /// What a task starts from was changed in what steers agents, and nobody consented to that.
+    NeedsConsent(TaskId, Consent),
     /// A pause is over.
     Rested(TaskId),
+    /// Nothing new may start for now, for this reason; or nothing is in the way any more.
+    Hold(Option<String>),
+    /// The machine bears so many at once.
+    Advise {
+        /// How many.
+        slots: usize,
+        /// Why.
+        because: String,
+    },
     /// A rule says that nothing more shall start.
     GiveUp(String),
     /// A person lets the next task start.
@@ -146,8 +121,9 @@ impl Batch {
                 task,
                 ending,
                 kept,
+                spent,
                 chance,
-            } => self.attempt_ended(&task, ending, kept, chance),
+            } => self.attempt_ended(&task, ending, (kept, spent), chance),
             Message::WeaveEnded(task, ending) => self.weave_ended(&task, ending),
             Message::CannotStart(task, because) => {
                 let blocked = TaskEvent::Blocked { because };
@@ -157,6 +133,17 @@ impl Batch {
                     None => self.if_idle(&task, blocked),
                 }
             }
+            Message::NeedsConsent(task, consent) => {
+                let waiting = TaskEvent::Waiting {
+                    consent: Some(consent),
+                };
+                match self.state_of(&task) {
+                    Some(TaskState::Queued) => vec![of_task(&task, waiting)],
+                    _ => Vec::new(),
+                }
+            }
+            Message::Hold(because) => self.hold(because),
+            Message::Advise { slots, because } => self.advised(slots, because),
             Message::Rested(task) => match self.state_of(&task) {
                 Some(TaskState::Resting { .. } | TaskState::Limited { .. }) => {
                     vec![of_task(&task, TaskEvent::Rested)]
@@ -166,14 +153,7 @@ impl Batch {
             Message::GiveUp(because) => self.stop_all(BatchEvent::GaveUp { because }, |status| {
                 *status == BatchStatus::Running
             }),
-            Message::Approve => {
-                let waiting = self.tasks.iter();
-                let mut waiting = waiting.filter(|task| task.state == TaskState::Waiting);
-                let next = waiting.next();
-                next.map(|task| of_task(&task.design.id, TaskEvent::Approved))
-                    .into_iter()
-                    .collect()
-            }
+            Message::Approve => self.approve(),
             Message::CancelTask(task) => match self.state_of(&task) {
                 Some(TaskState::Running { .. }) => vec![of_task(&task, TaskEvent::StopRequested)],
                 _ => self.if_idle(&task, TaskEvent::Cancelled),
@@ -225,6 +205,29 @@ impl Batch {
         }
     }
 
+    /// Lets the next task that waits start, and with it all that wait for the same consent.
+    fn approve(&self) -> Vec<Event> {
+        let waits_for = |task: &BatchTask| match &task.state {
+            TaskState::Waiting { consent } => Some(consent.clone()),
+            _ => None,
+        };
+        let Some((next, consent)) = self
+            .tasks
+            .iter()
+            .find_map(|task| Some((&task.design.id, waits_for(task)?)))
+        else {
+            return Vec::new();
+        };
+        let is_meant = |task: &&BatchTask| {
+            let same = consent.is_some() && waits_for(task).as_ref() == Some(&consent);
+            same || task.design.id == *next
+        };
+        let meant = self.tasks.iter().filter(is_meant);
+        meant
+            .map(|task| of_task(&task.design.id, TaskEvent::Approved))
+            .collect()
+    }
+
     fn state_of(&self, task: &TaskId) -> Option<&TaskState> {
         self.position(task).map(|at| &self.tasks[at].state)
     }
@@ -232,116 +235,6 @@ impl Batch {
     fn if_idle(&self, task: &TaskId, event: TaskEvent) -> Vec<Event> {
         let idle = self.state_of(task).is_some_and(TaskState::is_idle);
         idle.then(|| of_task(task, event)).into_iter().collect()
-    }
-
-    fn attempt_ended(
-        &self,
-        task: &TaskId,
-        ending: AttemptEnding,
-        kept: Option<Commit>,
-        chance: Chance,
-    ) -> Vec<Event> {
-        let Some(position) = self.position(task) else {
-            return Vec::new();
-        };
-        let state = &self.tasks[position].state;
-        if state.attempt().is_none() {
-            return Vec::new();
-        }
-        let mut events = Vec::new();
-        if let Some(commit) = kept {
-            events.push(of_task(task, TaskEvent::Kept { commit }));
-        }
-        let stopping = matches!(state, TaskState::Stopping { .. });
-        let event = match ending {
-            AttemptEnding::Built { commit, files } => TaskEvent::Built { commit, files },
-            AttemptEnding::Unchanged => TaskEvent::Unchanged,
-            // Nobody waits for another attempt of what was asked to stop.
-            _ if stopping => TaskEvent::Cancelled,
-            AttemptEnding::TimedOut => TaskEvent::TimedOut,
-            AttemptEnding::Hopeless(error) => TaskEvent::Failed { error },
-            AttemptEnding::Failed(error) => self.failed(position, error, chance),
-            AttemptEnding::Stopped | AttemptEnding::Interrupted => TaskEvent::Interrupted,
-            AttemptEnding::Limited(error, pause) => {
-                return self.limited(position, events, error, pause, chance);
-            }
-            AttemptEnding::NoWorktree(error) => {
-                return self.no_worktree(position, events, &error, chance);
-            }
-        };
-        events.push(of_task(task, event));
-        events
-    }
-
-    fn failed(&self, position: usize, error: String, chance: Chance) -> TaskEvent {
-        let task = &self.tasks[position];
-        let settings = &self.design.settings;
-        if task.failures >= settings.retries {
-            return TaskEvent::Failed { error };
-        }
-        TaskEvent::AttemptFailed {
-            error,
-            pause: pause(settings.retry_pause, task.failures, chance),
-        }
-    }
-
-    fn limited(
-        &self,
-        position: usize,
-        mut events: Vec<Event>,
-        error: String,
-        stated: Option<u64>,
-        chance: Chance,
-    ) -> Vec<Event> {
-        let task = &self.tasks[position];
-        let id = &task.design.id;
-        if task.limits >= MOST_LIMITS {
-            events.push(of_task(id, TaskEvent::Failed { error }));
-            return events;
-        }
-        let settings = &self.design.settings;
-        let often = self.limits_in_a_row + 1 >= LIMITS_BEFORE_FALLBACK && self.is_parallel();
-        let reason = format!("the agent is limited again and again: {error}");
-        if often && settings.fallback == Fallback::Fail {
-            events.push(of_task(id, TaskEvent::Failed { error }));
-            events.extend(self.give_up_except(position, reason));
-            return events;
-        }
-        let longer = pause(settings.retry_pause, task.limits, chance);
-        let pause = stated.unwrap_or(longer);
-        events.push(of_task(id, TaskEvent::Limited { error, pause }));
-        if often {
-            events.push(fell_back(reason, None));
-        }
-        events
-    }
-
-    fn no_worktree(
-        &self,
-        position: usize,
-        mut events: Vec<Event>,
-        error: &str,
-        chance: Chance,
-    ) -> Vec<Event> {
-        let id = &self.tasks[position].design.id;
-        let fallback = self.design.settings.fallback;
-        let because = format!("its worktree could not be made: {error}");
-        if !self.is_parallel() {
-            events.push(of_task(id, self.failed(position, because, chance)));
-        } else if fallback == Fallback::OneAtATime {
-            events.push(of_task(id, TaskEvent::Requeued { because }));
-            let reason = format!("a worktree could not be made: {error}");
-            events.push(fell_back(reason, None));
-        } else {
-            events.push(of_task(
-                id,
-                TaskEvent::Failed {
-                    error: because.clone(),
-                },
-            ));
-            events.extend(self.give_up_except(position, because));
-        }
-        events
     }
 
     fn weave_ended(&self, task: &TaskId, ending: WeaveEnding) -> Vec<Event> {
@@ -355,7 +248,8 @@ impl Batch {
             WeaveEnding::Conflict { files, with } => (files, with),
         };
         let because = format!("it conflicts in {}", files.join(", "));
-        let first_time = self.tasks[position].reruns == 0;
+        let may_cost = self.over_task_budget(position, Spent::default()).is_none();
+        let first_time = self.tasks[position].reruns == 0 && may_cost;
         let requeued = of_task(task, TaskEvent::Requeued { because });
         if self.status == BatchStatus::Running && first_time {
             if self.design.settings.on_conflict == OnConflict::Rerun {
@@ -384,7 +278,7 @@ impl Batch {
         self.tasks[position].design.stage.filter(|_| allowed)
     }
 
-    fn is_parallel(&self) -> bool {
+    pub(super) fn is_parallel(&self) -> bool {
         let several = matches!(self.design.settings.mode, Mode::Parallel { slots } if slots > 1);
         several && !self.one_at_a_time && self.status == BatchStatus::Running
     }
@@ -399,7 +293,7 @@ impl Batch {
     }
 
     /// The task at a position has an event of its own, before these.
-    fn give_up_except(&self, position: usize, because: String) -> Vec<Event> {
+    pub(super) fn give_up_except(&self, position: usize, because: String) -> Vec<Event> {
         let mut events = vec![Event::Batch(BatchEvent::GaveUp { because })];
         events.extend(self.stops_except(Some(position)));
         events
@@ -475,13 +369,6 @@ pub(super) fn of_task(task: &TaskId, event: TaskEvent) -> Event {
     }
 }
 
-fn fell_back(reason: String, stage: Option<usize>) -> Event {
+pub(super) fn fell_back(reason: String, stage: Option<usize>) -> Event {
     Event::Batch(BatchEvent::FellBack { reason, stage })
-}
-
-/// Twice as long after each time, give or take a quarter.
-fn pause(first: u64, times_before: u32, Chance(chance): Chance) -> u64 {
-    let doubled = first.saturating_mul(1_u64.checked_shl(times_before).unwrap_or(u64::MAX));
-    let bounded = doubled.min(LONGEST_PAUSE / 5 * 4);
-    bounded * 3 / 4 + bounded * u64::from(chance.min(999)) / 2_000
 }

@@ -204,6 +204,12 @@ pub struct BatchSettings {
     pub retries: u32,
     /// The pause before the first repetition, in milliseconds; it doubles each time.
     pub retry_pause: u64,
+    /// What the batch may take.
+    #[serde(default)]
+    pub budget: Budget,
+    /// What each task may take.
+    #[serde(default)]
+    pub task_budget: Budget,
 }
 
 impl Default for BatchSettings {
@@ -217,6 +223,8 @@ impl Default for BatchSettings {
             landing: Landing::default(),
             retries: 2,
             retry_pause: 5_000,
+            budget: Budget::default(),
+            task_budget: Budget::default(),
         }
     }
 }

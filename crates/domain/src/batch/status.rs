@@ -74,11 +74,15 @@ impl BatchStatus {
         use BatchEvent as Event;
         match (self, event) {
             (Self::Pending, Event::Started) => Some(Self::Running),
-            (status, Event::Resumed | Event::Published { .. } | Event::Unpublished)
-                if !status.is_over() =>
-            {
-                Some(status.clone())
-            }
+            (
+                status,
+                Event::Resumed
+                | Event::Published { .. }
+                | Event::Unpublished
+                | Event::Held { .. }
+                | Event::WentOn
+                | Event::SlotsChanged { .. },
+            ) if !status.is_over() => Some(status.clone()),
             (Self::Running, Event::StageStarted { .. } | Event::FellBack { .. }) => {
                 Some(Self::Running)
             }

@@ -36,6 +36,22 @@ pub enum BatchEvent {
         /// The stage that it concerns, or the whole batch.
         stage: Option<usize>,
     },
+    /// Nothing new starts for now.
+    Held {
+        /// Why.
+        because: String,
+    },
+    /// Nothing holds it any more.
+    WentOn,
+    /// Another number of tasks may run at once.
+    SlotsChanged {
+        /// How many.
+        slots: usize,
+        /// How many it may become again.
+        most: usize,
+        /// Why.
+        because: String,
+    },
     /// A person asked to stop it.
     CancelRequested {
         /// What becomes of its branch.
@@ -165,6 +181,9 @@ impl BatchEvent {
             Self::StageStarted { .. } => "stage started",
             Self::StageEnded { .. } => "stage ended",
             Self::FellBack { .. } => "fallen back",
+            Self::Held { .. } => "held",
+            Self::WentOn => "let go on",
+            Self::SlotsChanged { .. } => "resized",
             Self::CancelRequested { .. } => "asked to stop",
             Self::GaveUp { .. } => "given up",
             Self::Merging => "merging",
@@ -254,6 +273,15 @@ impl BatchEvent {
             Self::FellBack {
                 reason: "no room".into(),
                 stage: None,
+            },
+            Self::Held {
+                because: "the disk is nearly full".into(),
+            },
+            Self::WentOn,
+            Self::SlotsChanged {
+                slots: 1,
+                most: 3,
+                because: "overload".into(),
             },
             Self::CancelRequested {
                 rollback: Rollback::Keep,

@@ -2,15 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::batch::Spent;
 use crate::id::TaskId;
-use crate::task_state::Commit;
+use crate::task_state::{Commit, Consent};
 
 /// What can happen to a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TaskEvent {
     /// It waits until a person approves it.
-    Waiting,
+    Waiting {
+        /// What that person consents to with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        consent: Option<Consent>,
+    },
     /// A person approved it.
     Approved,
     /// An agent began.
@@ -50,6 +55,15 @@ pub enum TaskEvent {
         /// How long to wait, in milliseconds.
         pause: u64,
     },
+    /// What the agent talks to is overloaded; no attempt is spent.
+    Overloaded {
+        /// What it said.
+        error: String,
+        /// How long to wait, in milliseconds.
+        pause: u64,
+    },
+    /// What the attempt took.
+    Spent(Spent),
     /// The pause is over.
     Rested,
     /// The process that ran the attempt died, and the agent with it.
@@ -117,7 +131,7 @@ impl TaskEvent {
     /// The event as a word.
     pub fn participle(&self) -> &'static str {
         match self {
-            Self::Waiting => "held",
+            Self::Waiting { .. } => "held",
             Self::Approved => "approved",
             Self::Started { .. } => "started",
             Self::StopRequested => "asked to stop",
@@ -126,6 +140,8 @@ impl TaskEvent {
             Self::Unchanged => "left unchanged",
             Self::AttemptFailed { .. } => "tried in vain",
             Self::Limited { .. } => "limited",
+            Self::Overloaded { .. } => "overloaded",
+            Self::Spent(_) => "charged",
             Self::Rested => "rested",
             Self::Interrupted => "interrupted",
             Self::Requeued { .. } => "requeued",
@@ -142,12 +158,35 @@ impl TaskEvent {
         }
     }
 
+    /// Every event once by which an attempt ends without an ending, with some data.
+    fn one_of_each_pause() -> Vec<Self> {
+        let error = || "exit 1".to_owned();
+        vec![
+            Self::AttemptFailed {
+                error: error(),
+                pause: 5_000,
+            },
+            Self::Limited {
+                error: error(),
+                pause: 5_000,
+            },
+            Self::Overloaded {
+                error: error(),
+                pause: 5_000,
+            },
+            Self::Spent(Spent {
+                tokens: 1_200,
+                micro_usd: 30_000,
+            }),
+        ]
+    }
+
     /// Every event once, with some data.
     pub fn one_of_each() -> Vec<Self> {
         let commit = Commit("c2".into());
         let error = || "exit 1".to_owned();
-        vec![
-            Self::Waiting,
+        let mut events = vec![
+            Self::Waiting { consent: None },
             Self::Approved,
             Self::Started {
                 attempt: 1,
@@ -162,14 +201,6 @@ impl TaskEvent {
                 files: vec!["a".into()],
             },
             Self::Unchanged,
-            Self::AttemptFailed {
-                error: error(),
-                pause: 5_000,
-            },
-            Self::Limited {
-                error: error(),
-                pause: 5_000,
-            },
             Self::Rested,
             Self::Interrupted,
             Self::Requeued {
@@ -200,6 +231,8 @@ impl TaskEvent {
                 branch: "pleach/task-1/1".into(),
                 commit: Commit("c4".into()),
             },
-        ]
+        ];
+        events.extend(Self::one_of_each_pause());
+        events
     }
 }

@@ -102,33 +102,92 @@ fn a_task_that_is_limited_without_end_fails_in_the_end() {
 }
 
 #[test]
-fn three_limits_in_a_row_mean_one_at_a_time() {
-    let three = "go 1:limited 2:limited 3:limited";
-    tell("3", "1\n2\n3\n4", three)
-        .follows("3 limited; fallen back")
-        .todo("start 4");
-    tell("3", "1\n2\n3\n4", &format!("{three} 1:rested 2:rested")).todo("start 1");
-    tell(
-        "3",
-        "1\n2\n3",
-        "go 1:limited 2:same 3:limited 1:rested go 1:limited",
-    )
-    .follows("1 limited");
+fn nothing_new_starts_while_the_agent_is_limited() {
+    tell("2", "1\n2\n3", "go 1:limited").todo("");
+    tell("2", "1\n2\n3", "go 1:limited 2:built 2:woven").todo("");
+    tell("2", "1\n2\n3", "go 1:limited 2:built 2:woven 1:rested").todo("start 1; start 3");
+}
+
+#[test]
+fn three_rounds_of_limits_mean_one_at_a_time() {
+    // All that were under way meet the same limit.
+    let round = "go 1:limited 2:limited 3:limited 1:rested 2:rested 3:rested ";
+    tell("3", "1\n2\n3\n4", round).todo("start 1; start 2; start 3");
+    let two = round.repeat(2);
+    tell("3", "1\n2\n3\n4", &format!("{two} go 1:limited"))
+        .follows("1 limited; fallen back")
+        .todo("");
+    let third = format!("{two} go 1:limited 2:limited 3:limited 1:rested 2:rested 3:rested");
+    tell("3", "1\n2\n3\n4", &third).todo("start 1");
+    // A success in between begins the count anew.
+    let between = format!("{two} go 2:same 1:limited");
+    tell("3", "1\n2\n3\n4", &between).follows("1 limited");
     // What is one at a time already cannot fall back any further.
-    tell("1", "1\n2\n3", "go 1:limited go 2:limited go 3:limited").follows("3 limited");
+    let alone = "go 1:limited 1:rested ".repeat(3);
+    tell("1", "1\n2", &format!("{alone} go 1:limited")).follows("1 limited");
 }
 
 #[test]
 fn without_fallback_limits_end_the_batch() {
+    let round = "go 1:limited 2:limited 3:limited 1:rested 2:rested 3:rested ";
+    let third = format!("{} go 1:limited", round.repeat(2));
+    tell("3 no-fallback", "1\n2\n3\n4", &third)
+        .follows("1 failed; given up; 2 asked to stop; 3 asked to stop; 4 cancelled");
+    let over = format!("{third} 2:stopped 3:stopped");
+    tell("3 no-fallback", "1\n2\n3\n4", &over)
+        .todo("finish failed because the agent is limited again and again: exit 1");
+    let reopened = format!("{over} go 1,2,3:retry go 1:limited");
+    tell("3 no-fallback", "1\n2\n3\n4", &reopened).follows("1 limited");
+}
+
+#[test]
+fn overload_again_and_again_halves_the_slots_and_success_gives_them_back_one_by_one() {
+    let plan = "1\n2\n3\n4\n5\n6\n7\n8";
+    tell("4", plan, "go 1:overloaded").follows("1 overloaded");
+    // Those that were under way with it say nothing new.
+    let twice = "go 1:overloaded 2:overloaded";
+    tell("4", plan, twice)
+        .follows("2 overloaded; resized")
+        .todo("");
+    tell("4", plan, &format!("{twice} 3:overloaded"))
+        .follows("3 overloaded")
+        .todo("start 5");
+    let quarter = format!("{twice} 3:overloaded 4:overloaded go 5:overloaded 6:overloaded");
+    tell("4", plan, &quarter)
+        .follows("6 overloaded; resized")
+        .todo("start 7");
+    let better = format!("{quarter} go 7:built");
+    tell("4", plan, &better).follows("7 built; resized");
+    tell("4", plan, &format!("{better} 7:woven 1:rested")).todo("start 1; start 8");
+    // A success in between begins the count anew.
+    tell("4", plan, "go 1:overloaded 2:same 3:overloaded").follows("3 overloaded");
+}
+
+#[test]
+fn a_budget_that_is_used_up_ends_the_task_and_that_of_the_batch_ends_all() {
+    tell("2 each=100", "1\n2", "go 1:failed-at-99").follows("1 charged; 1 tried in vain");
     tell(
-        "3 no-fallback",
-        "1\n2\n3\n4",
-        "go 1:limited 2:limited 3:limited",
+        "2 each=100",
+        "1\n2",
+        "go 1:failed-at-60 1:rested go 1:failed-at-40",
     )
-    .follows("3 failed; given up; 1 cancelled; 2 cancelled; 4 cancelled")
-    .todo("finish failed because the agent is limited again and again: exit 1");
-    let reopened = "go 1:limited 2:limited 3:limited go 1,2,3:retry go 1:limited";
-    tell("3 no-fallback", "1\n2\n3", reopened).follows("1 limited");
+    .follows("1 charged; 1 failed")
+    .stands("running: 1 failed, 2 running");
+    // A person who asks for it again gives it another share.
+    tell(
+        "2 each=100",
+        "1\n2",
+        "go 1:failed-at-100 1:retry go 1:failed-at-99",
+    )
+    .follows("1 charged; 1 tried in vain");
+    let spent = "go 1:failed-at-60 2:failed-at-40";
+    tell("2 tokens=100", "1\n2\n3", spent)
+        .todo("give up because the batch's budget of 100 tokens is used up (100)");
+    // What is over is paid for.
+    let over = "go 1:failed-at-60 1:rested go 1:failed-at-60";
+    tell("1 tokens=100 retries=1", "1", over)
+        .stands("running: 1 failed")
+        .todo("note merging");
 }
 
 #[test]

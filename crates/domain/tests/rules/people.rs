@@ -202,3 +202,18 @@ fn what_comes_too_late_changes_nothing() {
     }
     check("1", "1", "go 1:rested", "");
 }
+
+#[test]
+fn a_task_waits_for_consent_and_with_it_all_that_wait_for_the_same() {
+    let both = "go 1:unsure";
+    tell("2", "1", both).stands("running: 1 running");
+    let waiting = "1:unsure 2:unsure";
+    tell("2", "1\n2\n3", waiting)
+        .stands("running: 1 waiting, 2 waiting, 3 queued")
+        .todo("start 3");
+    tell("2", "1\n2\n3", &format!("{waiting} approve"))
+        .follows("1 approved; 2 approved")
+        .todo("start 1; start 2");
+    // A queue does not go past it.
+    tell("queue", "1\n2", "1:unsure").todo("");
+}

@@ -1,8 +1,8 @@
 //! What is stored of a batch comes back as it was.
 
 use pleach_domain::batch::{
-    Approval, Barriers, BatchSettings, Design, Fallback, Landing, Mode, OnConflict, OnFailure,
-    Validation,
+    Approval, Barriers, BatchSettings, Budget, Design, Fallback, Landing, Mode, OnConflict,
+    OnFailure, Validation,
 };
 use pleach_domain::event::{BatchEvent, Event, MergeStatus, Rollback, TaskEvent};
 use pleach_domain::graph::Rules;
@@ -87,6 +87,14 @@ fn every_design_is_read_as_it_was_written() {
                     landing: Landing::PullRequest,
                     retries: 9,
                     retry_pause: u64::MAX,
+                    budget: Budget {
+                        micro_usd: Some(1),
+                        tokens: None,
+                    },
+                    task_budget: Budget {
+                        micro_usd: None,
+                        tokens: Some(u64::MAX),
+                    },
                 };
                 let chosen = [1, 2, 3, 4];
                 check(&Design::of(

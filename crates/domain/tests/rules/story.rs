@@ -9,14 +9,14 @@ mod closing;
 
 use pleach_domain::batch::{
     Approval, AttemptEnding, Barriers, Batch, BatchSettings, Chance, Design, Fallback, Landing,
-    Message, Mode, OnConflict, OnFailure, Validation, WeaveEnding,
+    Message, Mode, OnConflict, OnFailure, Spent, Validation, WeaveEnding,
 };
 use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
 use pleach_domain::graph::Rules;
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::{Plan, Stage};
 use pleach_domain::schedule::{Action, schedule};
-use pleach_domain::task_state::Commit;
+use pleach_domain::task_state::{Commit, Consent, Steering};
 
 use crate::{graph, plan};
 
@@ -98,6 +98,8 @@ fn read_settings(text: &str) -> (BatchSettings, Barriers) {
             "waves" => barriers = Barriers::Waves,
             _ => match word.split_once('=') {
                 Some(("retries", number)) => settings.retries = number.parse().unwrap(),
+                Some(("tokens", number)) => settings.budget.tokens = number.parse().ok(),
+                Some(("each", number)) => settings.task_budget.tokens = number.parse().ok(),
                 _ => {
                     settings.mode = Mode::Parallel {
                         slots: word.parse().unwrap(),
@@ -130,11 +132,23 @@ impl Story {
                 files: vec![format!("{task}.rs")],
                 commit,
             }),
+            (_, cost) if let Some(tokens) = cost.strip_prefix("failed-at-") => {
+                let mut message = ended(AttemptEnding::Failed(text()));
+                if let Message::AttemptEnded { spent, .. } = &mut message {
+                    let tokens = tokens.parse().unwrap();
+                    *spent = Some(Spent {
+                        tokens,
+                        micro_usd: 0,
+                    });
+                }
+                message
+            }
             (_, "same") => ended(AttemptEnding::Unchanged),
             (_, "failed") => ended(AttemptEnding::Failed(text())),
             (_, "hopeless") => ended(AttemptEnding::Hopeless(text())),
             (_, "late") => ended(AttemptEnding::TimedOut),
             (_, "stopped") => ended(AttemptEnding::Stopped),
+            (_, "overloaded") => ended(AttemptEnding::Overloaded(text(), None)),
             (_, "limited") => ended(AttemptEnding::Limited(text(), None)),
             (_, "noplace") => ended(AttemptEnding::NoWorktree(text())),
             (_, "interrupted") => ended(AttemptEnding::Interrupted),
@@ -148,6 +162,13 @@ impl Story {
                 },
             ),
             (_, "rested") => Message::Rested(id),
+            (_, "unsure") => {
+                let files = vec![Steering {
+                    path: "AGENTS.md".into(),
+                    blob: Some("b1".into()),
+                }];
+                Message::NeedsConsent(id, Consent { files })
+            }
             ("", "approve") => Message::Approve,
             ("", "cancel") => Message::Cancel(Rollback::Keep),
             ("", "rollback") => Message::Cancel(Rollback::Remove),
@@ -194,7 +215,7 @@ impl Story {
                     Action::GiveUp(because) => self.batch.decide(Message::GiveUp(because)),
                     Action::Ask(task) => vec![Event::Task {
                         task: id(task),
-                        event: TaskEvent::Waiting,
+                        event: TaskEvent::Waiting { consent: None },
                     }],
                     Action::Note(event) | Action::Finish(event) => vec![Event::Batch(event)],
                     Action::Stop(_)
@@ -295,6 +316,7 @@ pub(crate) fn message(task: TaskId, ending: AttemptEnding, chance: u16) -> Messa
         task,
         ending,
         kept: None,
+        spent: None,
         chance: Chance(chance),
     }
 }

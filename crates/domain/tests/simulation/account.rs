@@ -35,6 +35,10 @@ impl Now {
     }
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact that holds or not, whatever the others do"
+)]
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Account {
     pub(crate) now: Now,
@@ -45,6 +49,11 @@ pub(crate) struct Account {
     pub(crate) approved: bool,
     /// Whether it ended before a person opened the batch again.
     pub(crate) excused: bool,
+    /// What it took, ever and before a person asked for it last.
+    pub(crate) tokens: u64,
+    pub(crate) tokens_before: u64,
+    /// Whether its agent may not work for now.
+    pub(crate) limited: bool,
     /// The commit that its work ends in.
     pub(crate) version: String,
 }
@@ -53,6 +62,8 @@ impl Account {
     pub(crate) fn take(&mut self, event: &TaskEvent) {
         let was = self.now;
         match event {
+            TaskEvent::Limited { .. } => self.limited = true,
+            TaskEvent::Spent(spent) => self.tokens += spent.tokens,
             TaskEvent::Started { attempt, .. } => self.attempts = *attempt,
             TaskEvent::Approved => self.approved = true,
             TaskEvent::AttemptFailed { .. } => self.failures += 1,
@@ -66,6 +77,7 @@ impl Account {
                 assert!(was.is_end() && !was.is_success(), "it needs no retry");
                 self.on_woven |= matches!(was, Now::Conflicted | Now::Invalid);
                 (self.failures, self.reruns) = (0, 0);
+                self.tokens_before = self.tokens;
                 (self.approved, self.excused) = (true, false);
             }
             TaskEvent::Built { commit, .. } => self.version.clone_from(&commit.0),
@@ -80,10 +92,16 @@ impl Account {
             TaskEvent::Invalid { .. } | TaskEvent::Conflicted { .. } => self.excused = false,
             _ => {}
         }
+        self.limited &= matches!(
+            event,
+            TaskEvent::Limited { .. } | TaskEvent::Kept { .. } | TaskEvent::Published { .. }
+        );
         self.now = match event {
             TaskEvent::Started { .. } => Now::AtWork,
-            TaskEvent::Waiting => Now::Waiting,
-            TaskEvent::AttemptFailed { .. } | TaskEvent::Limited { .. } => Now::Pausing,
+            TaskEvent::Waiting { .. } => Now::Waiting,
+            TaskEvent::AttemptFailed { .. }
+            | TaskEvent::Limited { .. }
+            | TaskEvent::Overloaded { .. } => Now::Pausing,
             TaskEvent::Approved
             | TaskEvent::Rested
             | TaskEvent::Interrupted
@@ -97,7 +115,10 @@ impl Account {
             TaskEvent::Blocked { .. } => Now::Blocked,
             TaskEvent::Cancelled => Now::Cancelled,
             TaskEvent::Woven { .. } => Now::Merged,
-            TaskEvent::StopRequested | TaskEvent::Kept { .. } | TaskEvent::Published { .. } => was,
+            TaskEvent::StopRequested
+            | TaskEvent::Spent(_)
+            | TaskEvent::Kept { .. }
+            | TaskEvent::Published { .. } => was,
         };
     }
 }

@@ -3,8 +3,8 @@
 //! Knows nothing of what becomes of them.
 
 use pleach_domain::batch::{
-    Approval, Barriers, BatchSettings, Design, Fallback, Landing, Mode, OnConflict, OnFailure,
-    Validation,
+    Approval, Barriers, BatchSettings, Budget, Design, Fallback, Landing, Mode, OnConflict,
+    OnFailure, Validation,
 };
 use pleach_domain::graph::{Graph, Overlap, Rules, Strictness};
 use pleach_domain::id::{PhaseNumber, TaskId};
@@ -83,6 +83,14 @@ impl Dice {
             retry_pause: 1_000,
             validation: self.pick(&validation),
             landing: self.pick(&landing),
+            budget: Budget {
+                tokens: self.pick(&[None, None, None, Some(300)]),
+                micro_usd: None,
+            },
+            task_budget: Budget {
+                tokens: self.pick(&[None, None, None, Some(90)]),
+                micro_usd: None,
+            },
         }
     }
 

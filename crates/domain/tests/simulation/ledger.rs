@@ -2,6 +2,7 @@
 //!
 //! Shares no code with the rules it checks, but for the one of phases.
 
+mod governors;
 mod proofs;
 
 use pleach_domain::batch::{
@@ -21,6 +22,9 @@ struct StageAccount {
     under_way: bool,
     fell_back: bool,
 }
+
+/// Why another number may run at once, if nothing that happened in the batch says so.
+pub(crate) const ADVICE: &str = "the machine bears another number";
 
 /// Where the batch is bound for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,6 +46,11 @@ pub(crate) struct Ledger<'d> {
     built: Vec<usize>,
     woven: Vec<usize>,
     fell_back: bool,
+    /// How many may run at once.
+    slots: usize,
+    held: bool,
+    /// What had been spent when it was opened again.
+    tokens_before: u64,
     course: Course,
     closing: Closing,
     /// Whether phases gave way to the task that started just before.
@@ -59,6 +68,12 @@ impl<'d> Ledger<'d> {
             built: Vec::new(),
             woven: Vec::new(),
             fell_back: false,
+            slots: match design.settings.mode {
+                Mode::Parallel { slots } => slots,
+                Mode::Queue { .. } => 1,
+            },
+            held: false,
+            tokens_before: 0,
             course: Course::Running,
             closing: Closing::new(),
             gives_way: false,
@@ -71,6 +86,7 @@ impl<'d> Ledger<'d> {
                 self.gives_way = false;
                 self.take_of_batch(event);
                 self.take_of_proof(event);
+                self.take_of_governors(event);
             }
             Event::Task { task, event } => {
                 let at = self.position(task);
@@ -129,6 +145,7 @@ impl<'d> Ledger<'d> {
             }
             BatchEvent::Reopened => {
                 self.course = Course::Running;
+                self.tokens_before = self.tokens();
                 for task in &mut self.tasks {
                     task.excused = true;
                 }
@@ -144,6 +161,9 @@ impl<'d> Ledger<'d> {
         }
         if let TaskEvent::Started { attempt, .. } = event {
             self.check_start(at, *attempt);
+        } else if let TaskEvent::Waiting { consent: Some(_) } = event {
+            // It was to start together with others.
+            self.gives_way |= self.is_still();
         } else {
             self.gives_way = false;
         }
@@ -269,12 +289,13 @@ impl<'d> Ledger<'d> {
         );
         self.check_phase(at);
         self.check_turn(at);
+        self.check_governors(at);
     }
 
     fn room_for(&self, task: &Account) -> usize {
-        let Mode::Parallel { slots } = self.design.settings.mode else {
+        if !matches!(self.design.settings.mode, Mode::Parallel { .. }) {
             return 1;
-        };
+        }
         let stage = (0..self.stages.len()).find(|stage| !self.stage_is_over(*stage));
         let stage_alone = stage.is_some_and(|stage| {
             self.stages[stage].fell_back || !self.design.stages[stage].can_parallel
@@ -284,8 +305,13 @@ impl<'d> Ledger<'d> {
         } else if task.on_woven || self.fell_back || stage_alone {
             1
         } else {
-            slots
+            self.slots
         }
+    }
+
+    fn is_still(&self) -> bool {
+        let mut tasks = self.tasks.iter();
+        tasks.all(|task| task.now == Now::Queued || task.now.is_end())
     }
 
     /// A phase that is closed gives way only when nothing else can move.
@@ -308,10 +334,8 @@ impl<'d> Ledger<'d> {
         let before = before.map(|(phase, status)| (Some(*phase), *status));
         let open = OpenPhases::of_statuses(before.chain(here), self.design.threshold);
         let closed = !open.is_open(phase);
-        let mut others = self.tasks.iter();
-        let still = others.all(|task| task.now == Now::Queued || task.now.is_end());
         assert!(
-            !closed || still || self.gives_way,
+            !closed || self.is_still() || self.gives_way,
             "{at} starts before its phase"
         );
         self.gives_way = closed;

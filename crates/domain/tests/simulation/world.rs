@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closing::Probe;
 use pleach_domain::batch::{
-    AttemptEnding, Batch, BatchStatus, Chance, Design, Message, WeaveEnding,
+    AttemptEnding, Batch, BatchStatus, Chance, Design, Message, Spent, WeaveEnding,
 };
 use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
 use pleach_domain::id::TaskId;
@@ -42,6 +42,10 @@ enum UnderWay {
     Landing,
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact that holds or not, whatever the others do"
+)]
 pub(crate) struct World<'d> {
     dice: Dice,
     truth: Truth,
@@ -71,6 +75,8 @@ pub(crate) struct World<'d> {
     calm: usize,
     crashes_left: usize,
     limits_left: usize,
+    /// Whether some tasks change what steers agents.
+    steers: bool,
     wishes_left: usize,
     reopenings_left: usize,
     aloud: bool,
@@ -101,6 +107,7 @@ impl<'d> World<'d> {
             calm: dice.pick(&[0, 60, 95]),
             crashes_left: dice.below(4),
             limits_left: dice.below(8),
+            steers: dice.one_in(3),
             wishes_left: dice.pick(&[0, 0, 1, 3, 8]),
             reopenings_left: dice.pick(&[0, 1, 1, 3]),
             aloud: false,
@@ -256,8 +263,12 @@ impl<'d> World<'d> {
                 self.hear(Message::CannotStart(id, because))
             }
             Action::GiveUp(because) => self.hear(Message::GiveUp(because)),
-            Action::Ask(task) => self.happened(task, TaskEvent::Waiting),
+            Action::Ask(task) => self.happened(task, TaskEvent::Waiting { consent: None }),
             Action::Start(task) => {
+                if let Some(consent) = self.lacks_consent(task) {
+                    let id = self.id(task);
+                    return self.hear(Message::NeedsConsent(id, consent));
+                }
                 self.results.remove(&task);
                 let basis = Commit(format!("{:?}", self.batch.basis_of(task)));
                 let attempt = self.batch.tasks[task].attempts + 1;
@@ -354,10 +365,15 @@ impl<'d> World<'d> {
         let task = self.id(at);
         let kept = self.dice.one_in(2).then(|| Commit("kept".into()));
         let chance = Chance(u16::try_from(self.dice.below(1_000)).unwrap());
+        let spent = self.dice.one_in(2).then(|| Spent {
+            tokens: self.dice.below(100) as u64,
+            micro_usd: 0,
+        });
         self.hear(Message::AttemptEnded {
             task,
             ending,
             kept,
+            spent,
             chance,
         })
     }
@@ -379,7 +395,11 @@ impl<'d> World<'d> {
             9..12 if self.limits_left > 0 => {
                 self.limits_left -= 1;
                 let stated = self.dice.one_in(2).then_some(60_000);
-                AttemptEnding::Limited(error(), stated)
+                if self.dice.one_in(2) {
+                    AttemptEnding::Limited(error(), stated)
+                } else {
+                    AttemptEnding::Overloaded(error(), stated)
+                }
             }
             _ => AttemptEnding::Built {
                 commit: Commit(format!("{at}.{}", self.batch.tasks[at].attempts)),
@@ -410,11 +430,13 @@ impl<'d> World<'d> {
             let one = probe.map_or(one, |number| UnderWay::Probe(*number));
             return self.comes_to_an_end(one);
         }
+        if self.batch.held.is_some() {
+            return self.hear(Message::Hold(None));
+        }
         let waiting = self.batch.tasks.iter();
-        let waiting = waiting.filter(|task| task.state == TaskState::Waiting);
-        assert_eq!(
-            waiting.count(),
-            1,
+        let waiting = waiting.filter(|task| matches!(task.state, TaskState::Waiting { .. }));
+        assert!(
+            waiting.count() > 0,
             "nothing can happen any more: {:#?}",
             self.log
         );

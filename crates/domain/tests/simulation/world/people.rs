@@ -3,7 +3,7 @@
 use pleach_domain::batch::{AttemptEnding, BatchStatus, LandingAsked, Message, Proof, WeaveEnding};
 use pleach_domain::event::{BatchEvent, Doubt, Rollback};
 use pleach_domain::id::TaskId;
-use pleach_domain::task_state::Commit;
+use pleach_domain::task_state::{Commit, Consent, Steering};
 
 use super::{OrCrash, World};
 
@@ -17,6 +17,25 @@ const UNSUCCESSFUL: [&str; 6] = [
 ];
 
 impl World<'_> {
+    /// Every third task of some worlds changes what steers agents.
+    pub(super) fn lacks_consent(&self, task: usize) -> Option<Consent> {
+        if !self.steers {
+            return None;
+        }
+        let files = self
+            .batch
+            .basis_of(task)
+            .into_iter()
+            .filter(|at| at % 3 == 0);
+        let files = files.map(|at| Steering {
+            path: format!("steering of {at}"),
+            blob: None,
+        });
+        let known = &self.batch.consented;
+        let files: Vec<Steering> = files.filter(|file| !known.contains(file)).collect();
+        (!files.is_empty()).then_some(Consent { files })
+    }
+
     /// A person acts, at a good time or a bad one; or a message comes twice.
     pub(super) fn somebody_wants(&mut self) -> OrCrash {
         let tasks = self.design.tasks.len();
@@ -26,7 +45,19 @@ impl World<'_> {
         let at = self.dice.below(tasks);
         let task = self.id(at);
         let rollback = self.dice.pick(&[Rollback::Keep, Rollback::Remove]);
-        match self.dice.below(20) {
+        match self.dice.below(23) {
+            20 => {
+                let because = self
+                    .dice
+                    .one_in(2)
+                    .then(|| "the disk is nearly full".into());
+                self.hear(Message::Hold(because))
+            }
+            21 | 22 => {
+                let slots = 1 + self.dice.below(5);
+                let because = crate::ledger::ADVICE.into();
+                self.hear(Message::Advise { slots, because })
+            }
             0..5 => self.hear(Message::CancelTask(task)),
             5 => self.hear(Message::Cancel(rollback)),
             6 => self.hear(Message::Approve),

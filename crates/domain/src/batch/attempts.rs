@@ -1,0 +1,216 @@
+//! What follows when an attempt ends.
+//!
+//! Decides and changes nothing; `Batch::apply` does.
+
+use super::decide::{fell_back, of_task};
+use super::{Batch, Fallback, Spent};
+use crate::event::{Event, TaskEvent};
+use crate::id::TaskId;
+use crate::task_state::{Commit, TaskState};
+
+/// The longest pause before a repetition, in milliseconds.
+const LONGEST_PAUSE: u64 = 15 * 60 * 1_000;
+
+/// So many limits one after the other mean that several at once are too many.
+const LIMITS_BEFORE_FALLBACK: u32 = 3;
+
+/// So often a task is put off by limits before it fails.
+const MOST_LIMITS: u32 = 100;
+
+/// How an agent's attempt ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttemptEnding {
+    /// It left a commit.
+    Built {
+        /// The tip of the task branch.
+        commit: Commit,
+        /// The files it changed.
+        files: Vec<String>,
+    },
+    /// It changed nothing.
+    Unchanged,
+    /// It failed, and may succeed another time.
+    Failed(String),
+    /// It failed in a way that no repetition mends.
+    Hopeless(String),
+    /// The agent may not work for now, for so many milliseconds if it said so.
+    Limited(String, Option<u64>),
+    /// What the agent talks to is overloaded, for so many milliseconds if it said so.
+    Overloaded(String, Option<u64>),
+    /// It took too long.
+    TimedOut,
+    /// It was stopped on request.
+    Stopped,
+    /// There was no place for it to work.
+    NoWorktree(String),
+    /// The process that ran it died.
+    Interrupted,
+}
+
+/// A throw of the dice, from 0 to 999; the core has none of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chance(pub u16);
+
+impl Batch {
+    pub(super) fn attempt_ended(
+        &self,
+        task: &TaskId,
+        ending: AttemptEnding,
+        (kept, spent): (Option<Commit>, Option<Spent>),
+        chance: Chance,
+    ) -> Vec<Event> {
+        let Some(position) = self.position(task) else {
+            return Vec::new();
+        };
+        let state = &self.tasks[position].state;
+        if state.attempt().is_none() {
+            return Vec::new();
+        }
+        let mut events = Vec::new();
+        if let Some(commit) = kept {
+            events.push(of_task(task, TaskEvent::Kept { commit }));
+        }
+        if let Some(spent) = spent.filter(|spent| *spent != Spent::default()) {
+            events.push(of_task(task, TaskEvent::Spent(spent)));
+        }
+        let over = self.over_task_budget(position, spent.unwrap_or_default());
+        let stopping = matches!(state, TaskState::Stopping { .. });
+        let event = match ending {
+            AttemptEnding::Built { commit, files } => TaskEvent::Built { commit, files },
+            AttemptEnding::Unchanged => TaskEvent::Unchanged,
+            // Nobody waits for another attempt of what was asked to stop.
+            _ if stopping => TaskEvent::Cancelled,
+            AttemptEnding::TimedOut => TaskEvent::TimedOut,
+            AttemptEnding::Hopeless(error) => TaskEvent::Failed { error },
+            _ if over.is_some() => TaskEvent::Failed {
+                error: over.unwrap_or_default(),
+            },
+            AttemptEnding::Failed(error) => self.failed(position, error, chance),
+            AttemptEnding::Stopped | AttemptEnding::Interrupted => TaskEvent::Interrupted,
+            AttemptEnding::Limited(error, pause) => {
+                return self.limited(position, events, error, pause, chance);
+            }
+            AttemptEnding::Overloaded(error, pause) => {
+                return self.overloaded(position, events, error, pause, chance);
+            }
+            AttemptEnding::NoWorktree(error) => {
+                return self.no_worktree(position, events, &error, chance);
+            }
+        };
+        let succeeded = matches!(event, TaskEvent::Built { .. } | TaskEvent::Unchanged);
+        events.push(of_task(task, event));
+        events.extend(succeeded.then(|| self.grown()).flatten());
+        events
+    }
+
+    fn failed(&self, position: usize, error: String, chance: Chance) -> TaskEvent {
+        let task = &self.tasks[position];
+        let settings = &self.design.settings;
+        if task.failures >= settings.retries {
+            return TaskEvent::Failed { error };
+        }
+        TaskEvent::AttemptFailed {
+            error,
+            pause: pause(settings.retry_pause, task.failures, chance),
+        }
+    }
+
+    fn limited(
+        &self,
+        position: usize,
+        mut events: Vec<Event>,
+        error: String,
+        stated: Option<u64>,
+        chance: Chance,
+    ) -> Vec<Event> {
+        let task = &self.tasks[position];
+        let id = &task.design.id;
+        if task.limits >= MOST_LIMITS {
+            events.push(of_task(id, TaskEvent::Failed { error }));
+            return events;
+        }
+        let settings = &self.design.settings;
+        // What was under way when the last limit came says nothing new.
+        let again = self.limits_in_a_row + u32::from(self.is_news(position));
+        let often = again >= LIMITS_BEFORE_FALLBACK && self.is_parallel();
+        let reason = format!("the agent is limited again and again: {error}");
+        if often && settings.fallback == Fallback::Fail {
+            events.push(of_task(id, TaskEvent::Failed { error }));
+            events.extend(self.give_up_except(position, reason));
+            return events;
+        }
+        let longer = pause(settings.retry_pause, task.limits, chance);
+        let pause = stated.unwrap_or(longer);
+        events.push(of_task(id, TaskEvent::Limited { error, pause }));
+        if often {
+            events.push(fell_back(reason, None));
+        }
+        events
+    }
+
+    /// Whether an attempt began after the last one that was limited had ended.
+    fn is_news(&self, position: usize) -> bool {
+        self.tasks[position].started_as > self.limited_at
+    }
+
+    fn overloaded(
+        &self,
+        position: usize,
+        mut events: Vec<Event>,
+        error: String,
+        stated: Option<u64>,
+        chance: Chance,
+    ) -> Vec<Event> {
+        let task = &self.tasks[position];
+        let id = &task.design.id;
+        if task.limits >= MOST_LIMITS {
+            events.push(of_task(id, TaskEvent::Failed { error }));
+            return events;
+        }
+        let longer = pause(self.design.settings.retry_pause, task.limits, chance);
+        let pause = stated.unwrap_or(longer);
+        let slots = self.slots();
+        let again = self.overloads_in_a_row > 0 && task.started_as > self.slots.shrunk_at;
+        let because = format!("the agent is overloaded again and again: {error}");
+        events.push(of_task(id, TaskEvent::Overloaded { error, pause }));
+        if again && slots > 1 {
+            events.push(self.slots_changed(slots / 2, because));
+        }
+        events
+    }
+
+    fn no_worktree(
+        &self,
+        position: usize,
+        mut events: Vec<Event>,
+        error: &str,
+        chance: Chance,
+    ) -> Vec<Event> {
+        let id = &self.tasks[position].design.id;
+        let fallback = self.design.settings.fallback;
+        let because = format!("its worktree could not be made: {error}");
+        if !self.is_parallel() {
+            events.push(of_task(id, self.failed(position, because, chance)));
+        } else if fallback == Fallback::OneAtATime {
+            events.push(of_task(id, TaskEvent::Requeued { because }));
+            let reason = format!("a worktree could not be made: {error}");
+            events.push(fell_back(reason, None));
+        } else {
+            events.push(of_task(
+                id,
+                TaskEvent::Failed {
+                    error: because.clone(),
+                },
+            ));
+            events.extend(self.give_up_except(position, because));
+        }
+        events
+    }
+}
+
+/// Twice as long after each time, give or take a quarter.
+fn pause(first: u64, times_before: u32, Chance(chance): Chance) -> u64 {
+    let doubled = first.saturating_mul(1_u64.checked_shl(times_before).unwrap_or(u64::MAX));
+    let bounded = doubled.min(LONGEST_PAUSE / 5 * 4);
+    bounded * 3 / 4 + bounded * u64::from(chance.min(999)) / 2_000
+}
