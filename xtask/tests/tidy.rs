@@ -26,6 +26,7 @@ const MAY_USE: [(&str, &[&str]); 5] = [
             "gix-object",
             "gix-odb",
             "gix-zlib",
+            "jiff",
             "pleach-domain",
             "pleach-formats",
             "rusqlite",

@@ -89,6 +89,11 @@ impl Reporter {
             BatchEvent::FellBack { reason, .. } => {
                 self.line(YELLOW, "one by one", reason);
             }
+            BatchEvent::Held { because } => self.line(YELLOW, "held", because),
+            BatchEvent::WentOn => self.line(PLAIN, "goes on", "nothing is in the way any more"),
+            BatchEvent::SlotsChanged { slots, because, .. } => {
+                self.line(YELLOW, "at once", &format!("{slots} by now: {because}"));
+            }
             BatchEvent::GaveUp { because } => self.line(RED, "giving up", because),
             BatchEvent::CancelRequested { .. } => {
                 self.line(YELLOW, "cancelling", "what runs is asked to stop");
@@ -158,7 +163,16 @@ impl Reporter {
             TaskEvent::Started { attempt, .. } => {
                 self.line(PLAIN, "started", &format!("{name} (attempt {attempt})"));
             }
-            TaskEvent::Waiting => self.line(YELLOW, "waiting", &format!("{name}: approve it")),
+            TaskEvent::Waiting { consent: None } => {
+                self.line(YELLOW, "waiting", &format!("{name}: approve it"));
+            }
+            TaskEvent::Waiting {
+                consent: Some(consent),
+            } => {
+                let files = consent.paths();
+                let text = format!("{name}: tasks before it changed {files}; approve that");
+                self.line(YELLOW, "waiting", &text);
+            }
             TaskEvent::StopRequested => self.line(YELLOW, "stopping", &name),
             TaskEvent::Woven { .. } => self.line(GREEN, "merged", &name),
             TaskEvent::Unchanged => self.line(GREEN, "no changes", &name),
@@ -168,6 +182,10 @@ impl Reporter {
                 self.line(RED, "conflicted", &text);
             }
             TaskEvent::Failed { error } => self.line(RED, "failed", &format!("{name}: {error}")),
+            TaskEvent::Overloaded { error, pause } => {
+                let text = format!("{name}: {error}; again in {}", seconds_of(*pause));
+                self.line(YELLOW, "overloaded", &text);
+            }
             TaskEvent::AttemptFailed { error, pause } => {
                 let text = format!("{name}: {error}; again in {}", seconds_of(*pause));
                 self.line(YELLOW, "failed", &text);
@@ -193,6 +211,7 @@ impl Reporter {
             TaskEvent::Built { .. }
             | TaskEvent::Approved
             | TaskEvent::Rested
+            | TaskEvent::Spent(_)
             | TaskEvent::Kept { .. }
             | TaskEvent::Published { .. } => {}
         }

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use pleach_domain::batch::{BatchStatus, Landed, Proof};
 use pleach_domain::task_state::Ending;
 use pleach_engine::run::{Summary, TaskReport};
+use pleach_engine::view::usd;
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -229,6 +230,8 @@ pub(crate) fn print_json(summary: &Summary) {
                 "outcome": task.ending.as_ref().map(Ending::outcome),
                 "seconds": task.time.map(|time| time.as_secs_f64()),
                 "attempts": task.attempts,
+                "tokens": Some(task.spent.tokens).filter(|tokens| *tokens > 0),
+                "cost": Some(usd(task.spent.micro_usd)).filter(|cost| *cost > 0.0),
                 "files": task.files,
                 "branch": task.branch,
             })

@@ -109,7 +109,7 @@ pub struct BatchTask {
     /// How often its agent was limited or overloaded, since a person last asked for it.
     pub limits: u32,
     /// How many attempts were no fault of its own.
-    pub excused_attempts: u32,
+    excused_attempts: u32,
     /// Whether its agent was limited in mid-work, and goes on in the same worktree.
     pub goes_on: bool,
     /// What its attempts took.
@@ -401,6 +401,11 @@ impl Batch {
 }
 
 impl BatchTask {
+    /// How many attempts began that count as one: those that a limit or an overload ended do not.
+    pub fn spent_attempts(&self) -> u32 {
+        self.attempts.saturating_sub(self.excused_attempts)
+    }
+
     fn new(design: &TaskDesign) -> Self {
         Self {
             design: design.clone(),

@@ -5,6 +5,7 @@
 pub mod batch;
 pub mod bisect;
 pub mod event;
+pub mod governor;
 pub mod graph;
 pub mod id;
 pub mod next;

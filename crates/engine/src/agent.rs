@@ -7,6 +7,7 @@ mod command;
 mod demo;
 mod environment;
 mod last_line;
+mod said;
 mod verdict;
 
 use std::ffi::OsString;
@@ -20,6 +21,7 @@ pub use command::CommandAgent;
 pub use demo::DemoAgent;
 pub(crate) use environment::environment;
 pub(crate) use last_line::{last_line, tail};
+pub use said::Said;
 pub use verdict::{Exit, TAIL, Verdict};
 
 /// A program that works on a task.
@@ -42,6 +44,11 @@ pub trait Agent: Debug + Send + Sync {
         identity: &Identity,
         said: &[(&str, OsString)],
     ) -> Vec<(OsString, OsString)>;
+
+    /// Takes in a line that it printed.
+    fn hear(&self, line: &[u8], said: &mut Said) {
+        said.hear_command(line);
+    }
 
     /// What its end means, given the last of its output, up to [`TAIL`] bytes.
     fn verdict(&self, exit: Exit, tail: &[u8]) -> Verdict;

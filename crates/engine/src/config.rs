@@ -15,6 +15,7 @@ pub use error::{ConfigError, Origin};
 pub use fields::duration;
 
 use pleach_domain::batch::{Landing, OnConflict};
+use pleach_domain::governor::first_guess;
 use serde::{Deserialize, Serialize};
 
 use crate::forge::ForgeKind;
@@ -177,11 +178,9 @@ pub enum MaxParallel {
 impl MaxParallel {
     /// How many to begin with, for so many tasks.
     pub fn first_guess(self, tasks: usize) -> usize {
-        match (self, tasks) {
-            (Self::AtMost(number), _) => number,
-            (Self::Auto, ..10) => 3,
-            (Self::Auto, 10..=30) => 4,
-            (Self::Auto, _) => 5,
+        match self {
+            Self::AtMost(number) => number,
+            Self::Auto => first_guess(tasks),
         }
     }
 }

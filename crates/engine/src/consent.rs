@@ -2,6 +2,8 @@
 //!
 //! Knows names and hashes; who consents, and how, is asked elsewhere.
 
+use pleach_domain::task_state::Steering;
+
 use crate::git::{BlobId, CommitId, GitError, Store};
 
 const FOLDERS: [&str; 7] = [
@@ -43,6 +45,21 @@ impl SteeringFiles {
     /// The paths.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|(path, _)| path.as_str())
+    }
+
+    /// What is new, different or gone in another commit, as it is there.
+    pub(crate) fn steering_in(&self, other: &Self) -> Vec<Steering> {
+        let changed = self.changed_in(other);
+        let there = |path: &String| {
+            let mut files = other.files.iter();
+            let blob = files.find(|(known, _)| known == path);
+            blob.map(|(_, blob)| blob.to_string())
+        };
+        let changed = changed.into_iter().map(|path| Steering {
+            blob: there(&path),
+            path,
+        });
+        changed.collect()
     }
 
     /// The paths that are new, different or gone in another commit.

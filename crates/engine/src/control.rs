@@ -97,14 +97,21 @@ impl Control<'_> {
     /// Lets the task that waits start, and says so.
     pub fn approve(&self) -> Result<String, ControlError> {
         let stored = self.load()?;
-        let waiting = stored.batch.tasks.iter();
-        let mut waiting = waiting.filter(|task| task.state == TaskState::Waiting);
-        let next = waiting.next().map(|task| task.design.id.clone());
+        let mut waiting = stored.batch.tasks.iter();
+        let next = waiting.find_map(|task| match &task.state {
+            TaskState::Waiting { consent } => Some((task.design.id.clone(), consent.clone())),
+            _ => None,
+        });
         if !stored.batch.status.is_over()
             && let Said::Done = self.ask(&Request::Approve)?
         {
             return Ok(match next {
-                Some(task) => format!("task {task} of batch {} is approved", self.batch),
+                Some((task, None)) => format!("task {task} of batch {} is approved", self.batch),
+                Some((task, Some(consent))) => format!(
+                    "task {task} of batch {} may start: you consented to {} as changed by tasks before it",
+                    self.batch,
+                    consent.paths()
+                ),
                 None => format!("the next task of batch {} is approved", self.batch),
             });
         }

@@ -4,6 +4,7 @@
 
 mod derive;
 mod error;
+mod pauses;
 mod read;
 mod schema;
 
@@ -16,6 +17,7 @@ use pleach_domain::id::TaskId;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 pub use error::DatabaseError;
+pub use pauses::AgentPause;
 pub use read::{Among, BatchFilter, BatchRow, LoadedBatch, NotedProcess, Whose};
 
 use crate::state_folder::StateFolder;

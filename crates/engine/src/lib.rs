@@ -14,6 +14,7 @@ pub mod gc;
 pub mod git;
 pub mod kept;
 pub mod landing;
+pub mod machine;
 pub mod outlook;
 pub mod ownership;
 pub mod patch;

@@ -9,8 +9,10 @@ mod attempt;
 mod clock;
 mod continuing;
 mod finish;
+mod governing;
 mod judge;
 mod lander;
+mod listening;
 mod marks;
 mod paths;
 mod patience;
@@ -46,12 +48,14 @@ use self::attempt::{Finished, Launched, Workshop};
 use self::clock::Clock;
 use self::marks::Marks;
 use self::run_loop::Loop;
+use crate::agent::Said;
 use crate::consent::SteeringFiles;
 use crate::database::{
     Among, BatchFilter, Database, DatabaseError, LoadedBatch, NewBatch, StoredEvent,
 };
 use crate::git::{CommitId, Git, GitError, Store, StoreError};
 use crate::landing::errand::Ended;
+use crate::machine::Machine;
 use crate::ownership::{BatchLock, Door, OwnershipError, Reply, Request};
 use crate::process::ProcessError;
 use crate::slots::Slots;
@@ -178,6 +182,12 @@ enum Opening {
 enum Heard {
     Launched(Box<Launched>),
     Finished(Box<Finished>, Sender<attempt::Disposal>),
+    /// What an agent says while it works.
+    Said {
+        task: TaskId,
+        attempt: u32,
+        said: Said,
+    },
     Cleared {
         task: TaskId,
         notes: Vec<String>,
@@ -435,6 +445,7 @@ impl Prepared {
             timers: timers::Timers::default(),
             answers: answers::Answers::default(),
             waits_for_slots: false,
+            machine: Machine::new(),
             sender: self.controls.inbox,
             told,
         };

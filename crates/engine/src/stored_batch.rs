@@ -199,7 +199,8 @@ fn note_attempt(
             attempts.insert((task.clone(), number), facts);
         }
         // These are not about what the attempt left.
-        TaskEvent::Waiting
+        TaskEvent::Waiting { .. }
+        | TaskEvent::Spent(_)
         | TaskEvent::Approved
         | TaskEvent::Rested
         | TaskEvent::Retried

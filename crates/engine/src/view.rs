@@ -11,12 +11,12 @@ mod wire;
 use pleach_domain::batch::{BadEvent, Design};
 use serde::Deserialize;
 
-pub use moment::rfc3339;
+pub use moment::{clock_time, rfc3339};
 pub use shape::{
     BatchView, ConflictView, ProgressView, SettingsView, StageView, TaskStatusWord, TaskView,
 };
 pub use validation::{RunView, ValidationView, Verdict};
-pub use wire::{wire, wire_in};
+pub use wire::{usd, wire, wire_in};
 
 use crate::database::{self, Database, DatabaseError, LoadedBatch};
 use crate::ownership::{OwnershipError, is_owned};

@@ -34,6 +34,13 @@ pub enum Verdict {
         /// Why.
         error: String,
     },
+    /// What it talks to is overloaded, which is no failure of the task either.
+    Overloaded {
+        /// When to try again, if it says so.
+        retry_after: Option<Duration>,
+        /// Why.
+        error: String,
+    },
     /// It may not work at the moment, which is no failure of the task.
     Limited {
         /// When to try again, if it says so.
@@ -43,6 +50,8 @@ pub enum Verdict {
     },
 }
 
+/// A service is not available.
+const EX_UNAVAILABLE: i32 = 69;
 /// Try again later.
 const EX_TEMPFAIL: i32 = 75;
 /// Not permitted.
@@ -73,6 +82,10 @@ impl Verdict {
         let said = |meaning: &str| error(format!("the agent exited with {code}{meaning}"));
         match code {
             0 => Self::Succeeded,
+            EX_UNAVAILABLE => Self::Overloaded {
+                retry_after: line.as_deref().and_then(retry_after),
+                error: said(" (a service is overloaded)"),
+            },
             EX_TEMPFAIL => Self::Limited {
                 retry_after: line.as_deref().and_then(retry_after),
                 error: said(" (try again later)"),
@@ -94,11 +107,18 @@ impl Verdict {
     }
 }
 
-/// Reads the time out of a line that says `retry after 90s`.
+/// Reads the time out of a line that says `retry after 90s` or `retry at 2026-01-31T14:05:00Z`.
 fn retry_after(line: &str) -> Option<Duration> {
     let line = line.to_ascii_lowercase();
-    let (_, after) = line.rsplit_once("retry after ")?;
-    duration(after.split_whitespace().next()?)
+    let word = |(_, rest): (&str, &'_ str)| rest.split_whitespace().next().map(str::to_owned);
+    if let Some(after) = line.rsplit_once("retry after ").and_then(word) {
+        return duration(&after);
+    }
+    let at = line.rsplit_once("retry at ").and_then(word)?;
+    let at: jiff::Timestamp = at.to_ascii_uppercase().parse().ok()?;
+    let pause = at.duration_since(jiff::Timestamp::now());
+    // A time that has passed is now.
+    Some(Duration::try_from(pause).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -112,6 +132,9 @@ mod tests {
             Verdict::Failed { error } => format!("failed: {error}"),
             Verdict::Hopeless { error } => format!("hopeless: {error}"),
             Verdict::Limited { retry_after, error } => format!("limited {retry_after:?}: {error}"),
+            Verdict::Overloaded { retry_after, error } => {
+                format!("overloaded {retry_after:?}: {error}")
+            }
         };
         assert_eq!(shown, expected);
     }
@@ -148,6 +171,21 @@ mod tests {
         limited("too much", "None");
         limited("Usage limit; Retry after 90s please", "Some(90s)");
         limited("retry after 90s retry after soon", "None");
+        limited("retry at 2001-01-31T14:05:00Z", "Some(0ns)");
+        limited("retry at noon", "None");
+        check(
+            Exit::Code(69),
+            "529, retry after 2s",
+            "overloaded Some(2s): the agent exited with 69 (a service is overloaded): 529, retry after 2s",
+        );
+        let in_an_hour = jiff::Timestamp::now() + Duration::from_hours(1);
+        let line = format!("come back, retry at {in_an_hour} or later");
+        let verdict = Verdict::of_command(Exit::Code(75), line.as_bytes());
+        let Verdict::Limited { retry_after, .. } = verdict else {
+            panic!("{verdict:?}");
+        };
+        let seconds = retry_after.unwrap().as_secs();
+        assert!((3_500..=3_600).contains(&seconds), "{seconds}");
     }
 
     #[test]

@@ -228,7 +228,7 @@ impl Database {
     }
 
     /// Everything that is read in one go belongs to one moment.
-    fn read<T>(
+    pub(super) fn read<T>(
         &self,
         doing: &'static str,
         work: impl FnOnce(&Connection) -> Result<T, Stop>,

@@ -72,6 +72,13 @@ pub(super) const STEPS: &[&str] = &[
         PRIMARY KEY (tree, judge)
     ) STRICT, WITHOUT ROWID;
 ",
+    "
+    CREATE TABLE agent_pause (
+        agent TEXT PRIMARY KEY,
+        until INTEGER NOT NULL,
+        because TEXT NOT NULL
+    ) STRICT;
+",
 ];
 
 /// Brings the database to the version of `steps`, with a copy first if there is anything to lose.

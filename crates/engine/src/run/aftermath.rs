@@ -29,7 +29,7 @@ impl Loop<'_> {
         }
     }
 
-    fn dispose_of_tree(&mut self, task: usize, disposal: Disposal) {
+    pub(super) fn dispose_of_tree(&mut self, task: usize, disposal: Disposal) {
         if let Some(line) = self.disposals.remove(&task) {
             // Told once the event is stored; an attempt that hears nothing keeps its worktree.
             self.clearing.insert(task);
@@ -67,6 +67,8 @@ impl Loop<'_> {
             TaskState::Built { .. } | TaskState::Running { .. } | TaskState::Stopping { .. } => {
                 None
             }
+            // Its agent goes on there.
+            TaskState::Queued | TaskState::Limited { .. } if self.batch.tasks[task].goes_on => None,
             TaskState::Ended(Ending::Merged { .. } | Ending::NoChanges) => {
                 self.batch.is_done(task).then_some(Disposal::Remove)
             }

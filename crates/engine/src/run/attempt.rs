@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use pleach_domain::batch::AttemptEnding;
+use pleach_domain::batch::{AttemptEnding, Spent};
 use pleach_domain::id::TaskId;
 
 use super::Heard;
 use super::judge::{self, Judged};
+use super::listening::listen_while;
 use super::record::BatchRecord;
-use crate::agent::Agent;
+use crate::agent::{Agent, Said};
 use crate::capture::Kept;
 use crate::causes::with_causes;
 use crate::database::Whose;
@@ -71,6 +72,8 @@ pub(super) struct Attempt {
 pub(super) enum From {
     /// Where everything begins.
     Scratch,
+    /// Where its agent was when it was limited.
+    Limited,
     /// Where the agent has ended under another engine.
     Result(Record),
 }
@@ -82,6 +85,8 @@ pub(super) struct Finished {
     pub(super) ending: AttemptEnding,
     /// The last state of the worktree, where it was not taken as the task's work.
     pub(super) kept: Option<CommitId>,
+    /// What the agent took, as it says.
+    pub(super) spent: Option<Spent>,
     pub(super) notes: Vec<String>,
 }
 
@@ -92,6 +97,7 @@ impl Finished {
             task,
             ending: AttemptEnding::Failed(format!("the attempt could not begin: {error}")),
             kept: None,
+            spent: None,
             notes: Vec::new(),
         }
     }
@@ -117,13 +123,14 @@ type Tree = (Worktree, Option<Kept>);
 impl Workshop {
     /// Carries an attempt out, tells the loop, and does with the worktree what that says.
     pub(super) fn attend(&self, attempt: &Attempt, line: &Line) {
-        if matches!(attempt.from, From::Scratch) {
+        if !matches!(attempt.from, From::Result(_)) {
             reached(Step::TaskStarted);
         }
         let mut finished = Finished {
             task: attempt.task.clone(),
             ending: AttemptEnding::Failed("Pleach has a bug: the attempt broke off".to_owned()),
             kept: None,
+            spent: None,
             notes: Vec::new(),
         };
         // A bug in doing so is a failure of this task only.
@@ -218,9 +225,15 @@ impl Workshop {
             basis: attempt.basis.clone(),
         };
         let explained = |error| with_causes(&error);
-        if matches!(attempt.from, From::Result(_)) {
-            let found = Worktree::existing(&self.store, &spec).map_err(explained)?;
-            return found.ok_or_else(|| "its folder is gone".to_owned());
+        let goes_on = !matches!(attempt.from, From::Scratch);
+        let found = goes_on.then(|| Worktree::existing(&self.store, &spec));
+        match (
+            found.transpose().map_err(explained)?.flatten(),
+            &attempt.from,
+        ) {
+            (Some(found), _) => return Ok(found),
+            (None, From::Result(_)) => return Err("its folder is gone".to_owned()),
+            (None, From::Scratch | From::Limited) => {}
         }
         if attempt.path.symlink_metadata().is_ok() {
             // One of an earlier attempt, which stayed for somebody to look at.
@@ -243,8 +256,11 @@ impl Workshop {
         finished: &mut Finished,
     ) -> Judged {
         let ran = match &attempt.from {
-            From::Result(record) => Ok(record.clone()),
-            From::Scratch => self.run_afresh(attempt, worktree, line, finished),
+            From::Result(record) => {
+                finished.spent = self.spent_by(&attempt.segment, attempt.number);
+                Ok(record.clone())
+            }
+            From::Scratch | From::Limited => self.run_afresh(attempt, worktree, line, finished),
         };
         reached(Step::AgentEnded);
         let record = match ran {
@@ -270,15 +286,18 @@ impl Workshop {
         let prompt_file = folder.join("prompt.md");
         write_private(&prompt_file, &attempt.prompt)
             .map_err(NotRun::broke("its prompt could not be written"))?;
-        let copied = self.included.copy_into(&self.store, worktree);
-        let notes = copied.map_err(NotRun::broke("its ignored files could not be copied"))?;
-        finished.notes.extend(notes.iter().map(ToString::to_string));
+        let is_new = !matches!(attempt.from, From::Limited);
+        if is_new {
+            let copied = self.included.copy_into(&self.store, worktree);
+            let notes = copied.map_err(NotRun::broke("its ignored files could not be copied"))?;
+            finished.notes.extend(notes.iter().map(ToString::to_string));
+        }
         // Held until everything that could listen there has ended.
         let ports = PortLease::take(&self.state).map_err(NotRun::broke("it got no ports"))?;
         let said = self.said(attempt, worktree, &ports);
         let whose = Whose::Attempt(attempt.task.clone(), attempt.number);
         let env = self.agent.environment(self.store.identity(), &said);
-        if let Some(setup) = &self.record.setup {
+        if let Some(setup) = self.record.setup.as_ref().filter(|_| is_new) {
             let argv = ["/bin/sh", "-c", setup].map(OsString::from).to_vec();
             let spec = self.spec(argv, worktree, env.clone(), &folder, "setup");
             let record = self.run_wrapped(&whose, &spec, line)?;
@@ -288,7 +307,19 @@ impl Workshop {
         let argv = self.agent.argv(&prompt_file);
         let mut spec = self.spec(argv, worktree, env, &folder, "agent");
         spec.stdin_file = Some(prompt_file);
-        self.run_wrapped(&whose, &spec, line)
+        let tell = |said: &Said| {
+            let heard = Heard::Said {
+                task: attempt.task.clone(),
+                attempt: attempt.number,
+                said: said.clone(),
+            };
+            // Nobody listens only when the loop failed.
+            let _ = line.loop_.send(heard);
+        };
+        let run = || self.run_wrapped(&whose, &spec, line);
+        let (ran, said) = listen_while(&*self.agent, &spec.log, tell, run);
+        finished.spent = Some(said.spent).filter(|spent| *spent != Spent::default());
+        ran
     }
 
     fn said(
@@ -302,6 +333,9 @@ impl Workshop {
             ("PLEACH_BATCH", self.number.to_string().into()),
             ("PLEACH_ATTEMPT", attempt.number.to_string().into()),
         ];
+        if matches!(attempt.from, From::Limited) {
+            said.push(("PLEACH_CONTINUES", "1".into()));
+        }
         said.extend(said_in(worktree, ports));
         said
     }

@@ -50,7 +50,7 @@ impl Clock {
                 clock.last = stored.at;
                 match event {
                     TaskEvent::Started { .. } => clock.began = Some(stored.at),
-                    TaskEvent::Kept { .. } | TaskEvent::StopRequested => {}
+                    TaskEvent::Kept { .. } | TaskEvent::StopRequested | TaskEvent::Spent(_) => {}
                     _ => {
                         if let Some(began) = clock.began.take() {
                             clock.worked += stored.at.saturating_sub(began);

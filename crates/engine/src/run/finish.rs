@@ -169,7 +169,8 @@ impl Loop<'_> {
             title: record.title.clone(),
             ending: task.state.ending().cloned(),
             time: self.clock.work_on(&record.id),
-            attempts: task.attempts,
+            attempts: task.spent_attempts(),
+            spent: task.spent,
             files: task.files.clone(),
             branch: task.published.as_ref().map(|(branch, _)| branch.clone()),
         });

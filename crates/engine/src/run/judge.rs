@@ -30,10 +30,16 @@ pub(super) fn verdict(agent: &dyn Agent, ending: &Ending, log: &Path, stall: Dur
         Verdict::Failed { error } => AttemptEnding::Failed(error),
         Verdict::Hopeless { error } => AttemptEnding::Hopeless(error),
         Verdict::Limited { retry_after, error } => {
-            let pause = retry_after.map(|pause| u64::try_from(pause.as_millis()));
-            AttemptEnding::Limited(error, pause.and_then(Result::ok))
+            AttemptEnding::Limited(error, retry_after.map(milliseconds))
+        }
+        Verdict::Overloaded { retry_after, error } => {
+            AttemptEnding::Overloaded(error, retry_after.map(milliseconds))
         }
     })
+}
+
+fn milliseconds(pause: Duration) -> u64 {
+    u64::try_from(pause.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn without_exit(ending: &Ending, stall: Duration) -> AttemptEnding {

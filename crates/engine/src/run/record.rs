@@ -61,6 +61,12 @@ pub(crate) struct BatchRecord {
     pub(crate) target: Option<String>,
     /// How many agents run over all batches of this user.
     pub(crate) parallel_limit: usize,
+    /// Whether the number of slots follows the machine.
+    #[serde(default)]
+    pub(crate) auto_slots: bool,
+    /// With less free space than this, in bytes, nothing new starts.
+    #[serde(default)]
+    pub(crate) min_free_disk: u64,
 }
 
 impl BatchRecord {

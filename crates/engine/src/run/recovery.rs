@@ -27,6 +27,7 @@ impl Loop<'_> {
         self.take_in(Event::Batch(BatchEvent::Resumed));
         self.flush()?;
         reached(Step::ResumptionStored);
+        self.forget_hold();
         self.end_what_runs()?;
         reached(Step::LeftoversEnded);
         crate::worktree::sweep(&self.workshop.store)
@@ -45,7 +46,7 @@ impl Loop<'_> {
                     let rested = crate::database::now().saturating_sub(since);
                     self.timers.pause(&id, pause.saturating_sub(rested));
                 }
-                TaskState::Queued | TaskState::Waiting => {}
+                TaskState::Queued | TaskState::Waiting { .. } => {}
                 TaskState::Built { .. } => self.watch_over_built(task)?,
                 TaskState::Ended(_) => {
                     self.mark_again(task);
@@ -202,11 +203,14 @@ impl Loop<'_> {
     }
 
     fn interrupted(&mut self, task: usize, kept: Option<CommitId>) -> Result<(), RunError> {
+        let attempt = self.batch.tasks[task].attempts;
         let task = self.id(task);
+        let spent = self.workshop.spent_by(&ref_segment(task.as_str()), attempt);
         self.decide(Message::AttemptEnded {
             task,
             ending: AttemptEnding::Interrupted,
             kept: kept.map(|commit| Commit(commit.to_string())),
+            spent,
             chance: Chance(0),
         });
         self.flush()?;

@@ -17,7 +17,7 @@ use pleach_formats::Document;
 use super::record::{BatchRecord, PlanMark, TaskRecord, Text};
 use super::{Controls, Opening, Prepared, RunError, paths};
 use crate::agent::Chosen;
-use crate::config::OnInvalid;
+use crate::config::{MaxParallel, OnInvalid};
 use crate::consent::SteeringFiles;
 use crate::database::Database;
 use crate::git::{Git, Logins, Store};
@@ -165,6 +165,8 @@ fn record(request: &RunRequest, plan: PathBuf, base: String) -> BatchRecord {
         forge: settings.forge,
         target: None,
         parallel_limit: settings.parallel_limit,
+        auto_slots: settings.max_parallel == MaxParallel::Auto,
+        min_free_disk: settings.min_free_disk,
     }
 }
 
@@ -197,6 +199,8 @@ fn batch_settings(request: &RunRequest) -> BatchSettings {
         landing: settings.land,
         retries: settings.retries,
         retry_pause: u64::try_from(settings.retry_pause.as_millis()).unwrap_or(u64::MAX),
+        budget: settings.budget,
+        task_budget: settings.task_budget,
     }
 }
 

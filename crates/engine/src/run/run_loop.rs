@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
-use pleach_domain::batch::{Batch, Chance, Message};
+use pleach_domain::batch::{Batch, Chance, Message, Spent};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_domain::schedule::{Action, schedule};
@@ -15,6 +15,7 @@ use pleach_domain::task_state::Commit;
 use super::answers::Answers;
 use super::attempt::{Attempt, Disposal, Finished, From, Launched, Line, Workshop};
 use super::clock::Clock;
+use super::governing::FIRST_ADVICE;
 use super::lander::Lander;
 use super::marks::Marks;
 use super::probe::{Probe, ProbeEnded};
@@ -24,6 +25,7 @@ use super::{Heard, RunError, Told};
 use crate::consent::SteeringFiles;
 use crate::database::{Database, NotedProcess};
 use crate::git::{CommitId, ref_segment};
+use crate::machine::Machine;
 use crate::ownership::Reply;
 use crate::process::Cancel;
 use crate::slots::{SlotGuard, Slots};
@@ -58,13 +60,16 @@ pub(super) struct Loop<'r> {
     pub(super) answers: Answers,
     /// Whether it was told that all slots are taken.
     pub(super) waits_for_slots: bool,
+    pub(super) machine: Machine,
     pub(super) sender: Sender<Heard>,
     pub(super) told: &'r mut dyn FnMut(Told<'_>),
 }
 
 /// What is held while an agent is at a task.
 pub(super) struct AtWork {
-    cancel: Cancel,
+    pub(super) cancel: Cancel,
+    /// What the agent took so far, as it says.
+    pub(super) spent: Spent,
     #[expect(dead_code, reason = "holding it is its use")]
     slot: Option<SlotGuard>,
 }
@@ -74,6 +79,8 @@ pub(super) enum Effect {
     Attend(Box<Attempt>, Line),
     Judge(Box<Probe>, Line),
     Dispose(usize, Sender<Disposal>, Disposal),
+    /// An agent may not work until then, for this reason.
+    PauseAgent(u64, String),
     /// What a person made of a conflict is taken; the places where it came about may go.
     TidyUp(usize),
     Answer(Reply, crate::ownership::Answer),
@@ -82,6 +89,9 @@ pub(super) enum Effect {
 impl Loop<'_> {
     /// Runs until the batch is over.
     pub(super) fn run_to_the_end(&mut self, inbox: &Receiver<Heard>) -> Result<(), RunError> {
+        if self.workshop.record.auto_slots {
+            self.timers.look_at_machine(FIRST_ADVICE);
+        }
         loop {
             self.do_what_can_be_done(inbox)?;
             if self.batch.status.is_over() {
@@ -107,6 +117,7 @@ impl Loop<'_> {
         for task in self.timers.over() {
             self.decide(Message::Rested(task));
         }
+        self.govern()?;
         if has_ended {
             reached(Step::EndingHeard);
         }
@@ -135,6 +146,11 @@ impl Loop<'_> {
             Heard::Pushed { branch, stored } => self.take_in_pushed(branch, &stored)?,
             Heard::LandingEnded(ended) => self.take_in_landing(*ended)?,
             Heard::Noted(note) => (self.told)(Told::Note(note)),
+            Heard::Said {
+                task,
+                attempt,
+                said,
+            } => self.take_in_said(&task, attempt, said),
             Heard::Launched(launched) => self.note_process(*launched)?,
             Heard::Finished(finished, disposal) => self.take_in_finished(*finished, disposal),
             Heard::Cleared { task, notes } => {
@@ -158,6 +174,7 @@ impl Loop<'_> {
             task: finished.task,
             ending: finished.ending,
             kept: finished.kept.map(|commit| Commit(commit.to_string())),
+            spent: finished.spent,
             chance: chance(),
         });
     }
@@ -226,8 +243,16 @@ impl Loop<'_> {
                 let begun = self.workshop.record.tasks[position].begun();
                 self.marks.set(begun);
             }
-            TaskEvent::AttemptFailed { pause, .. } | TaskEvent::Limited { pause, .. } => {
+            TaskEvent::AttemptFailed { pause, .. } | TaskEvent::Overloaded { pause, .. } => {
                 self.timers.pause(task, *pause);
+            }
+            TaskEvent::Limited { pause, error } => {
+                self.timers.pause(task, *pause);
+                // Over by the time that the task has rested.
+                let until = crate::database::now()
+                    .saturating_add(*pause)
+                    .saturating_sub(5);
+                self.outbox.push(Effect::PauseAgent(until, error.clone()));
             }
             TaskEvent::Resolved { .. } => self.outbox.push(Effect::TidyUp(position)),
             _ => {}
@@ -256,6 +281,7 @@ impl Loop<'_> {
         match effect {
             Effect::Answer(reply, answer) => reply.send(answer),
             Effect::TidyUp(position) => self.tidy_up(position),
+            Effect::PauseAgent(until, because) => self.note_pause(until, &because),
             Effect::Dispose(position, line, disposal) => {
                 if line.send(disposal).is_err() {
                     // An attempt that broke off says no more.
@@ -319,7 +345,7 @@ impl Loop<'_> {
                 let task = self.id(task);
                 self.take_in(Event::Task {
                     task,
-                    event: TaskEvent::Waiting,
+                    event: TaskEvent::Waiting { consent: None },
                 });
                 true
             }
@@ -350,25 +376,23 @@ impl Loop<'_> {
     }
 
     fn start(&mut self, task: usize) -> Result<bool, RunError> {
-        if self.clearing.contains(&task) {
+        if self.is_held_back(task) {
             return Ok(false);
+        }
+        if !self.may_start()? {
+            return Ok(true);
         }
         let Some(slot) = self.slots.try_take().map_err(RunError::io("take a slot"))? else {
             self.wait_for_slots();
             return Ok(false);
         };
         self.waits_for_slots = false;
-        let basis = match self.basis(task) {
-            Ok(Ok(basis)) => basis,
-            Ok(Err(because)) => {
-                let id = self.id(task);
-                return Ok(self.decide(Message::CannotStart(id, because)));
-            }
-            Err(error) => {
-                let because = format!("its basis could not be made: {error}");
-                let id = self.id(task);
-                return Ok(self.decide(Message::CannotStart(id, because)));
-            }
+        let (basis, from) = match self.goes_on_from(task) {
+            Some(basis) => (basis, From::Limited),
+            None => match self.basis_or_why_not(task) {
+                Ok(basis) => (basis, From::Scratch),
+                Err(message) => return Ok(self.decide(*message)),
+            },
         };
         let attempt = self.batch.tasks[task].attempts + 1;
         let event = TaskEvent::Started {
@@ -377,7 +401,7 @@ impl Loop<'_> {
         };
         let id = self.id(task);
         self.take_in(Event::Task { task: id, event });
-        self.send_out(task, attempt, basis, From::Scratch, Some(slot))?;
+        self.send_out(task, attempt, basis, from, Some(slot))?;
         Ok(true)
     }
 
@@ -418,7 +442,13 @@ impl Loop<'_> {
             loop_: self.sender.clone(),
             cancel: cancel.clone(),
         };
-        self.at_work.insert(task, AtWork { cancel, slot });
+        let spent = Spent::default();
+        let at_work = AtWork {
+            cancel,
+            spent,
+            slot,
+        };
+        self.at_work.insert(task, at_work);
         self.outbox.push(Effect::Attend(Box::new(attempt), line));
         Ok(())
     }

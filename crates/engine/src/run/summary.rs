@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pleach_domain::batch::{BatchStatus, Landed, Proof};
+use pleach_domain::batch::{BatchStatus, Landed, Proof, Spent};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Ending;
 
@@ -61,6 +61,8 @@ pub struct TaskReport {
     pub time: Option<Duration>,
     /// How many attempts there were.
     pub attempts: u32,
+    /// What they took, as far as the agent tells.
+    pub spent: Spent,
     /// The files it changed.
     pub files: Vec<String>,
     /// The branch in the user's repository that holds its work, if it was left out.

@@ -14,6 +14,8 @@ const SLOT_PAUSE: Duration = Duration::from_millis(200);
 pub(super) struct Timers {
     pauses: Vec<(Instant, TaskId)>,
     slots: Option<Instant>,
+    obstacle: Option<Instant>,
+    machine: Option<Instant>,
 }
 
 impl Timers {
@@ -31,10 +33,33 @@ impl Timers {
         self.slots = Some(Instant::now() + SLOT_PAUSE);
     }
 
+    /// Something is in the way of starting; it is worth another look then.
+    pub(super) fn look_at_obstacle(&mut self, pause: Duration) {
+        self.obstacle = Some(Instant::now() + pause);
+    }
+
+    /// How busy the machine is may matter then.
+    pub(super) fn look_at_machine(&mut self, pause: Duration) {
+        self.machine = Some(Instant::now() + pause);
+    }
+
+    pub(super) fn is_time_for_obstacle(&mut self) -> bool {
+        is_due(&mut self.obstacle)
+    }
+
+    pub(super) fn is_time_for_advice(&mut self) -> bool {
+        is_due(&mut self.machine)
+    }
+
     /// How long the loop may sleep, if there is a limit.
     pub(super) fn next(&self) -> Option<Duration> {
         let pauses = self.pauses.iter().map(|(end, _)| *end);
-        let next = pauses.chain(self.slots).min()?;
+        let looks = self
+            .slots
+            .into_iter()
+            .chain(self.obstacle)
+            .chain(self.machine);
+        let next = pauses.chain(looks).min()?;
         Some(next.saturating_duration_since(Instant::now()))
     }
 
@@ -49,4 +74,13 @@ impl Timers {
         let over: Vec<(Instant, TaskId)> = over;
         over.into_iter().map(|(_, task)| task).collect()
     }
+}
+
+/// Whether a time has come; if so, it is none any more.
+fn is_due(time: &mut Option<Instant>) -> bool {
+    let due = time.is_some_and(|time| time <= Instant::now());
+    if due {
+        *time = None;
+    }
+    due
 }

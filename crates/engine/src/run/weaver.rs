@@ -4,7 +4,7 @@
 
 use pleach_domain::batch::{Message, WeaveEnding};
 use pleach_domain::id::TaskId;
-use pleach_domain::task_state::{Commit, Ending, TaskState};
+use pleach_domain::task_state::{Commit, Consent, Ending, TaskState};
 
 use super::RunError;
 use super::run_loop::{Loop, batch_branch};
@@ -14,9 +14,32 @@ use crate::git::CommitId;
 use crate::step::{Step, reached};
 use crate::weave::{Folded, Loom, Outcome, Strand, Strategy, fold, foresee, weave};
 
+/// Where a task starts.
+enum Basis {
+    /// There.
+    At(CommitId),
+    /// Nowhere: what it waited for does not merge.
+    Conflict(String),
+    /// Not before a person has consented to what other tasks changed.
+    Unapproved(Consent),
+}
+
 impl Loop<'_> {
-    /// The commit that a task starts from, or why it cannot start there.
-    pub(super) fn basis(&self, task: usize) -> Result<Result<CommitId, String>, RunError> {
+    /// The commit that a task starts from, or what is to be said of it instead.
+    pub(super) fn basis_or_why_not(&self, task: usize) -> Result<CommitId, Box<Message>> {
+        match self.basis(task) {
+            Ok(Basis::At(basis)) => Ok(basis),
+            Ok(Basis::Conflict(because)) => Err(Message::CannotStart(self.id(task), because)),
+            Ok(Basis::Unapproved(consent)) => Err(Message::NeedsConsent(self.id(task), consent)),
+            Err(error) => {
+                let because = format!("its basis could not be made: {error}");
+                Err(Message::CannotStart(self.id(task), because))
+            }
+        }
+        .map_err(Box::new)
+    }
+
+    fn basis(&self, task: usize) -> Result<Basis, RunError> {
         let needed = self.batch.basis_of(task);
         // Everything that is woven is one commit already.
         let basis = if needed.len() == self.batch.woven.len() {
@@ -30,22 +53,22 @@ impl Loop<'_> {
                 Folded::Basis(basis) => basis,
                 Folded::Conflict { files, .. } => {
                     let files = files.join(", ");
-                    return Ok(Err(format!("what it waited for conflicts in {files}")));
+                    let because = format!("what it waited for conflicts in {files}");
+                    return Ok(Basis::Conflict(because));
                 }
             }
         };
         if basis == self.base {
-            return Ok(Ok(basis));
+            return Ok(Basis::At(basis));
         }
         let there = SteeringFiles::at(&self.workshop.store, &basis)?;
-        let changed = self.steering.changed_in(&there);
-        Ok(if changed.is_empty() {
-            Ok(basis)
+        let known = &self.batch.consented;
+        let mut files = self.steering.steering_in(&there);
+        files.retain(|file| !known.contains(file));
+        Ok(if files.is_empty() {
+            Basis::At(basis)
         } else {
-            Err(format!(
-                "what it waited for changed {}, which needs your consent: land that first, then run this task",
-                changed.join(", ")
-            ))
+            Basis::Unapproved(Consent { files })
         })
     }
 

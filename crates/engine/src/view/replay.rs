@@ -80,7 +80,9 @@ impl History {
                 task.at_work_since = Some(at);
                 task.last_error = None;
             }
-            TaskEvent::AttemptFailed { error, .. } | TaskEvent::Limited { error, .. } => {
+            TaskEvent::AttemptFailed { error, .. }
+            | TaskEvent::Overloaded { error, .. }
+            | TaskEvent::Limited { error, .. } => {
                 task.last_error = Some(error.clone());
             }
             TaskEvent::Requeued { because } => task.last_error = Some(because.clone()),

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::replay::{History, StageHistory, TaskHistory};
 use super::validation::ValidationView;
-use super::wire::worktree_id;
+use super::wire::{usd, worktree_id};
 use super::{Owner, Surroundings, rfc3339};
 use crate::database::LoadedBatch;
 use crate::git::ref_segment;
@@ -29,6 +29,8 @@ pub struct BatchView {
     pub status: &'static str,
     /// Why it failed, or what it is stopping for.
     pub error: Option<String>,
+    /// Why nothing new starts for now.
+    pub held: Option<String>,
     /// Whether it is not over and nobody is at it.
     pub interrupted: bool,
     pub tasks: Vec<TaskView>,
@@ -77,7 +79,12 @@ pub struct TaskView {
     pub session_id: Option<String>,
     pub error: Option<String>,
     pub attempts: u32,
+    /// In dollars, as far as its agent tells.
     pub cost: Option<f64>,
+    /// Both ways, as far as its agent tells.
+    pub tokens: Option<u64>,
+    /// The files that a person must consent to before it starts.
+    pub consent: Vec<String>,
     pub files: Vec<String>,
     pub started_at: Option<String>,
     pub completed_at: Option<String>,
@@ -109,6 +116,8 @@ pub enum TaskStatusWord {
 )]
 pub struct SettingsView {
     pub max_concurrent: usize,
+    /// How many may run at once by now.
+    pub concurrent_now: usize,
     pub auto_approve: bool,
     pub stop_on_failure: bool,
     pub conflict_behavior: &'static str,
@@ -196,6 +205,7 @@ pub(super) fn draw(
         },
         status: batch.status.as_str(),
         error: error_of(&batch.status),
+        held: batch.held.clone().filter(|_| !is_over),
         interrupted,
         settings: settings_of(history),
         main_repo_path: loaded.repository.to_string_lossy().into_owned().into(),
@@ -246,6 +256,7 @@ fn settings_of(history: &History) -> SettingsView {
     };
     SettingsView {
         max_concurrent: slots,
+        concurrent_now: history.batch.slots.now,
         auto_approve: approval == Approval::Automatic,
         stop_on_failure: settings.on_failure == OnFailure::Stop,
         conflict_behavior: match settings.on_conflict {
@@ -278,8 +289,15 @@ fn draw_task(
         branch: task.published.as_ref().map(|(branch, _)| branch.clone()),
         session_id: None,
         error: task_error(&task.state, times),
-        attempts: task.attempts,
-        cost: None,
+        attempts: task.spent_attempts(),
+        cost: Some(usd(task.spent.micro_usd)).filter(|cost| *cost > 0.0),
+        tokens: Some(task.spent.tokens).filter(|tokens| *tokens > 0),
+        consent: match &task.state {
+            TaskState::Waiting {
+                consent: Some(consent),
+            } => consent.files.iter().map(|file| file.path.clone()).collect(),
+            _ => Vec::new(),
+        },
         files: task.files.clone(),
         started_at: times.started_at.map(rfc3339),
         completed_at: times.ended_at.map(rfc3339),
@@ -290,7 +308,7 @@ fn draw_task(
 fn status_of(state: &TaskState) -> TaskStatusWord {
     match state {
         TaskState::Queued | TaskState::Resting { .. } => TaskStatusWord::Queued,
-        TaskState::Waiting => TaskStatusWord::Waiting,
+        TaskState::Waiting { .. } => TaskStatusWord::Waiting,
         TaskState::Limited { .. } => TaskStatusWord::Limited,
         TaskState::Running { .. } | TaskState::Stopping { .. } | TaskState::Built { .. } => {
             TaskStatusWord::Running

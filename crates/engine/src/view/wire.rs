@@ -80,11 +80,23 @@ impl BatchView {
     }
 }
 
+/// Dollars, as a number.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "nobody spends nine billion dollars"
+)]
+pub fn usd(micro_usd: u64) -> f64 {
+    micro_usd as f64 / 1e6
+}
+
 /// Whether a task has a worktree when this happens to it.
 fn has_worktree(event: &TaskEvent) -> bool {
     !matches!(
         event,
-        TaskEvent::Waiting | TaskEvent::Approved | TaskEvent::Blocked { .. } | TaskEvent::Retried
+        TaskEvent::Waiting { .. }
+            | TaskEvent::Approved
+            | TaskEvent::Blocked { .. }
+            | TaskEvent::Retried
     )
 }
 
@@ -104,6 +116,16 @@ fn batch_wire(event: &BatchEvent) -> (&'static str, Value) {
         BatchEvent::FellBack { reason, stage } => {
             ("batch:fallback", json!({"reason": reason, "stage": stage}))
         }
+        BatchEvent::Held { because } => ("batch:held", json!({ "reason": because })),
+        BatchEvent::WentOn => ("batch:unheld", json!({})),
+        BatchEvent::SlotsChanged {
+            slots,
+            most,
+            because,
+        } => (
+            "batch:slots",
+            json!({"slots": slots, "most": most, "reason": because}),
+        ),
         BatchEvent::CancelRequested { rollback } => {
             ("batch:cancelling", json!({ "rollback": rollback }))
         }
@@ -168,13 +190,14 @@ fn closing_wire(event: &BatchEvent) -> (&'static str, Value) {
 
 fn task_name(event: &TaskEvent) -> &'static str {
     match event {
-        TaskEvent::Waiting => "batch:task:waiting",
+        TaskEvent::Waiting { .. } => "batch:task:waiting",
         TaskEvent::Approved => "batch:task:approved",
         TaskEvent::Started { .. } => "batch:task:started",
         TaskEvent::StopRequested => "batch:task:stopping",
         TaskEvent::Kept { .. } => "batch:task:kept",
         TaskEvent::Built { .. } => "batch:task:built",
-        TaskEvent::AttemptFailed { .. } => "batch:task:retrying",
+        TaskEvent::AttemptFailed { .. } | TaskEvent::Overloaded { .. } => "batch:task:retrying",
+        TaskEvent::Spent(_) => "batch:task:spent",
         TaskEvent::Limited { .. } => "batch:task:limited",
         TaskEvent::Rested
         | TaskEvent::Interrupted
@@ -193,13 +216,26 @@ fn task_name(event: &TaskEvent) -> &'static str {
 
 fn task_data(event: &TaskEvent) -> Value {
     match event {
-        TaskEvent::Waiting | TaskEvent::Approved | TaskEvent::StopRequested => json!({}),
+        TaskEvent::Waiting { consent: None } | TaskEvent::Approved | TaskEvent::StopRequested => {
+            json!({})
+        }
+        TaskEvent::Waiting {
+            consent: Some(consent),
+        } => {
+            let files: Vec<&str> = consent.files.iter().map(|file| &*file.path).collect();
+            json!({"consent": files})
+        }
+        TaskEvent::Spent(spent) => {
+            json!({"tokens": spent.tokens, "costUsd": usd(spent.micro_usd)})
+        }
         TaskEvent::Started { attempt, basis } => json!({"attempt": attempt, "basis": basis}),
         TaskEvent::Kept { commit } => json!({ "commit": commit }),
         TaskEvent::Built { commit, files } | TaskEvent::Resolved { commit, files, .. } => {
             json!({"commit": commit, "files": files})
         }
-        TaskEvent::AttemptFailed { error, pause } | TaskEvent::Limited { error, pause } => {
+        TaskEvent::AttemptFailed { error, pause }
+        | TaskEvent::Overloaded { error, pause }
+        | TaskEvent::Limited { error, pause } => {
             json!({"error": error, "pauseMs": pause})
         }
         TaskEvent::Rested => json!({"reason": "its pause is over"}),

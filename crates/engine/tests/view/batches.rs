@@ -130,7 +130,7 @@ fn one_of_each() -> Value {
         started("built", 1),
         built("built"),
         started("works", 1),
-        of_task("waits", TaskEvent::Waiting),
+        of_task("waits", TaskEvent::Waiting { consent: None }),
     ];
     let ids = "merged same collides fails slow blocked stopped built works waits";
     let events: Vec<(u64, Event)> = events.into_iter().map(|event| (1, event)).collect();

@@ -1,0 +1,169 @@
+//! What keeps the loop from starting something: disk, memory, an agent that may not work, a budget.
+//!
+//! Looks before each start, and again now and then while something is in the way; the core decides what follows.
+
+use std::time::Duration;
+
+use pleach_domain::batch::{Message, Over, Spent};
+use pleach_domain::governor::{self, Machine as Measured};
+use pleach_domain::id::TaskId;
+
+use super::attempt::Disposal;
+use super::run_loop::Loop;
+use super::{Progress, RunError, Told};
+use crate::agent::Said;
+use crate::causes::with_causes;
+use crate::git::CommitId;
+use crate::machine::free_disk;
+use crate::view::clock_time;
+
+/// How long to wait before looking again at what is in the way.
+const HOLD_PAUSE: Duration = Duration::from_secs(1);
+
+/// How soon the machine is looked at first.
+pub(super) const FIRST_ADVICE: Duration = Duration::from_secs(1);
+
+/// How long the number of slots stays, at least.
+const ADVICE_PAUSE: Duration = Duration::from_secs(10);
+
+impl Loop<'_> {
+    /// Why nothing new may start, if something is in the way.
+    fn obstacle(&self) -> Result<Option<String>, RunError> {
+        let least = self.workshop.record.min_free_disk;
+        let places = [self.workshop.trees(), self.workshop.folder.clone()];
+        let is_full = |place: &std::path::PathBuf| {
+            // A disk that does not say how full it is gets its chance.
+            free_disk(place).is_ok_and(|free| free < least)
+        };
+        if let Some(place) = places.iter().find(|place| is_full(place)) {
+            let (least, place) = (megabytes(least), place.display());
+            return Ok(Some(format!(
+                "less than {least} are free for {place} (min_free_disk)"
+            )));
+        }
+        if let Some(because) = self.machine.lacks_memory() {
+            return Ok(Some(because));
+        }
+        let agent = self.workshop.agent.name();
+        let pause = self.database.agent_pause(agent)?;
+        Ok(pause.map(|pause| {
+            let until = clock_time(pause.until);
+            format!("{agent} may not work until {until}: {}", pause.because)
+        }))
+    }
+
+    /// Whether something may start now; if not, that is said, and looked at again soon.
+    pub(super) fn may_start(&mut self) -> Result<bool, RunError> {
+        let obstacle = self.obstacle()?;
+        let is_free = obstacle.is_none();
+        if !is_free {
+            self.timers.look_at_obstacle(HOLD_PAUSE);
+            self.decide(Message::Hold(obstacle));
+        }
+        Ok(is_free)
+    }
+
+    /// Looks again at what was in the way, and at how many the machine bears.
+    pub(super) fn govern(&mut self) -> Result<(), RunError> {
+        if self.timers.is_time_for_obstacle() && self.batch.held.is_some() {
+            let obstacle = self.obstacle()?;
+            if obstacle.is_some() {
+                self.timers.look_at_obstacle(HOLD_PAUSE);
+            }
+            self.decide(Message::Hold(obstacle));
+        }
+        if self.timers.is_time_for_advice() {
+            self.follow_machine();
+        }
+        Ok(())
+    }
+
+    /// A batch that was held before its process died may go on, or is held anew.
+    pub(super) fn forget_hold(&mut self) {
+        self.decide(Message::Hold(None));
+    }
+
+    fn follow_machine(&mut self) {
+        if !self.workshop.record.auto_slots {
+            return;
+        }
+        self.timers.look_at_machine(ADVICE_PAUSE);
+        let Some(busy) = self.machine.busy() else {
+            return;
+        };
+        let measured = Measured {
+            cores: busy.cores,
+            load: busy.load,
+            memory: busy.memory,
+            running: self.at_work.len(),
+        };
+        let tasks = self.batch.tasks.len();
+        if let Some((slots, because)) = governor::advise(self.batch.slots.most, tasks, measured) {
+            self.decide(Message::Advise { slots, because });
+        }
+    }
+
+    /// Notes that an agent may not work for a while, for all batches that use it.
+    pub(super) fn note_pause(&mut self, until: u64, because: &str) {
+        let agent = self.workshop.agent.name().to_owned();
+        let noted = self.patiently(|database| database.pause_agent(&agent, until, because));
+        if let Err(error) = noted {
+            // This batch waits all the same; another one finds out by itself.
+            let why = with_causes(&error);
+            (self.told)(Told::Note(format!(
+                "other batches could not be told that {agent} may not work: {why}"
+            )));
+        }
+    }
+
+    /// Where a task goes on whose agent was limited in mid-work.
+    pub(super) fn goes_on_from(&self, task: usize) -> Option<CommitId> {
+        let task = &self.batch.tasks[task];
+        let basis = task.basis.as_ref().filter(|_| task.goes_on)?;
+        basis.0.parse().ok()
+    }
+
+    /// What an agent says while it works: shown, and stopped if that takes too much.
+    pub(super) fn take_in_said(&mut self, task: &TaskId, attempt: u32, said: Said) {
+        let Some(position) = self.batch.position(task) else {
+            return;
+        };
+        let Some(at_work) = self.at_work.get_mut(&position) else {
+            return;
+        };
+        at_work.spent = said.spent;
+        let running: Spent = self.at_work.values().map(|at_work| at_work.spent).sum();
+        match self.batch.over_budget(position, said.spent, running) {
+            None => {}
+            // The core knows by what the attempt took that this was not a person's wish.
+            Some(Over::Task(_)) => self.at_work[&position].cancel.cancel(),
+            Some(Over::Batch(because)) => {
+                self.decide(Message::GiveUp(because));
+            }
+        }
+        let progress = Progress {
+            task: task.clone(),
+            attempt,
+            action: said.action,
+            spent: said.spent,
+        };
+        (self.told)(Told::Progress(&progress));
+    }
+
+    /// A task whose agent was limited goes on where it stopped; tells whether that place must be let go of first.
+    pub(super) fn is_held_back(&mut self, task: usize) -> bool {
+        if self.batch.tasks[task].goes_on && self.disposals.contains_key(&task) {
+            self.dispose_of_tree(task, Disposal::Stay);
+        }
+        self.clearing.contains(&task)
+    }
+}
+
+/// A size as people write it in the configuration.
+fn megabytes(bytes: u64) -> String {
+    if bytes.is_multiple_of(1 << 30) {
+        format!("{} GiB", bytes >> 30)
+    } else {
+        format!("{} MiB", bytes >> 20)
+    }
+}

@@ -1,0 +1,115 @@
+//! Listens to what an agent prints while it works.
+//!
+//! Reads the log that the wrapper writes, a few times a second; what is not there yet is read the next time.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use pleach_domain::batch::Spent;
+
+use super::attempt::{LOG, Workshop, attempt_folder};
+use crate::agent::{Agent, Said};
+
+/// How often there is a look at the log.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Of a longer line, only the beginning is heard.
+const LONGEST_LINE: usize = 1 << 20;
+
+/// Somebody who reads a log line by line while it is written.
+struct Listener<'a> {
+    agent: &'a dyn Agent,
+    path: PathBuf,
+    file: Option<File>,
+    line: Vec<u8>,
+    said: Said,
+}
+
+impl<'a> Listener<'a> {
+    fn new(agent: &'a dyn Agent, log: &Path) -> Self {
+        Self {
+            agent,
+            path: log.to_owned(),
+            file: None,
+            line: Vec::new(),
+            said: Said::default(),
+        }
+    }
+
+    /// Reads what is new; tells whether that says anything new.
+    fn listen(&mut self) -> bool {
+        if self.file.is_none() {
+            self.file = File::open(&self.path).ok();
+        }
+        let before = self.said.clone();
+        let mut buffer = vec![0; 64 << 10];
+        while let Some(file) = &mut self.file {
+            match file.read(&mut buffer) {
+                Ok(0) | Err(_) => break,
+                Ok(length) => self.take(&buffer[..length]),
+            }
+        }
+        self.said != before
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let room = LONGEST_LINE.saturating_sub(self.line.len());
+            self.line.extend_from_slice(&piece[..piece.len().min(room)]);
+            if piece.ends_with(b"\n") {
+                self.agent.hear(&self.line, &mut self.said);
+                self.line.clear();
+            }
+        }
+    }
+
+    /// What was said in all, a last line without an end included.
+    fn finish(mut self) -> Said {
+        self.listen();
+        if !self.line.is_empty() {
+            self.agent.hear(&self.line, &mut self.said);
+        }
+        self.said
+    }
+}
+
+/// Does something while somebody listens to a log, and returns what was said in all.
+pub(super) fn listen_while<T>(
+    agent: &dyn Agent,
+    log: &Path,
+    tell: impl Fn(&Said) + Send,
+    work: impl FnOnce() -> T,
+) -> (T, Said) {
+    std::thread::scope(|scope| {
+        let (over, is_over) = channel::<()>();
+        let mut listener = Listener::new(agent, log);
+        let ears = std::thread::Builder::new().spawn_scoped(scope, move || {
+            while is_over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                if listener.listen() {
+                    tell(&listener.said);
+                }
+            }
+            listener.finish()
+        });
+        let done = work();
+        drop(over);
+        let said = match ears {
+            Ok(ears) => ears.join().unwrap_or_default(),
+            // Nobody could be spared to listen meanwhile.
+            Err(_) => Listener::new(agent, log).finish(),
+        };
+        (done, said)
+    })
+}
+
+impl Workshop {
+    /// What an attempt took, by its log.
+    pub(super) fn spent_by(&self, segment: &str, attempt: u32) -> Option<Spent> {
+        let log = attempt_folder(&self.folder, segment, attempt).join(LOG);
+        let said = Listener::new(&*self.agent, &log).finish();
+        Some(said.spent).filter(|spent| *spent != Spent::default())
+    }
+}
