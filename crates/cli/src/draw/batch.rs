@@ -2,6 +2,7 @@
 //!
 //! Knows no terminal but its width.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
@@ -135,6 +136,10 @@ fn head(batch: &BatchView, width: Option<usize>, home: Home) -> Vec<String> {
             about(Duration::from_secs_f64(left))
         ));
     }
+    let cost: f64 = batch.tasks.iter().filter_map(|task| task.cost).sum();
+    if cost > 0.0 {
+        facts.push(format!("${cost:.2}"));
+    }
     let used = format!("Batch {} {word}  ", batch.id).width();
     let room = width.map_or(usize::MAX, |width| width.saturating_sub(used));
     let facts = cut(&facts.join(", "), room);
@@ -163,6 +168,12 @@ fn foot(batch: &BatchView, width: Option<usize>) -> Vec<String> {
         say(PLAIN, &format!("end it  pleach cancel {id}"));
     } else if let Some(error) = &batch.error {
         say(RED, &one_line(error));
+    }
+    if let Some(because) = &batch.held {
+        say(
+            YELLOW,
+            &format!("nothing new starts: {}", one_line(because)),
+        );
     }
     if let Some(branch) = &batch.batch_branch {
         say(PLAIN, &format!("→ {}", one_line(branch)));
@@ -265,15 +276,17 @@ fn sign_of(batch: &BatchView, task: &TaskView) -> (Style, &'static str) {
 }
 
 fn time_of(task: &TaskView) -> String {
-    if task.attempts == 0 {
+    if task.started_at.is_none() {
         return String::new();
     }
-    let time = seconds(Duration::from_secs_f64(task.seconds));
+    let mut time = seconds(Duration::from_secs_f64(task.seconds));
     if task.attempts > 1 {
-        format!("{time} ×{}", task.attempts)
-    } else {
-        time
+        let _ = write!(time, " ×{}", task.attempts);
     }
+    if let Some(cost) = task.cost {
+        let _ = write!(time, " ${cost:.2}");
+    }
+    time
 }
 
 /// What there is to say about a task, and where its work is if it was left out.
@@ -289,6 +302,13 @@ fn notes(batch: &BatchView, task: &TaskView) -> Vec<String> {
         ));
     }
     match (task.state, &task.error) {
+        ("waiting", _) if !task.consent.is_empty() => {
+            let files = task.consent.join(", ");
+            notes.push(format!(
+                "waits for your consent to {files}: pleach approve {}",
+                batch.id
+            ));
+        }
         ("waiting", _) => notes.push(format!("waits for approval: pleach approve {}", batch.id)),
         ("conflicted", _) | (_, None) => {}
         ("queued", Some(error)) => notes.push(format!("last time: {error}")),
