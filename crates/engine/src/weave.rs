@@ -14,6 +14,7 @@ mod lineage;
 mod loom;
 mod marked;
 mod objects;
+mod pairs;
 mod partners;
 pub(crate) mod reading;
 mod sides;
@@ -26,6 +27,7 @@ pub use conflict::{Conflict, ConflictedFile, Kind};
 pub use history::Strategy;
 pub use loom::Loom;
 pub(crate) use marked::{Content, Marked, Side, Unmerged, merge_with_marks};
+pub use pairs::{Collision, Known, Moved, Pairwise, Work};
 
 use self::objects::Objects;
 use self::weaving::Weaving;

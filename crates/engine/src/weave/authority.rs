@@ -85,15 +85,38 @@ pub(super) fn ask_contents(
         .iter()
         .map(|(path, leaf)| (path.as_slice(), Some(*leaf)));
     let attributes = show_sorted(objects, leaves.collect())?;
-    let mut lines = String::new();
-    for both in merges {
+    let merges = merges.iter().map(|both| {
         let commit = |side: fn(&Both) -> Leaf| {
             let leaf = |file: &'_ Both| Some(side(file));
             let leaves = both.iter().map(|file| (file.path.as_slice(), leaf(file)));
             bare_commit(objects, show_sorted(objects, leaves.collect())?)
         };
-        let base = commit(|file| file.base)?;
-        let (ours, theirs) = (commit(|file| file.ours)?, commit(|file| file.theirs)?);
+        Ok(Merge {
+            base: commit(|file| file.base)?,
+            ours: commit(|file| file.ours)?,
+            theirs: commit(|file| file.theirs)?,
+        })
+    });
+    let merges = merges.collect::<Result<Vec<_>, WeaveError>>()?;
+    ask_many(loom, attributes, &merges)
+}
+
+/// Two commits, and the one to compare both with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Merge {
+    pub(super) base: ObjectId,
+    pub(super) ours: ObjectId,
+    pub(super) theirs: ObjectId,
+}
+
+/// Merges pairs of commits, all in one process.
+pub(super) fn ask_many(
+    loom: &Loom,
+    attributes: ObjectId,
+    merges: &[Merge],
+) -> Result<Vec<Answer>, WeaveError> {
+    let mut lines = String::new();
+    for Merge { base, ours, theirs } in merges {
         writeln!(lines, "{base} -- {ours} {theirs}").expect("writing to a string works");
     }
     let call = loom
@@ -109,7 +132,7 @@ pub(super) fn ask_contents(
             // Each by itself, so that only the one is left out that git cannot merge.
             let alone = several
                 .iter()
-                .map(|both| ask_contents(loom, objects, tip, &[both]));
+                .map(|merge| ask_many(loom, attributes, &[*merge]));
             let answers = alone.collect::<Result<Vec<_>, _>>()?;
             Ok(answers.into_iter().flatten().collect())
         }

@@ -18,9 +18,14 @@ pub struct Conflict {
 impl Conflict {
     /// The names of the files; none, where the branch as a whole is the trouble.
     pub fn paths(&self) -> Vec<String> {
-        let named = self.files.iter().filter(|file| !file.path.is_empty());
-        named.map(|file| file.path.clone()).collect()
+        paths_of(&self.files)
     }
+}
+
+/// The names of files; what has none is the trouble of a branch as a whole.
+pub(super) fn paths_of(files: &[ConflictedFile]) -> Vec<String> {
+    let named = files.iter().filter(|file| !file.path.is_empty());
+    named.map(|file| file.path.clone()).collect()
 }
 
 /// A file that does not merge.

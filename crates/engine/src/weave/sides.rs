@@ -168,7 +168,7 @@ fn is_torn(theirs: &Change, (base, ours): (Option<Leaf>, Option<Leaf>)) -> bool 
     theirs.is_removal() && theirs.old == base && is_file(base) && is_file(ours)
 }
 
-fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
     ends.map(|(end, _)| &path[..end])
 }

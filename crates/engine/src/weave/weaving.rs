@@ -380,7 +380,7 @@ impl<'w> Weaving<'w> {
     }
 }
 
-fn torn(path: &BString) -> ConflictedFile {
+pub(super) fn torn(path: &BString) -> ConflictedFile {
     ConflictedFile {
         path: text(path),
         kind: Kind::ModifyDelete,
