@@ -4,6 +4,7 @@
 
 mod attempts;
 mod closing;
+mod coming;
 mod decide;
 mod design;
 mod governors;
@@ -23,7 +24,7 @@ pub use governors::{Over, SlotsNow, dollars};
 pub use proof::{Judgement, Proof, Searching};
 pub use status::BatchStatus;
 
-use crate::event::{BatchEvent, Event, TaskEvent};
+use crate::event::{BatchEvent, Coming, Event, TaskEvent};
 use crate::id::TaskId;
 use crate::task_state::{Commit, Ending, IllegalMove, Steering, TaskState};
 
@@ -68,6 +69,8 @@ pub struct Batch {
     pub follows: Option<String>,
     /// Its branch in the user's repository, and the commit that was put there.
     pub published: Option<(String, Commit)>,
+    /// Conflicts that are coming, as far as what is under way shows.
+    pub foreseen: Vec<Coming>,
     /// Whether running several at once was given up.
     pub one_at_a_time: bool,
     /// What was told of each stage.
@@ -239,6 +242,7 @@ impl Batch {
             pr_url: None,
             follows: None,
             published: None,
+            foreseen: Vec::new(),
             one_at_a_time: false,
             stages: vec![StageTold::default(); design.stages.len()],
             slots: SlotsNow::of(&design),
@@ -305,6 +309,7 @@ impl Batch {
                 self.published = Some((branch.clone(), tip.clone()));
             }
             BatchEvent::Unpublished => self.published = None,
+            BatchEvent::Foreseen { pairs } => self.foreseen.clone_from(pairs),
             BatchEvent::Reopened => {
                 self.limits_in_a_row = 0;
                 self.overloads_in_a_row = 0;
@@ -355,6 +360,7 @@ impl Batch {
         self.tasks[position].proved &= merged;
         self.tasks[position].state = next;
         self.tasks[position].was_done |= self.is_done(position);
+        self.forget_what_is_past();
         Ok(())
     }
 

@@ -52,6 +52,17 @@ pub enum MergeStatus {
     Skipped,
 }
 
+/// Two tasks whose work would not merge as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coming {
+    /// The one that comes first in the batch.
+    pub a: TaskId,
+    /// The other one.
+    pub b: TaskId,
+    /// The files that would conflict.
+    pub files: Vec<String>,
+}
+
 /// Why a woven result is not proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -83,9 +83,10 @@ impl BatchStatus {
                 | Event::WentOn
                 | Event::SlotsChanged { .. },
             ) if !status.is_over() => Some(status.clone()),
-            (Self::Running, Event::StageStarted { .. } | Event::FellBack { .. }) => {
-                Some(Self::Running)
-            }
+            (
+                Self::Running,
+                Event::StageStarted { .. } | Event::FellBack { .. } | Event::Foreseen { .. },
+            ) => Some(Self::Running),
             (status, Event::StageEnded { .. })
                 if *status == Self::Running || status.is_stopping() =>
             {

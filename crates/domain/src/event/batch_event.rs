@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Doubt, MergeStatus, Rollback};
+use super::{Coming, Doubt, MergeStatus, Rollback};
 use crate::bisect::Run;
 use crate::id::TaskId;
 use crate::task_state::Commit;
@@ -51,6 +51,11 @@ pub enum BatchEvent {
         most: usize,
         /// Why.
         because: String,
+    },
+    /// Other conflicts are coming than before: tasks that are under way would not merge as they stand.
+    Foreseen {
+        /// All of them.
+        pairs: Vec<Coming>,
     },
     /// A person asked to stop it.
     CancelRequested {
@@ -184,6 +189,7 @@ impl BatchEvent {
             Self::Held { .. } => "held",
             Self::WentOn => "let go on",
             Self::SlotsChanged { .. } => "resized",
+            Self::Foreseen { .. } => "foreseen",
             Self::CancelRequested { .. } => "asked to stop",
             Self::GaveUp { .. } => "given up",
             Self::Merging => "merging",
@@ -282,6 +288,13 @@ impl BatchEvent {
                 slots: 1,
                 most: 3,
                 because: "overload".into(),
+            },
+            Self::Foreseen {
+                pairs: vec![Coming {
+                    a: TaskId::new("1"),
+                    b: TaskId::new("2"),
+                    files: vec!["a".into()],
+                }],
             },
             Self::CancelRequested {
                 rollback: Rollback::Keep,

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests say what is wrong by panicking")]
 
 mod batches;
+mod coming;
 mod failures;
 mod graphs;
 mod landings;

@@ -120,7 +120,7 @@ impl Story {
     }
 
     #[track_caller]
-    fn play(&mut self, task: &str, word: &str) {
+    pub(crate) fn play(&mut self, task: &str, word: &str) {
         let id = TaskId::new(task);
         let ended = |ending| message(id.clone(), ending, 500);
         let commit = Commit(format!("commit of {task}"));
