@@ -2,13 +2,14 @@
 //!
 //! Reads events and changes nothing.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::time::Instant;
 
 use anstyle::{AnsiColor, Style};
 use pleach_domain::batch::Design;
 use pleach_domain::bisect::Run;
-use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::event::{BatchEvent, Coming, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_engine::run::{Prepared, Told};
 use pleach_engine::view::wire_in;
@@ -29,6 +30,8 @@ pub(crate) struct Reporter {
     titles: HashMap<TaskId, String>,
     design: Design,
     began: Instant,
+    /// The coming conflicts that were told last.
+    foreseen: RefCell<Vec<(TaskId, TaskId)>>,
 }
 
 impl Reporter {
@@ -38,6 +41,7 @@ impl Reporter {
             titles: prepared.titles(),
             design: prepared.design().clone(),
             began: Instant::now(),
+            foreseen: RefCell::default(),
         }
     }
 
@@ -94,11 +98,24 @@ impl Reporter {
             BatchEvent::SlotsChanged { slots, because, .. } => {
                 self.line(YELLOW, "at once", &format!("{slots} by now: {because}"));
             }
+            BatchEvent::Foreseen { pairs } => self.tell_foreseen(pairs),
             BatchEvent::GaveUp { because } => self.line(RED, "giving up", because),
             BatchEvent::CancelRequested { .. } => {
                 self.line(YELLOW, "cancelling", "what runs is asked to stop");
             }
             event => self.tell_closing(event),
+        }
+    }
+
+    /// A pair is told once, however its files change.
+    fn tell_foreseen(&self, pairs: &[Coming]) {
+        let ids = pairs.iter().map(|pair| (pair.a.clone(), pair.b.clone()));
+        let before = self.foreseen.replace(ids.collect());
+        for Coming { a, b, files } in pairs {
+            if !before.iter().any(|(one, other)| (one, other) == (a, b)) {
+                let text = format!("{a} and {b} would conflict{}", in_files(files));
+                self.line(YELLOW, "foreseen", &text);
+            }
         }
     }
 
@@ -225,6 +242,14 @@ fn short(id: &str) -> &str {
 
 fn seconds_of(milliseconds: u64) -> String {
     format!("{} s", milliseconds.div_ceil(1_000))
+}
+
+/// " in a.rs, b.rs", or nothing if no file is known.
+pub(crate) fn in_files(files: &[String]) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    format!(" in {}", files.join(", "))
 }
 
 /// " with 1 and 2", or nothing if nobody is known.

@@ -6,6 +6,7 @@ mod chosen;
 mod ignored;
 mod index;
 mod large;
+mod live;
 mod overlay;
 mod staging;
 mod walk;
@@ -18,6 +19,9 @@ use crate::git::{CommitId, GitError, Store, StoreError, TreeId, nul_separated, p
 use crate::step::{Step, reached};
 use crate::weave::{self, WeaveError};
 use crate::worktree::Worktree;
+
+pub(crate) use live::{Seen, look};
+pub(crate) use staging::Aside;
 
 use staging::{Staged, Staging};
 

@@ -26,7 +26,7 @@ use fields::{Fields, Word};
 pub const FILE_NAME: &str = "pleach.toml";
 
 /// Every key there is.
-const KNOWN: [&str; 37] = [
+const KNOWN: [&str; 38] = [
     "base",
     "plan",
     "agent",
@@ -58,6 +58,7 @@ const KNOWN: [&str; 37] = [
     "task_budget_usd",
     "task_budget_tokens",
     "min_free_disk",
+    "radar",
     "keep_failed",
     "keep_work",
     "worktrees",
@@ -141,6 +142,8 @@ pub struct Config {
     pub task_budget_tokens: Option<u64>,
     /// With less free space than this, in bytes, nothing new starts.
     pub min_free_disk: Option<u64>,
+    /// How often coming conflicts are looked for; never, if that is zero.
+    pub radar: Option<Duration>,
     /// Whether the worktrees of tasks that did not make it stay.
     pub keep_failed: Option<bool>,
     /// How long work that was kept stays.
@@ -369,6 +372,7 @@ impl Config {
             task_budget_usd: fields.money("task_budget_usd")?,
             task_budget_tokens: fields.number("task_budget_tokens", 1..=i64::MAX)?,
             min_free_disk: fields.size("min_free_disk")?,
+            radar: fields.time_or_off("radar")?,
             keep_failed: fields.switch("keep_failed")?,
             keep_work: fields.time("keep_work")?,
             worktrees: fields.text("worktrees")?.map(PathBuf::from),
@@ -421,6 +425,7 @@ impl Config {
             task_budget_usd: self.task_budget_usd.or(below.task_budget_usd),
             task_budget_tokens: self.task_budget_tokens.or(below.task_budget_tokens),
             min_free_disk: self.min_free_disk.or(below.min_free_disk),
+            radar: self.radar.or(below.radar),
             keep_failed: self.keep_failed.or(below.keep_failed),
             keep_work: self.keep_work.or(below.keep_work),
             worktrees: self.worktrees.or(below.worktrees),

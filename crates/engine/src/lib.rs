@@ -25,6 +25,7 @@ pub mod plan_in_use;
 pub mod ports;
 pub mod process;
 pub mod prompt;
+pub mod radar;
 pub mod resolve;
 pub mod run;
 pub mod scope;

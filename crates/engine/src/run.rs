@@ -18,6 +18,7 @@ mod paths;
 mod patience;
 mod probe;
 mod proving;
+mod radar;
 mod record;
 mod recovery;
 mod request;
@@ -202,6 +203,8 @@ enum Heard {
     /// What is left of landing starts no program.
     LandingOnlyAsks,
     Noted(String),
+    Foreseen(Vec<pleach_domain::event::Coming>),
+    RadarAsks(Sender<radar::Told>),
     Asked(Request, Reply),
     Cancel(Rollback),
     StopAtOnce,
@@ -444,6 +447,7 @@ impl Prepared {
             clearing: HashSet::new(),
             timers: timers::Timers::default(),
             answers: answers::Answers::default(),
+            watch: radar::Watch::default(),
             waits_for_slots: false,
             machine: Machine::new(),
             sender: self.controls.inbox,

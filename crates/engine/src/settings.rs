@@ -21,6 +21,7 @@ const RETRY_PAUSE: Duration = Duration::from_secs(5);
 const TASK_TIMEOUT: Duration = Duration::from_hours(1);
 const VALIDATE_TIMEOUT: Duration = Duration::from_mins(30);
 const STALL_TIMEOUT: Duration = Duration::from_mins(10);
+const RADAR: Duration = Duration::from_secs(30);
 const MIN_FREE_DISK: u64 = 2 << 30;
 const TASK_BRANCH: &str = "{{prefix}}/task-{{batch}}/{{task}}";
 const BATCH_BRANCH: &str = "{{prefix}}/batch-{{batch}}";
@@ -93,6 +94,8 @@ pub struct Settings {
     pub task_budget: Budget,
     /// With less free space than this, in bytes, nothing new starts.
     pub min_free_disk: u64,
+    /// How often coming conflicts are looked for, if at all.
+    pub radar: Option<Duration>,
     /// Whether the worktrees of tasks that did not make it stay.
     pub keep_failed: bool,
     /// How long work that was kept stays.
@@ -174,6 +177,7 @@ impl Settings {
                 tokens: said.task_budget_tokens,
             },
             min_free_disk: said.min_free_disk.unwrap_or(MIN_FREE_DISK),
+            radar: Some(said.radar.unwrap_or(RADAR)).filter(|time| !time.is_zero()),
             keep_failed: said.keep_failed.unwrap_or(true),
             keep_work: said.keep_work.unwrap_or(KEEP_WORK),
             worktrees: place(said.worktrees)?,

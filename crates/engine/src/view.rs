@@ -13,7 +13,8 @@ use serde::Deserialize;
 
 pub use moment::{clock_time, rfc3339};
 pub use shape::{
-    BatchView, ConflictView, ProgressView, SettingsView, StageView, TaskStatusWord, TaskView,
+    BatchView, ConflictView, PredictedView, ProgressView, SettingsView, StageView, TaskStatusWord,
+    TaskView,
 };
 pub use validation::{RunView, ValidationView, Verdict};
 pub use wire::{usd, wire, wire_in};

@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::words::{cut, one_line};
 use crate::columns::{about, padded, seconds};
-use crate::report::with_whom;
+use crate::report::{in_files, with_whom};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -300,6 +300,12 @@ fn notes(batch: &BatchView, task: &TaskView) -> Vec<String> {
             conflict.files.join(", "),
             with_whom(&conflict.with)
         ));
+    }
+    for coming in &batch.predicted_conflicts {
+        if let Some(other) = coming.other_than(&task.task_id) {
+            let files = in_files(&coming.files);
+            notes.push(format!("coming conflict with {other}{files}"));
+        }
     }
     match (task.state, &task.error) {
         ("waiting", _) if !task.consent.is_empty() => {

@@ -24,7 +24,7 @@ impl Held {
         Self::with(plan, "", "")
     }
 
-    /// With further settings, and something that agents do first.
+    /// With further settings, and something that agents do first; `GATES` is the folder of their pipes.
     pub(crate) fn with(plan: &str, settings: &str, first: &str) -> Self {
         let scene = Scene::new(plan, "");
         let gates = scene.repo.beside("gates");
@@ -33,6 +33,7 @@ impl Held {
             let id = line.split(' ').nth(3).unwrap();
             make_pipe(&gates.join(id));
         }
+        let first = first.replace("GATES", &gates.to_string_lossy());
         let shell = format!(
             "echo said $PLEACH_TASK $PLEACH_ATTEMPT; echo half > half-$PLEACH_TASK; {first}\n\
              read line < '{}'/$PLEACH_TASK; eval \"$line\"; echo done > done-$PLEACH_TASK",

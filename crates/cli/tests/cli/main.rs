@@ -22,6 +22,7 @@ mod next;
 mod order;
 mod plan;
 mod processes;
+mod radar;
 mod recover;
 mod resolve;
 mod retries;

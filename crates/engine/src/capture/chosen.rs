@@ -118,9 +118,13 @@ impl Staging<'_> {
                 Some(Kind::Folder) | None => {}
             }
         }
-        for file in &files {
-            walk::open_up(self.worktree.path(), file)?;
+        let mut readable = Vec::with_capacity(files.len());
+        for file in files {
+            if walk::open_up(self.worktree.path(), &file, self.manners)? {
+                readable.push(file);
+            }
         }
+        let mut files = readable;
         files.extend(self.links_to_take(links)?);
         Ok(files)
     }

@@ -11,11 +11,19 @@ use super::walk::{self, Kind, Loose};
 use super::{CaptureError, is_plain_file};
 use crate::git::{ignored, os_str};
 
+/// What is not ignored.
+pub(super) struct Unignored {
+    /// The files and links.
+    pub(super) taken: Vec<Vec<u8>>,
+    /// The new folders, whatever is in them.
+    pub(super) folders: Vec<Vec<u8>>,
+}
+
 impl Staging<'_> {
     /// The files and links that are not ignored, those in folders that are not ignored included.
-    pub(super) fn unignored(&self, loose: Vec<Loose>) -> Result<Vec<Vec<u8>>, CaptureError> {
+    pub(super) fn unignored(&self, loose: Vec<Loose>) -> Result<Unignored, CaptureError> {
         let root = self.worktree.path();
-        let mut taken = Vec::new();
+        let (mut taken, mut folders) = (Vec::new(), Vec::new());
         let mut level = loose;
         while !level.is_empty() {
             let ignored = ignored(self.call(), level.iter().map(|loose| &loose.path[..]))?;
@@ -23,18 +31,22 @@ impl Staging<'_> {
             let (mut links, mut deeper) = (Vec::new(), Vec::new());
             for loose in level {
                 match loose.kind {
-                    Kind::Folder => deeper.extend(walk::children(root, &loose.path)?),
+                    Kind::Folder => {
+                        deeper.extend(walk::children(root, &loose.path, self.manners)?);
+                        folders.push(loose.path);
+                    }
                     Kind::Link => links.push(loose.path),
                     Kind::File => {
-                        walk::open_up(root, &loose.path)?;
-                        taken.push(loose.path);
+                        if walk::open_up(root, &loose.path, self.manners)? {
+                            taken.push(loose.path);
+                        }
                     }
                 }
             }
             taken.extend(self.links_to_take(links)?);
             level = deeper;
         }
-        Ok(taken)
+        Ok(Unignored { taken, folders })
     }
 
     /// Leaves out links whose names would be ignored if they were folders.

@@ -117,7 +117,7 @@ fn is_executable(file: &Stat) -> bool {
 }
 
 impl Noted {
-    fn of(file: &Stat) -> Self {
+    pub(super) fn of(file: &Stat) -> Self {
         let stamp =
             |seconds: i64, nanoseconds: u64| (low(seconds.cast_unsigned()), low(nanoseconds));
         Self {
@@ -131,7 +131,7 @@ impl Noted {
     }
 
     /// Whether a later change of the file must have left a later time of change, which nobody can set.
-    fn is_settled(&self, seen: SystemTime) -> bool {
+    pub(super) fn is_settled(&self, seen: SystemTime) -> bool {
         let (seconds, nanoseconds) = self.changed;
         let changed = UNIX_EPOCH + Duration::new(seconds.into(), nanoseconds);
         // A file system that counts whole seconds, or pairs of them.

@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::CaptureError;
+use super::ignored::Unignored;
 use super::index::{FORGET, Index, RawId, Tracked};
 use super::overlay::{Edits, LeftOut, Overlay};
-use super::walk::{self, Lookup, Walked};
+use super::walk::{self, Lookup, Manners, Walked};
 use crate::git::{Call, CommitId, GitError, Store, TreeId, os_str, parse_id};
+use crate::process::Cancel;
 use crate::worktree::Worktree;
 
 /// The files of a worktree, as one tree.
@@ -25,9 +27,21 @@ pub(super) struct Staged {
     pub(super) special: Vec<PathBuf>,
     /// Paths that belong to Git LFS and hold content in the place of a pointer.
     pub(super) large: Vec<PathBuf>,
+    /// The new folders that are not ignored.
+    pub(super) folders: Vec<Vec<u8>>,
 }
 
 impl Staged {
+    fn known(tree: TreeId) -> Self {
+        Self {
+            tree,
+            left_out: Vec::new(),
+            special: Vec::new(),
+            large: Vec::new(),
+            folders: Vec::new(),
+        }
+    }
+
     /// Itself, if nothing was left out for want of a way to store it.
     pub(super) fn whole(self) -> Result<Self, CaptureError> {
         if let Some(path) = self.special.first() {
@@ -46,6 +60,18 @@ pub(super) struct Staging<'a> {
     pub(super) worktree: &'a Worktree,
     pub(super) scratch: tempfile::TempDir,
     pub(super) leave_out: &'a [PathBuf],
+    pub(super) manners: Manners,
+    /// Where new objects go and who may stop it, if they do not go to the store.
+    pub(super) aside: Option<Aside<'a>>,
+}
+
+/// A look that is not to last.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Aside<'a> {
+    /// A folder of objects that borrows those of the store.
+    pub(crate) objects: &'a Path,
+    /// Breaks it off.
+    pub(crate) stop: &'a Cancel,
 }
 
 /// An index as it was right after a checkout.
@@ -67,6 +93,8 @@ impl<'a> Staging<'a> {
             worktree,
             scratch: store.scratch()?,
             leave_out,
+            manners: Manners::OpenUp,
+            aside: None,
         })
     }
 
@@ -75,6 +103,16 @@ impl<'a> Staging<'a> {
         &self,
         start: (&CommitId, &TreeId),
         basis: &TreeId,
+    ) -> Result<Staged, CaptureError> {
+        self.stage_unless(start, basis, |_, _| None)
+    }
+
+    /// The same, unless somebody knows the tree as soon as the files were walked.
+    pub(super) fn stage_unless(
+        &self,
+        start: (&CommitId, &TreeId),
+        basis: &TreeId,
+        known: impl FnOnce(&Lookup<'_>, &Walked) -> Option<TreeId>,
     ) -> Result<Staged, CaptureError> {
         // What the checkout left remembers each file, which saves reading the unchanged ones.
         let (bytes, written) = read_index(self.worktree.pristine_index());
@@ -90,6 +128,7 @@ impl<'a> Staging<'a> {
                 },
                 start,
                 basis,
+                known,
             );
         }
         let read_tree = ["read-tree", basis.as_str()];
@@ -108,6 +147,7 @@ impl<'a> Staging<'a> {
             },
             start,
             basis,
+            known,
         )
     }
 
@@ -116,12 +156,16 @@ impl<'a> Staging<'a> {
         pristine: &Pristine<'_>,
         (start, start_tree): (&CommitId, &TreeId),
         basis: &TreeId,
+        known: impl FnOnce(&Lookup<'_>, &Walked) -> Option<TreeId>,
     ) -> Result<Staged, CaptureError> {
         let Pristine { index, written, .. } = pristine;
         let overlay = Overlay::of(self, start, &index.entries)?;
         let expected = overlay.applied_to(&index.entries);
         let lookup = Lookup::of(&expected);
-        let mut found = walk::walk(self.worktree.path(), &lookup, *written)?;
+        let mut found = walk::walk(self.worktree.path(), &lookup, *written, self.manners)?;
+        if let Some(tree) = known(&lookup, &found) {
+            return Ok(Staged::known(tree));
+        }
         let theirs = self.theirs(&lookup, pristine.bytes)?;
         // A file that a sparse checkout took out of sight is not deleted.
         for at in theirs
@@ -132,7 +176,7 @@ impl<'a> Staging<'a> {
             found.stays[at] |= !found.special.contains(&at);
         }
         let changed = self.changed(&lookup, &found)?;
-        let mut taken = self.unignored(found.loose.clone())?;
+        let Unignored { mut taken, folders } = self.unignored(found.loose.clone())?;
         taken.extend(self.chosen(&overlay, &lookup, theirs)?);
         let mut left_out = LeftOut::of(self.leave_out);
         let mut edits = overlay.edits(&lookup, &found);
@@ -164,18 +208,29 @@ impl<'a> Staging<'a> {
                 self.apply(&edits, pristine, basis)?
             },
             left_out: left_out.changed(),
+            folders,
         })
     }
 
     pub(super) fn call(&self) -> Call {
         let call = self.store.call().work_tree(self.worktree.path());
-        call.index(&self.index())
-            // Nobody reads this index but the next call.
-            .env("GIT_CONFIG_COUNT", "2")
-            .env("GIT_CONFIG_KEY_0", "index.skipHash")
-            .env("GIT_CONFIG_VALUE_0", "true")
-            .env("GIT_CONFIG_KEY_1", "index.threads")
-            .env("GIT_CONFIG_VALUE_1", "1")
+        // Nobody reads this index but the next call.
+        let mut settings = vec![("index.skipHash", "true"), ("index.threads", "1")];
+        let mut call = call.index(&self.index());
+        if let Some(aside) = self.aside {
+            // Nor are these objects here for long.
+            settings.extend([("core.fsync", "none"), ("core.looseCompression", "0")]);
+            call = call
+                .env("GIT_OBJECT_DIRECTORY", aside.objects)
+                .stopped_by(Some(aside.stop));
+        }
+        call = call.env("GIT_CONFIG_COUNT", settings.len().to_string());
+        for (number, (key, value)) in settings.iter().enumerate() {
+            call = call
+                .env(&format!("GIT_CONFIG_KEY_{number}"), key)
+                .env(&format!("GIT_CONFIG_VALUE_{number}"), value);
+        }
+        call
     }
 
     fn index(&self) -> PathBuf {

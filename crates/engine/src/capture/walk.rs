@@ -17,6 +17,7 @@ use rustix::io::Errno;
 
 use super::CaptureError;
 use super::index::{GITLINK, Likeness, Tracked};
+use super::staging::is_at_or_below;
 use crate::git::os_str;
 
 /// The entries that are expected, by folder and name.
@@ -86,17 +87,28 @@ pub(super) struct Walked {
     pub(super) special: Vec<usize>,
 }
 
+/// How to go about files that their owner may not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manners {
+    /// They are opened up: nobody else is there any more.
+    OpenUp,
+    /// They are taken for unchanged, and what vanishes meanwhile for gone: somebody is at work.
+    LookOn,
+}
+
 /// Walks all folders that hold expected entries; others are only named.
 pub(super) fn walk(
     root: &Path,
     lookup: &Lookup<'_>,
     seen: SystemTime,
+    manners: Manners,
 ) -> Result<Walked, CaptureError> {
     let is_gitlink = |entry: &Tracked<'_>| entry.mode == GITLINK;
     let mut walk = Walk {
         root,
         lookup,
         seen,
+        manners,
         found: Walked {
             stays: lookup.entries.iter().map(is_gitlink).collect(),
             doubtful: Vec::new(),
@@ -114,7 +126,10 @@ pub(super) fn walk(
             let known = among(beside, name.to_bytes());
             walk.visit(&folder, known, fd, name, kind)
         };
-        read_folder(&place, &mut buffer, visit).map_err(failed(&place))?;
+        let read = read_folder(&place, &mut buffer, manners, visit);
+        if let Err(error) = read {
+            walk.pass_over(&folder, error).map_err(failed(&place))?;
+        }
     }
     Ok(walk.found)
 }
@@ -123,11 +138,26 @@ struct Walk<'a> {
     root: &'a Path,
     lookup: &'a Lookup<'a>,
     seen: SystemTime,
+    manners: Manners,
     found: Walked,
     folders: Vec<Vec<u8>>,
 }
 
 impl Walk<'_> {
+    /// Goes on without a folder that cannot be read, if that is the way to go about it.
+    fn pass_over(&mut self, folder: &[u8], error: io::Error) -> io::Result<()> {
+        match (self.manners, error.kind()) {
+            (Manners::LookOn, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
+            (Manners::LookOn, io::ErrorKind::PermissionDenied) => {
+                for (at, entry) in self.lookup.entries.iter().enumerate() {
+                    self.found.stays[at] |= is_at_or_below(&entry.path, folder);
+                }
+                Ok(())
+            }
+            _ => Err(error),
+        }
+    }
+
     fn visit(
         &mut self,
         folder: &[u8],
@@ -148,8 +178,14 @@ impl Walk<'_> {
             self.found.special.push(known);
             return Ok(());
         }
-        let file = stat(fd, name)?;
+        let file = match stat(fd, name, self.manners) {
+            Err(error) => return self.pass_over(&path(), error),
+            Ok(file) => file,
+        };
         self.found.stays[known] = true;
+        if self.manners == Manners::LookOn && is_closed(&file) {
+            return Ok(());
+        }
         match self.lookup.entries[known].likeness(&file, self.seen) {
             Likeness::Same => return Ok(()),
             Likeness::Doubtful => self.found.doubtful.push(known),
@@ -165,7 +201,7 @@ impl Walk<'_> {
         }
         match known.filter(|known| self.lookup.entries[*known].mode == GITLINK) {
             // Files of no repository in the place of a submodule are the agent's work.
-            Some(submodule) if holds_plain_files(&self.root.join(os_str(&path)))? => {
+            Some(submodule) if holds_plain_files(&self.root.join(os_str(&path)), self.manners)? => {
                 self.found.stays[submodule] = false;
                 self.found.loose.extend(loose(path, FileType::Directory));
             }
@@ -177,23 +213,34 @@ impl Walk<'_> {
 }
 
 /// What is in a folder, without any repository's own bookkeeping.
-pub(super) fn children(root: &Path, folder: &[u8]) -> Result<Vec<Loose>, CaptureError> {
+pub(super) fn children(
+    root: &Path,
+    folder: &[u8],
+    manners: Manners,
+) -> Result<Vec<Loose>, CaptureError> {
     let place = root.join(os_str(folder));
     let mut found = Vec::new();
     let visit = |_: BorrowedFd<'_>, name: &CStr, kind| {
         found.extend(loose(below(folder, name.to_bytes()), kind));
         Ok(())
     };
-    read_folder(&place, &mut Vec::with_capacity(1 << 15), visit).map_err(failed(&place))?;
-    Ok(found)
+    let read = read_folder(&place, &mut Vec::with_capacity(1 << 15), manners, visit);
+    match read {
+        Err(_) if manners == Manners::LookOn => Ok(Vec::new()),
+        read => read.map(|()| found).map_err(failed(&place)),
+    }
 }
 
-/// Makes sure that a file can be read.
-pub(super) fn open_up(root: &Path, path: &[u8]) -> Result<(), CaptureError> {
+/// Makes sure that a file can be read; `false` if it cannot, and that is to be left so.
+pub(super) fn open_up(root: &Path, path: &[u8], manners: Manners) -> Result<bool, CaptureError> {
     let place = root.join(os_str(path));
     let file = rustix::fs::lstat(&place).map_err(io::Error::from);
+    if manners == Manners::LookOn {
+        return Ok(file.is_ok_and(|file| !is_closed(&file)));
+    }
     file.and_then(|file| open_up_file(&place, &file))
-        .map_err(failed(&place))
+        .map_err(failed(&place))?;
+    Ok(true)
 }
 
 /// The folder that a path is in; the top has no name.
@@ -237,9 +284,10 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> CaptureError {
 fn read_folder(
     place: &Path,
     buffer: &mut Vec<u8>,
+    manners: Manners,
     mut each: impl FnMut(BorrowedFd<'_>, &CStr, FileType) -> io::Result<()>,
 ) -> io::Result<()> {
-    let folder = open_folder(place)?;
+    let folder = open_folder(place, manners)?;
     let room: &mut [MaybeUninit<u8>] = buffer.spare_capacity_mut();
     let mut entries = RawDir::new(&folder, room);
     while let Some(entry) = entries.next() {
@@ -249,7 +297,9 @@ fn read_folder(
             continue;
         }
         let kind = match entry.file_type() {
-            FileType::Unknown => FileType::from_raw_mode(stat(folder.as_fd(), name)?.st_mode),
+            FileType::Unknown => {
+                FileType::from_raw_mode(stat(folder.as_fd(), name, manners)?.st_mode)
+            }
             kind => kind,
         };
         each(folder.as_fd(), name, kind)?;
@@ -257,11 +307,11 @@ fn read_folder(
     Ok(())
 }
 
-fn open_folder(place: &Path) -> io::Result<OwnedFd> {
+fn open_folder(place: &Path, manners: Manners) -> io::Result<OwnedFd> {
     let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = || rustix::fs::open(place, how, Mode::empty());
     match open() {
-        Err(Errno::ACCESS) => {
+        Err(Errno::ACCESS) if manners == Manners::OpenUp => {
             let mode = fs::symlink_metadata(place)?.permissions().mode();
             fs::set_permissions(place, fs::Permissions::from_mode(mode | 0o700))?;
             Ok(open()?)
@@ -270,11 +320,11 @@ fn open_folder(place: &Path) -> io::Result<OwnedFd> {
     }
 }
 
-fn stat(folder: BorrowedFd<'_>, name: &CStr) -> io::Result<Stat> {
+fn stat(folder: BorrowedFd<'_>, name: &CStr, manners: Manners) -> io::Result<Stat> {
     let stat = || rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
     match stat() {
         // A folder may be read but not entered.
-        Err(Errno::ACCESS) => {
+        Err(Errno::ACCESS) if manners == Manners::OpenUp => {
             let mode = rustix::fs::fstat(folder)?.st_mode;
             rustix::fs::fchmod(folder, Mode::from_raw_mode(mode) | Mode::RWXU)?;
             Ok(stat()?)
@@ -284,16 +334,20 @@ fn stat(folder: BorrowedFd<'_>, name: &CStr) -> io::Result<Stat> {
 }
 
 fn open_up_file(place: &Path, file: &Stat) -> io::Result<()> {
-    let is_closed = file.st_mode & 0o400 == 0;
-    if is_closed && FileType::from_raw_mode(file.st_mode) == FileType::RegularFile {
+    if is_closed(file) {
         let mode = file.st_mode & 0o7777 | 0o400;
         fs::set_permissions(place, fs::Permissions::from_mode(mode))?;
     }
     Ok(())
 }
 
+/// Whether it is a file that not even its owner may read.
+fn is_closed(file: &Stat) -> bool {
+    file.st_mode & 0o400 == 0 && FileType::from_raw_mode(file.st_mode) == FileType::RegularFile
+}
+
 /// Whether somebody filled the empty folder of a submodule with files of no repository.
-fn holds_plain_files(place: &Path) -> io::Result<bool> {
+fn holds_plain_files(place: &Path, manners: Manners) -> io::Result<bool> {
     if place.join(".git").symlink_metadata().is_ok() {
         return Ok(false);
     }
@@ -302,7 +356,7 @@ fn holds_plain_files(place: &Path) -> io::Result<bool> {
         holds = true;
         Ok(())
     };
-    read_folder(place, &mut Vec::with_capacity(1 << 15), visit)?;
+    read_folder(place, &mut Vec::with_capacity(1 << 15), manners, visit)?;
     Ok(holds)
 }
 

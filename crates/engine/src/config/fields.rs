@@ -202,6 +202,19 @@ impl<'o> Fields<'o> {
             .ok_or_else(|| self.wrong(key, "a time such as \"90s\", \"30m\" or \"500ms\""))
     }
 
+    /// A time, or none at all.
+    pub(super) fn time_or_off(&mut self, key: &str) -> Result<Option<Duration>, ConfigError> {
+        if self.table.get(key).and_then(|value| value.as_str()) == Some("off") {
+            self.table.remove(key);
+            return Ok(Some(Duration::ZERO));
+        }
+        if !self.table.contains_key(key) {
+            return Ok(None);
+        }
+        let wrong = self.wrong(key, "a time such as \"30s\", or \"off\"");
+        self.time(key).map_err(|_| wrong)
+    }
+
     pub(super) fn word<W: Word>(&mut self, key: &str) -> Result<Option<W>, ConfigError> {
         let Some(value) = self.table.remove(key) else {
             return Ok(None);

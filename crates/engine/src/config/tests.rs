@@ -44,6 +44,7 @@ budget_tokens = 1000000
 task_budget_usd = 2
 task_budget_tokens = 50000
 min_free_disk = "5GiB"
+radar = "10s"
 keep_failed = false
 keep_work = "2d"
 worktrees = "~/trees"
@@ -102,6 +103,7 @@ fn every_key_that_is_acted_on_is_read() {
         task_budget_usd: Some(2_000_000),
         task_budget_tokens: Some(50_000),
         min_free_disk: Some(5 << 30),
+        radar: Some(Duration::from_secs(10)),
         keep_failed: Some(false),
         keep_work: Some(Duration::from_hours(48)),
         worktrees: Some("~/trees".into()),
@@ -117,6 +119,16 @@ fn every_key_that_is_acted_on_is_read() {
     let nothing = Config::default;
     assert_eq!(config.clone().over(nothing()), expected);
     assert_eq!(nothing().over(config), expected);
+}
+
+#[test]
+fn the_radar_has_a_pace_or_is_off() {
+    assert_eq!(
+        parse("radar = \"off\"").unwrap().radar,
+        Some(Duration::ZERO)
+    );
+    let error = parse("radar = \"of\"").unwrap_err().to_string();
+    assert!(error.contains("or \"off\""), "{error}");
 }
 
 #[test]

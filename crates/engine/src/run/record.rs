@@ -59,6 +59,9 @@ pub(crate) struct BatchRecord {
     /// The branch of the server that the result is meant for, where the base is one.
     #[serde(default)]
     pub(crate) target: Option<String>,
+    /// How often coming conflicts are looked for, if at all.
+    #[serde(default)]
+    pub(crate) radar: Option<Duration>,
     /// How many agents run over all batches of this user.
     pub(crate) parallel_limit: usize,
     /// Whether the number of slots follows the machine.

@@ -164,6 +164,7 @@ fn record(request: &RunRequest, plan: PathBuf, base: String) -> BatchRecord {
         validate_env: settings.validate_env.clone(),
         forge: settings.forge,
         target: None,
+        radar: settings.radar,
         parallel_limit: settings.parallel_limit,
         auto_slots: settings.max_parallel == MaxParallel::Auto,
         min_free_disk: settings.min_free_disk,

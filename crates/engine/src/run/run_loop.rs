@@ -20,6 +20,7 @@ use super::lander::Lander;
 use super::marks::Marks;
 use super::probe::{Probe, ProbeEnded};
 use super::proving::Probing;
+use super::radar::Watch;
 use super::timers::Timers;
 use super::{Heard, RunError, Told};
 use crate::consent::SteeringFiles;
@@ -58,6 +59,7 @@ pub(super) struct Loop<'r> {
     pub(super) clearing: HashSet<usize>,
     pub(super) timers: Timers,
     pub(super) answers: Answers,
+    pub(super) watch: Watch,
     /// Whether it was told that all slots are taken.
     pub(super) waits_for_slots: bool,
     pub(super) machine: Machine,
@@ -92,6 +94,7 @@ impl Loop<'_> {
         if self.workshop.record.auto_slots {
             self.timers.look_at_machine(FIRST_ADVICE);
         }
+        self.start_radar();
         loop {
             self.do_what_can_be_done(inbox)?;
             if self.batch.status.is_over() {
@@ -151,6 +154,8 @@ impl Loop<'_> {
                 attempt,
                 said,
             } => self.take_in_said(&task, attempt, said),
+            Heard::Foreseen(pairs) => self.take_in_foreseen(pairs),
+            Heard::RadarAsks(reply) => self.answer_radar(&reply),
             Heard::Launched(launched) => self.note_process(*launched)?,
             Heard::Finished(finished, disposal) => self.take_in_finished(*finished, disposal),
             Heard::Cleared { task, notes } => {
@@ -169,6 +174,7 @@ impl Loop<'_> {
             return;
         };
         self.at_work.remove(&position);
+        self.watch.hurry();
         self.disposals.insert(position, disposal);
         self.decide(Message::AttemptEnded {
             task: finished.task,

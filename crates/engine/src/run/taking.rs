@@ -78,7 +78,7 @@ impl Workshop {
     }
 
     /// The plan, which is marked for agents, and what is ignored in the user's own checkout.
-    fn left_out(&self) -> Vec<PathBuf> {
+    pub(super) fn left_out(&self) -> Vec<PathBuf> {
         let plan = self.record.leave_out.iter().map(|path| path.0.clone());
         let included = self.included.paths().map(Path::to_owned);
         plan.chain(included).collect()

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pleach_domain::batch::{Approval, BatchStatus, BatchTask, Mode, OnConflict, OnFailure};
-use pleach_domain::event::MergeStatus;
+use pleach_domain::event::{Coming, MergeStatus};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::{Ending, TaskState};
 use serde::Serialize;
@@ -43,7 +43,7 @@ pub struct BatchView {
     pub progress: ProgressView,
     pub validation: ValidationView,
     pub conflicts: Vec<ConflictView>,
-    pub predicted_conflicts: Vec<ConflictView>,
+    pub predicted_conflicts: Vec<PredictedView>,
     pub stages: Vec<StageView>,
     pub created_at: String,
     pub started_at: Option<String>,
@@ -150,6 +150,34 @@ pub struct ConflictView {
     pub with: Vec<TaskId>,
 }
 
+/// Two tasks that would conflict if both ended as they stand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct PredictedView {
+    pub tasks: [TaskId; 2],
+    pub files: Vec<String>,
+}
+
+impl PredictedView {
+    pub(super) fn of(coming: &Coming) -> Self {
+        Self {
+            tasks: [coming.a.clone(), coming.b.clone()],
+            files: coming.files.clone(),
+        }
+    }
+
+    /// The other one of the two, if a task is one of them.
+    pub fn other_than(&self, task: &TaskId) -> Option<&TaskId> {
+        let [a, b] = &self.tasks;
+        match task {
+            task if task == a => Some(b),
+            task if task == b => Some(a),
+            _ => None,
+        }
+    }
+}
+
 /// A stage or wave.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -216,7 +244,7 @@ pub(super) fn draw(
         progress: progress_of(&tasks),
         validation: ValidationView::of(batch, test_command),
         conflicts: batch.tasks.iter().filter_map(conflict_of).collect(),
-        predicted_conflicts: Vec::new(),
+        predicted_conflicts: batch.foreseen.iter().map(PredictedView::of).collect(),
         stages: (0..history.stages.len())
             .map(|stage| draw_stage(history, stage))
             .collect(),

@@ -3,11 +3,11 @@
 //! The names are an interface; what is told by people's words is made elsewhere.
 
 use pleach_domain::batch::Design;
-use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::event::{BatchEvent, Coming, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use serde_json::{Value, json};
 
-use super::{BatchView, rfc3339};
+use super::{BatchView, PredictedView, rfc3339};
 use crate::database::StoredEvent;
 use crate::git::ref_segment;
 
@@ -129,6 +129,7 @@ fn batch_wire(event: &BatchEvent) -> (&'static str, Value) {
         BatchEvent::CancelRequested { rollback } => {
             ("batch:cancelling", json!({ "rollback": rollback }))
         }
+        BatchEvent::Foreseen { pairs } => ("batch:predicted", json!({ "pairs": predicted(pairs) })),
         BatchEvent::GaveUp { because } => ("batch:stopping", json!({ "reason": because })),
         BatchEvent::Merging => ("batch:merging", json!({})),
         BatchEvent::Published { branch, tip } => {
@@ -137,6 +138,10 @@ fn batch_wire(event: &BatchEvent) -> (&'static str, Value) {
         BatchEvent::Unpublished => ("batch:unpublished", json!({})),
         event => closing_wire(event),
     }
+}
+
+fn predicted(pairs: &[Coming]) -> Vec<PredictedView> {
+    pairs.iter().map(PredictedView::of).collect()
 }
 
 /// What is told at the end of a batch: proofs, landing, and how it ended.

@@ -135,12 +135,17 @@ impl Loom {
         settings.any(|setting| setting.starts_with("merge.renormalize="))
     }
 
+    /// The folder that new objects go to; it borrows all others.
+    pub(crate) fn object_folder(&self) -> PathBuf {
+        self.folder.path().join("objects")
+    }
+
     pub(super) fn identity(&self) -> &Identity {
         &self.identity
     }
 
     pub(super) fn objects(&self) -> Result<Objects, WeaveError> {
-        let folder = self.folder.path().join("objects");
+        let folder = self.object_folder();
         Objects::open(&folder, self.hash).map_err(failed(&folder))
     }
 

@@ -48,6 +48,7 @@ fn every_event_of_a_batch_has_a_name() {
             "batch:stage:started {stage:0}",
             "batch:stage:completed {mergeStatus:success,stage:0,success:true}",
             "batch:fallback {reason:no room,stage:null}",
+            "batch:predicted {pairs:[{files:[a],tasks:[1,2]}]}",
             "batch:cancelling {rollback:keep}",
             "batch:stopping {reason:1 failed}",
             "batch:merging {}",
