@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "printing is what a benchmark does")]
 
 mod bisect;
+mod conflicts;
 mod makespan;
 mod measure;
 mod plan_text;
@@ -54,6 +55,9 @@ fn main() -> ExitCode {
     }
     if wanted("weave") {
         all_kept &= weave::run(&program());
+    }
+    if wanted("conflicts") {
+        all_kept &= conflicts::compare();
     }
     if wanted("relay") {
         all_kept &= relay::run(&program());

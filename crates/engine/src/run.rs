@@ -26,16 +26,17 @@ mod resolution;
 mod run_loop;
 mod summary;
 mod taking;
+mod talk;
 mod timers;
 mod weaver;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 
-use pleach_domain::batch::{Batch, BatchStatus, Design, Message, Spent};
-use pleach_domain::event::{BatchEvent, Event, Rollback};
+use pleach_domain::batch::{Batch, BatchStatus, Design, Message};
+use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::id::TaskId;
 
 pub use attempt::{LOG, attempt_folder};
@@ -44,20 +45,20 @@ pub(crate) use record::{BatchRecord, Text};
 pub use request::{Fetch, RunRequest, prepare};
 pub(crate) use run_loop::{batch_branch, task_branch};
 pub use summary::{Summary, TaskReport};
+pub use talk::{Controls, Progress, Told};
 
-use self::attempt::{Finished, Launched, Workshop};
+use self::attempt::Workshop;
 use self::clock::Clock;
 use self::marks::Marks;
 use self::run_loop::Loop;
-use crate::agent::Said;
+use self::talk::Heard;
 use crate::consent::SteeringFiles;
 use crate::database::{
     Among, BatchFilter, Database, DatabaseError, LoadedBatch, NewBatch, StoredEvent,
 };
 use crate::git::{CommitId, Git, GitError, Store, StoreError};
-use crate::landing::errand::Ended;
 use crate::machine::Machine;
-use crate::ownership::{BatchLock, Door, OwnershipError, Reply, Request};
+use crate::ownership::{BatchLock, Door, OwnershipError};
 use crate::process::ProcessError;
 use crate::slots::Slots;
 use crate::state_folder::{StateFolder, StateFolderError};
@@ -125,30 +126,6 @@ impl RunError {
     }
 }
 
-/// What the loop tells while it runs.
-#[derive(Debug)]
-pub enum Told<'a> {
-    /// Something happened, and is stored.
-    Event(&'a StoredEvent),
-    /// Something that is no event and worth a line.
-    Note(String),
-    /// What an agent is doing right now; told a few times a second at most, and not stored.
-    Progress(&'a Progress),
-}
-
-/// What an agent is doing right now.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Progress {
-    /// The task that it is at.
-    pub task: TaskId,
-    /// Which attempt this is, counted from 1.
-    pub attempt: u32,
-    /// The last thing it said that it does, on one line.
-    pub action: Option<String>,
-    /// What this attempt took so far.
-    pub spent: Spent,
-}
-
 /// A batch that is ready to run: everything was looked at, nothing was changed.
 #[derive(Debug)]
 pub struct Prepared {
@@ -176,58 +153,6 @@ enum Opening {
         events: Vec<StoredEvent>,
         first: Option<Message>,
     },
-}
-
-/// What the loop can hear.
-#[derive(Debug)]
-enum Heard {
-    Launched(Box<Launched>),
-    Finished(Box<Finished>, Sender<attempt::Disposal>),
-    /// What an agent says while it works.
-    Said {
-        task: TaskId,
-        attempt: u32,
-        said: Said,
-    },
-    Cleared {
-        task: TaskId,
-        notes: Vec<String>,
-    },
-    Judged(Box<probe::ProbeEnded>),
-    /// A branch of the server is at the result.
-    Pushed {
-        branch: String,
-        stored: Sender<()>,
-    },
-    LandingEnded(Box<Ended>),
-    /// What is left of landing starts no program.
-    LandingOnlyAsks,
-    Noted(String),
-    Foreseen(Vec<pleach_domain::event::Coming>),
-    RadarAsks(Sender<radar::Told>),
-    Asked(Request, Reply),
-    Cancel(Rollback),
-    StopAtOnce,
-}
-
-/// Lets another thread stop a batch.
-#[derive(Debug, Clone)]
-pub struct Controls {
-    inbox: Sender<Heard>,
-}
-
-impl Controls {
-    /// Asks what runs to stop; all work is kept.
-    pub fn cancel(&self) {
-        // A loop that is over hears nothing and needs nothing.
-        let _ = self.inbox.send(Heard::Cancel(Rollback::Keep));
-    }
-
-    /// Stops what runs without waiting; all work is kept.
-    pub fn cancel_at_once(&self) {
-        self.cancel();
-        let _ = self.inbox.send(Heard::StopAtOnce);
-    }
 }
 
 /// The batches of a repository that were alive when their process died, oldest first.

@@ -1,0 +1,153 @@
+//! Which of many branches would conflict with each other, against a `git merge-tree` for every pair.
+
+#![expect(clippy::print_stdout, reason = "printing is what a benchmark does")]
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use pleach_engine::git::{Git, Named, Repository};
+use pleach_engine::weave::{Collision, Known, Loom, Pairwise, Work};
+use pleach_testkit::{Tangle, Tangled};
+use tempfile::TempDir;
+
+use crate::measure::{cpu_with_children, figure, least, verdict};
+
+const FILES: usize = 20_000;
+const ROUNDS: usize = 5;
+/// The kernel counts the time of children in hundredths of a second, so several runs are one sample.
+const RUNS: u32 = 10;
+/// So many pairs are merged by git in a round, spread over all of them; the rest is reckoned from these.
+const SAMPLE: usize = 150;
+
+const MOST_OF_A_HUNDRED: f64 = 1.0 / 100.0;
+const MOST_OF_A_THOUSAND: f64 = 1.0 / 100.0;
+
+/// Measures, prints, and tells whether every limit is kept.
+pub(crate) fn compare() -> bool {
+    let hundred = Ground::new(100).compare(ROUNDS, RUNS, MOST_OF_A_HUNDRED);
+    let thousand = Ground::new(1_000).compare(2, 1, MOST_OF_A_THOUSAND);
+    hundred && thousand
+}
+
+/// A large repository, and what git's own merges write.
+struct Ground {
+    tangled: Tangled,
+    scratch: TempDir,
+}
+
+impl Ground {
+    fn new(branches: usize) -> Self {
+        let memory = PathBuf::from("/dev/shm");
+        let memory = memory.is_dir().then_some(memory);
+        let mut tangle = Tangle::tasks(7, FILES, branches);
+        tangle.parent.clone_from(&memory);
+        let scratch = memory.map_or_else(TempDir::new, TempDir::new_in);
+        Self {
+            tangled: tangle.make(),
+            scratch: scratch.expect("there is room"),
+        }
+    }
+
+    fn compare(&self, rounds: usize, runs: u32, most: f64) -> bool {
+        let count = self.tangled.branches.len();
+        let pairs: Vec<(usize, usize)> = (0..count)
+            .flat_map(|one| (one + 1..count).map(move |other| (one, other)))
+            .collect();
+        println!(
+            "conflicts among {count} branches of {FILES} files: {} pairs",
+            pairs.len()
+        );
+        let (mut git, mut ours) = (Vec::new(), Vec::new());
+        let mut found = (Vec::new(), 0);
+        for round in 0..rounds {
+            let step = pairs.len() / SAMPLE;
+            let sample: Vec<_> = pairs.iter().skip(round).step_by(step).collect();
+            let mut said = Vec::new();
+            let cost = cpu_with_children(|| {
+                said = sample.iter().map(|pair| self.collides(**pair)).collect();
+            });
+            git.push(cost * ratio(pairs.len(), sample.len()));
+            let cost = cpu_with_children(|| (0..runs).for_each(|_| found = self.find()));
+            ours.push(cost / f64::from(runs));
+            for (pair, said) in sample.iter().zip(said) {
+                assert_eq!(is_among(&found.0, **pair), said, "{pair:?}");
+            }
+        }
+        let (found, merged) = found;
+        // A spread sample hits few conflicts, so git is asked about them as well.
+        for pair in found.iter().take(SAMPLE) {
+            assert!(self.collides((pair.one, pair.other)), "{pair:?}");
+        }
+        let (git, ours) = (least(&git), least(&ours));
+        println!(
+            "  git merge-tree, each pair      {:8.0} ms CPU, from {SAMPLE} of them a round",
+            git * 1e3
+        );
+        println!(
+            "  ours                           {:8.0} ms CPU: {} conflicts, {merged} pairs merged",
+            ours * 1e3,
+            found.len()
+        );
+        figure("  times less", git / ours);
+        verdict("  of git", ours / git, most)
+    }
+
+    /// All pairs that conflict, and how many were merged for that; what it writes goes with it.
+    fn find(&self) -> (Vec<Collision>, usize) {
+        let git = Git::find().expect("git is installed");
+        let repository = Repository::find(git, self.tangled.path()).expect("it was just made");
+        let names = [&[self.tangled.base.clone()], &self.tangled.branches[..]].concat();
+        let commits = repository.resolve(&names).expect("they are there");
+        let mut commits = commits.into_iter().map(|named| match named {
+            Some(Named::Branch(commit) | Named::Other(commit)) => commit,
+            None => panic!("a branch is missing"),
+        });
+        let loom = Loom::of_repository(&repository).expect("there is room");
+        let base = commits.next().expect("the base comes first");
+        let pairwise = Pairwise::on(&loom, &base).expect("the base can be read");
+        let tree = |commit| pairwise.tree_of(commit).expect("it can be read");
+        let basis = tree(&base);
+        let work = |commit| Work {
+            basis: basis.clone(),
+            tree: tree(&commit),
+        };
+        let works: Vec<Work> = commits.map(work).collect();
+        let mut known = Known::default();
+        let found = pairwise.collisions(&works, |_, _| true, &mut known);
+        (found.expect("they can be merged"), known.merged())
+    }
+
+    /// What git says of a pair.
+    fn collides(&self, (one, other): (usize, usize)) -> bool {
+        let (path, branches) = (self.tangled.path(), &self.tangled.branches);
+        let merged = Command::new("git")
+            .arg("-C")
+            .arg(path)
+            .args(["merge-tree", "--write-tree"])
+            .arg(format!("--merge-base={}", self.tangled.base))
+            .args([&branches[one], &branches[other]])
+            .env("GIT_OBJECT_DIRECTORY", self.scratch.path())
+            .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", path.join("objects"))
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .status();
+        match merged.expect("git is installed").code() {
+            Some(0) => false,
+            Some(1) => true,
+            code => panic!("git merge-tree exited with {code:?}"),
+        }
+    }
+}
+
+fn is_among(found: &[Collision], (one, other): (usize, usize)) -> bool {
+    found
+        .iter()
+        .any(|pair| (pair.one, pair.other) == (one, other))
+}
+
+fn ratio(all: usize, some: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+    let (all, some) = (all as f64, some as f64);
+    all / some
+}

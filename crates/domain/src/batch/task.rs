@@ -1,0 +1,149 @@
+//! What a batch knows of one of its tasks, and how events add to that.
+
+use super::{Spent, TaskDesign};
+use crate::event::TaskEvent;
+use crate::task_state::{Commit, Ending, TaskState};
+
+/// A task of a batch.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact that holds or not, whatever the others do"
+)]
+#[derive(Debug, Clone, PartialEq)]
+pub struct BatchTask {
+    /// What was known of it beforehand.
+    pub design: TaskDesign,
+    /// Where it stands.
+    pub state: TaskState,
+    /// How many attempts began.
+    pub attempts: u32,
+    /// How many of them failed since a person last asked for it.
+    pub failures: u32,
+    /// How often its agent was limited or overloaded, since a person last asked for it.
+    pub limits: u32,
+    /// How many attempts were no fault of its own.
+    pub(super) excused_attempts: u32,
+    /// Whether its agent was limited in mid-work, and goes on in the same worktree.
+    pub goes_on: bool,
+    /// What its attempts took.
+    pub spent: Spent,
+    /// What they had taken when a person last asked for it.
+    pub(super) spent_before: Spent,
+    /// How many attempts of the batch had begun with its last one.
+    pub(super) started_as: u32,
+    /// How often it was sent back to be done on the woven result.
+    pub reruns: u32,
+    /// Whether it starts from everything that is woven.
+    pub on_woven: bool,
+    /// Whether a person let it start.
+    pub approved: bool,
+    /// Whether it ended before a person opened the batch again.
+    pub excused: bool,
+    /// The commit that its last attempt started from.
+    pub basis: Option<Commit>,
+    /// The last state of an attempt that was not taken as its work.
+    pub kept: Option<Commit>,
+    /// The files that its work changes.
+    pub files: Vec<String>,
+    /// Whether what is woven of it was part of a result that is proved.
+    pub proved: bool,
+    /// Whether it counted as done, which it may have ceased to.
+    pub was_done: bool,
+    /// The branch in the user's repository for what was left out of it, and the commit that was put there.
+    pub published: Option<(String, Commit)>,
+}
+
+impl BatchTask {
+    /// How many attempts began that count as one: those that a limit or an overload ended do not.
+    pub fn spent_attempts(&self) -> u32 {
+        self.attempts.saturating_sub(self.excused_attempts)
+    }
+
+    pub(super) fn new(design: &TaskDesign) -> Self {
+        Self {
+            design: design.clone(),
+            state: TaskState::Queued,
+            attempts: 0,
+            failures: 0,
+            limits: 0,
+            excused_attempts: 0,
+            goes_on: false,
+            spent: Spent::default(),
+            spent_before: Spent::default(),
+            started_as: 0,
+            reruns: 0,
+            on_woven: false,
+            approved: false,
+            excused: false,
+            basis: None,
+            kept: None,
+            files: Vec::new(),
+            proved: false,
+            was_done: false,
+            published: None,
+        }
+    }
+
+    /// Notes what an event says, besides the move that it is.
+    pub(super) fn take_in(&mut self, event: &TaskEvent) {
+        match event {
+            TaskEvent::Approved => self.approved = true,
+            TaskEvent::Started { attempt, basis } => {
+                self.attempts = *attempt;
+                self.goes_on = false;
+                self.basis = Some(basis.clone());
+                self.kept = None;
+                self.files.clear();
+                self.was_done = false;
+            }
+            TaskEvent::Kept { commit } => self.kept = Some(commit.clone()),
+            TaskEvent::Built { files, .. } => self.files.clone_from(files),
+            TaskEvent::AttemptFailed { .. } => self.failures += 1,
+            TaskEvent::Limited { .. } | TaskEvent::Overloaded { .. } => {
+                self.limits += 1;
+                self.excused_attempts += 1;
+                self.goes_on = matches!(event, TaskEvent::Limited { .. });
+            }
+            TaskEvent::Spent(spent) => self.spent += *spent,
+            TaskEvent::Requeued { .. } => {
+                self.reruns += 1;
+                self.on_woven = true;
+            }
+            TaskEvent::Blocked { .. } | TaskEvent::Invalid { .. } => {
+                // What goes out again, or does not go in, is kept like everything else.
+                if let TaskState::Built { commit } | TaskState::Ended(Ending::Merged { commit }) =
+                    &self.state
+                {
+                    self.kept = Some(commit.clone());
+                }
+                // It is news, also of what was woven before a person opened the batch again.
+                self.excused = false;
+            }
+            TaskEvent::Conflicted { .. } => self.excused = false,
+            TaskEvent::Resolved { basis, files, .. } => {
+                self.basis = Some(basis.clone());
+                self.files.clone_from(files);
+                self.excused = false;
+                // What a person made is not made again by an agent.
+                self.reruns += 1;
+            }
+            TaskEvent::Retried => {
+                self.on_woven |= matches!(
+                    self.state,
+                    TaskState::Ended(Ending::Conflicted { .. } | Ending::Invalid { .. })
+                );
+                self.failures = 0;
+                self.spent_before = self.spent;
+                self.goes_on = false;
+                self.limits = 0;
+                self.reruns = 0;
+                self.approved = true;
+                self.excused = false;
+            }
+            TaskEvent::Published { branch, commit } => {
+                self.published = Some((branch.clone(), commit.clone()));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What the loop of a batch tells, what it can hear, and how another thread stops it.
+
+use std::sync::mpsc::Sender;
+
+use pleach_domain::batch::Spent;
+use pleach_domain::event::{Coming, Rollback};
+use pleach_domain::id::TaskId;
+
+use super::attempt::{Disposal, Finished, Launched};
+use super::probe::ProbeEnded;
+use super::radar;
+use crate::agent::Said;
+use crate::database::StoredEvent;
+use crate::landing::errand::Ended;
+use crate::ownership::{Reply, Request};
+
+/// What the loop tells while it runs.
+#[derive(Debug)]
+pub enum Told<'a> {
+    /// Something happened, and is stored.
+    Event(&'a StoredEvent),
+    /// Something that is no event and worth a line.
+    Note(String),
+    /// What an agent is doing right now; told a few times a second at most, and not stored.
+    Progress(&'a Progress),
+}
+
+/// What an agent is doing right now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// The task that it is at.
+    pub task: TaskId,
+    /// Which attempt this is, counted from 1.
+    pub attempt: u32,
+    /// The last thing it said that it does, on one line.
+    pub action: Option<String>,
+    /// What this attempt took so far.
+    pub spent: Spent,
+}
+
+/// What the loop can hear.
+#[derive(Debug)]
+pub(super) enum Heard {
+    Launched(Box<Launched>),
+    Finished(Box<Finished>, Sender<Disposal>),
+    /// What an agent says while it works.
+    Said {
+        task: TaskId,
+        attempt: u32,
+        said: Said,
+    },
+    Cleared {
+        task: TaskId,
+        notes: Vec<String>,
+    },
+    Judged(Box<ProbeEnded>),
+    /// A branch of the server is at the result.
+    Pushed {
+        branch: String,
+        stored: Sender<()>,
+    },
+    LandingEnded(Box<Ended>),
+    /// What is left of landing starts no program.
+    LandingOnlyAsks,
+    Noted(String),
+    Foreseen(Vec<Coming>),
+    RadarAsks(Sender<radar::Told>),
+    Asked(Request, Reply),
+    Cancel(Rollback),
+    StopAtOnce,
+}
+
+/// Lets another thread stop a batch.
+#[derive(Debug, Clone)]
+pub struct Controls {
+    pub(super) inbox: Sender<Heard>,
+}
+
+impl Controls {
+    /// Asks what runs to stop; all work is kept.
+    pub fn cancel(&self) {
+        // A loop that is over hears nothing and needs nothing.
+        let _ = self.inbox.send(Heard::Cancel(Rollback::Keep));
+    }
+
+    /// Stops what runs without waiting; all work is kept.
+    pub fn cancel_at_once(&self) {
+        self.cancel();
+        let _ = self.inbox.send(Heard::StopAtOnce);
+    }
+}
