@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pleach_engine::process::{Cancel, Ending, ProcessSpec, Record, Shim};
+use pleach_engine::secrets::Secrets;
 use tempfile::TempDir;
 
 use crate::measure;
@@ -27,7 +28,15 @@ struct Flood {
     argv: &'static [&'static str],
 }
 
-const FLOODS: [Flood; 3] = [
+const FLOODS: [Flood; 4] = [
+    Flood {
+        name: "as text in lines",
+        argv: &[
+            "sh",
+            "-c",
+            "yes 'test cli::secrets::a_line_of_a_log ... ok (12 ms) https://host.example/x' | head -c 500000000",
+        ],
+    },
     Flood {
         name: "in large pieces",
         argv: &[
@@ -123,12 +132,23 @@ fn through_the_wrapper(program: &Path, place: &Path, argv: &[&str]) -> Record {
         stall: None,
         grace: Duration::ZERO,
         log_cap: u64::MAX,
+        hide: secrets(),
     };
     let cancel = Cancel::new().expect("the system has flags to give");
     let shim = Shim::launch(program).expect("the program is built");
     let record = shim.run(&spec, &cancel).expect("the wrapper works");
     assert_eq!(record.ending, Ending::Exited(0));
     record
+}
+
+/// As many as a project with a few services has.
+fn secrets() -> Secrets {
+    let mut secrets = Secrets::default();
+    for number in 0..10 {
+        let value = format!("{number}f3b-Zq7-{number}x9Lm2{number}kP-{number}wT8");
+        secrets.add(&format!("KEY_{number}"), &value);
+    }
+    secrets
 }
 
 fn piped(flood: &Flood) -> Cost {

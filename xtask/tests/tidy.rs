@@ -22,6 +22,7 @@ const MAY_USE: [(&str, &[&str]); 5] = [
     (
         "engine",
         &[
+            "aho-corasick",
             "gix-hash",
             "gix-object",
             "gix-odb",

@@ -18,6 +18,7 @@ use pleach_engine::plan_file::PlanFileError;
 use pleach_engine::plan_in_use::NoPlan;
 use pleach_engine::prompt::UnknownPlace;
 use pleach_engine::run::RunError;
+use pleach_engine::secrets::{Hider, Secrets};
 use pleach_engine::state_folder::StateFolderError;
 use pleach_engine::stored_batch::LookupError;
 use pleach_engine::view::ViewError;
@@ -105,6 +106,18 @@ impl Failure {
         }
     }
 
+    /// The same without secrets, which words of git and of servers may hold.
+    fn hidden(&self, hider: &Hider) -> Self {
+        let hidden = |text: &String| hider.hidden(text.clone());
+        Self {
+            message: hidden(&self.message),
+            place: self.place.as_ref().map(hidden),
+            pointer: self.pointer.as_ref().map(hidden),
+            hint: self.hint.as_ref().map(hidden),
+            ..*self
+        }
+    }
+
     fn text(&self, label: &str, style: Style) -> String {
         let mut text = String::new();
         for (number, line) in self.message.lines().enumerate() {
@@ -165,7 +178,9 @@ impl Failures {
 
     /// Prints to standard error, and for programs the first one to standard output.
     pub(crate) fn print(&self) {
+        let hider = Secrets::of_environment(&[]).hider();
         for failure in self.all.iter().take(MOST_ERRORS) {
+            let failure = failure.hidden(&hider);
             tell_error(format_args!("{}", failure.text("error", RED)));
         }
         let more = self.all.len().saturating_sub(MOST_ERRORS);
@@ -175,7 +190,7 @@ impl Failures {
             ));
         }
         if self.reader == Reader::Program {
-            let first = &self.all[0];
+            let first = self.all[0].hidden(&hider);
             let error = json!({"code": first.code, "message": first.message, "hint": first.hint});
             tell(format_args!("{}\n", json!({ "error": error })));
         }

@@ -19,7 +19,7 @@ use crate::git::Identity;
 pub use choose::{Chosen, NoAgent, choose};
 pub use command::CommandAgent;
 pub use demo::DemoAgent;
-pub(crate) use environment::environment;
+pub(crate) use environment::{environment, is_allowed_to_all};
 pub(crate) use last_line::{last_line, tail};
 pub use said::Said;
 pub use verdict::{Exit, TAIL, Verdict};

@@ -68,7 +68,7 @@ pub use repository::{Named, Put, PutError, Repository};
 pub use store::{Identity, Store};
 pub use store_error::{LoginProblem, StoreError};
 
-pub(crate) use address::HttpHost;
+pub(crate) use address::{HttpHost, percent_decoded};
 pub(crate) use credentials::{Wish, what_to_set};
 pub(crate) use error::{plain_words, scrub};
 

@@ -29,6 +29,7 @@ pub mod radar;
 pub mod resolve;
 pub mod run;
 pub mod scope;
+pub mod secrets;
 pub mod settings;
 pub mod slots;
 pub mod state_folder;

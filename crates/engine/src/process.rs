@@ -30,6 +30,8 @@ pub use shim::{SHIM, Shim};
 pub use sweep::end_leftovers;
 pub use wrapper::shim_main;
 
+use crate::secrets::Secrets;
+
 /// How much output of a program goes to its log unless somebody says otherwise.
 pub const LOG_CAP: u64 = 256 << 20;
 
@@ -62,6 +64,8 @@ pub struct ProcessSpec {
     pub grace: Duration,
     /// How many bytes of its output are logged from the beginning on; of the rest only the end is.
     pub log_cap: u64,
+    /// What its log must not hold.
+    pub hide: Secrets,
 }
 
 /// Why a program could not be run or ended.

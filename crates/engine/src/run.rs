@@ -10,6 +10,7 @@ mod clock;
 mod continuing;
 mod finish;
 mod governing;
+mod hiding;
 mod judge;
 mod lander;
 mod listening;
@@ -53,13 +54,12 @@ use self::marks::Marks;
 use self::run_loop::Loop;
 use self::talk::Heard;
 use crate::consent::SteeringFiles;
-use crate::database::{
-    Among, BatchFilter, Database, DatabaseError, LoadedBatch, NewBatch, StoredEvent,
-};
+use crate::database::{Among, BatchFilter, Database, DatabaseError, LoadedBatch, StoredEvent};
 use crate::git::{CommitId, Git, GitError, Store, StoreError};
 use crate::machine::Machine;
 use crate::ownership::{BatchLock, Door, OwnershipError};
 use crate::process::ProcessError;
+use crate::secrets::Secrets;
 use crate::slots::Slots;
 use crate::state_folder::{StateFolder, StateFolderError};
 use crate::step::{Step, reached};
@@ -134,6 +134,7 @@ pub struct Prepared {
     store: Store,
     base: CommitId,
     steering: SteeringFiles,
+    secrets: Secrets,
     record: BatchRecord,
     program: PathBuf,
     opening: Opening,
@@ -213,6 +214,7 @@ pub fn take_up(
         .parse()
         .map_err(|_| unreadable("its base is no commit".to_owned()))?;
     let steering = SteeringFiles::at(&store, &base)?;
+    let secrets = Secrets::of_project(&store, &base, &record.passed_on());
     let (inbox_sender, inbox) = channel();
     Ok(Some(Prepared {
         database,
@@ -220,6 +222,7 @@ pub fn take_up(
         store,
         base,
         steering,
+        secrets,
         record,
         program: program.to_owned(),
         opening: Opening::TakenUp {
@@ -280,6 +283,8 @@ impl Prepared {
 
     /// Runs the batch to its end.
     pub fn run(mut self, told: &mut dyn FnMut(Told<'_>)) -> Result<Summary, RunError> {
+        let hider = self.secrets.hider();
+        let told: &mut dyn FnMut(Told<'_>) = &mut |what| told(what.hidden(&hider));
         if self
             .store
             .read_file_at(&self.base, ".gitmodules")?
@@ -298,7 +303,7 @@ impl Prepared {
             } => (number, lock, Some(events), first),
             Opening::Fresh => {
                 let (number, lock) =
-                    create(&self.state, &mut self.database, &self.store, &self.record)?;
+                    request::create(&self.state, &mut self.database, &self.store, &self.record)?;
                 (number, lock, None, None)
             }
         };
@@ -352,6 +357,8 @@ impl Prepared {
                 state: self.state,
                 number,
                 tests: self.record.tests(),
+                hider: self.secrets.hider(),
+                secrets: self.secrets,
                 record: self.record,
                 wrapper: wrapper(self.program.clone()),
                 program: self.program,
@@ -399,38 +406,4 @@ fn wrapper(program: PathBuf) -> PathBuf {
     } else {
         program
     }
-}
-
-/// Gives a batch its number and stores it; whoever finds it holds no lock has found it dead.
-fn create(
-    state: &StateFolder,
-    database: &mut Database,
-    store: &Store,
-    record: &BatchRecord,
-) -> Result<(u32, BatchLock), RunError> {
-    let (number, folder) = state.new_batch()?;
-    let lock = BatchLock::take(&folder)?.ok_or_else(|| RunError::Io {
-        doing: "lock a new batch",
-        source: std::io::ErrorKind::WouldBlock.into(),
-    })?;
-    reached(Step::FolderMade);
-    let text = serde_json::to_string(record).map_err(|error| RunError::Unreadable {
-        batch: number,
-        message: error.to_string(),
-    })?;
-    let tasks: Vec<_> = record.tasks.iter().map(|task| task.id.clone()).collect();
-    let new = NewBatch {
-        project: &paths::project_name(store),
-        repository: &record.folder,
-        plan: &record.plan.to_string_lossy(),
-        record: &text,
-        tasks: &tasks,
-    };
-    if let Err(error) = database.create_batch(number, &new) {
-        // Nobody knows of the number yet; a folder that stays is an empty one.
-        let _ = std::fs::remove_dir_all(&folder);
-        return Err(error.into());
-    }
-    reached(Step::BatchStored);
-    Ok((number, lock))
 }

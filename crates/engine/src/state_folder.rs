@@ -3,8 +3,8 @@
 //! Knows places and numbers, not what is in the files.
 
 use std::fs::{self, DirBuilder, File};
-use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// The folder, made private when it is new.
@@ -152,11 +152,9 @@ impl Drop for Locked {
 ///
 /// The file stays when the lock goes: whoever deleted it could delete another one's.
 pub(crate) fn try_lock(path: &Path) -> io::Result<Option<Locked>> {
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(path)?;
+    let mut file = File::options();
+    file.create(true).truncate(false).write(true).mode(0o600);
+    let file = file.open(path)?;
     match file.try_lock() {
         Ok(()) => Ok(Some(Locked(file))),
         Err(fs::TryLockError::WouldBlock) => Ok(None),
@@ -168,6 +166,17 @@ pub(crate) fn try_lock(path: &Path) -> io::Result<Option<Locked>> {
 pub(crate) fn private_folder(path: &Path) -> Result<(), StateFolderError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(failed("create", path))
+}
+
+/// Writes a file that only its owner may read.
+pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::options()
+        .create(true)
+        .truncate(true)
+        .write(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(text.as_bytes())
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use std::time::Duration;
 use pleach_engine::process::{
     Cancel, Ending, LOG_CAP, NONCE, ProcessSpec, Record, Shim, load_record,
 };
+use pleach_engine::secrets::Secrets;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 use tempfile::TempDir;
@@ -67,6 +68,7 @@ impl Ground {
             stall: None,
             grace: LONG,
             log_cap: LOG_CAP,
+            hide: Secrets::default(),
         }
     }
 

@@ -339,7 +339,11 @@ fn a_value_that_only_the_tests_may_know_is_told_nowhere() {
     let story = Story::of(&told);
     story.check(1, "1:merged");
     assert!(!told.out.contains(secret), "{}", told.out);
-    assert!(told.out.contains("the token is ***"), "{}", told.out);
+    assert!(
+        told.out.contains("the token is [hidden:SECRET]"),
+        "{}",
+        told.out
+    );
     let shown = crate::pleach(scene.repo.path(), &scene.home(), &["status", "1", "--json"]);
     assert!(!shown.out.contains(secret), "{}", shown.out);
 }

@@ -88,6 +88,14 @@ impl Chosen {
             Self::Demo => Arc::new(DemoAgent::new(program)),
         }
     }
+
+    /// The names of variables that are passed on to it besides the usual ones.
+    pub(crate) fn passed_on(&self) -> &[String] {
+        match self {
+            Self::Command(agent) => &agent.env,
+            Self::Demo => &[],
+        }
+    }
 }
 
 /// The agent that the settings name, or the only one they know.

@@ -26,6 +26,11 @@ const ALLOWED: [&str; 16] = [
     "NVM_DIR",
 ];
 
+/// Whether every program may see a variable of that name.
+pub(crate) fn is_allowed_to_all(name: &str) -> bool {
+    ALLOWED.contains(&name) || name.starts_with("LC_")
+}
+
 /// The variables that are allowed, those named besides included, and what is said.
 pub(crate) fn environment(
     besides: &[String],
@@ -33,9 +38,7 @@ pub(crate) fn environment(
     model: Option<&str>,
     said: &[(&str, OsString)],
 ) -> Vec<(OsString, OsString)> {
-    let is_allowed = |name: &str| {
-        ALLOWED.contains(&name) || name.starts_with("LC_") || besides.iter().any(|own| own == name)
-    };
+    let is_allowed = |name: &str| is_allowed_to_all(name) || besides.iter().any(|own| own == name);
     let mut env: Vec<(OsString, OsString)> = std::env::vars_os()
         .filter(|(name, _)| name.to_str().is_some_and(is_allowed))
         .collect();

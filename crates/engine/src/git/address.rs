@@ -243,7 +243,7 @@ fn plain_host(protocol: &str, host: &str) -> Result<String, BadAddress> {
     }
 }
 
-fn percent_decoded(text: &str) -> String {
+pub(crate) fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {

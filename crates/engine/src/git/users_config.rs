@@ -113,6 +113,12 @@ impl UsersConfig {
         }
     }
 
+    /// All keys and values, some of which hold logins.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        let settings = self.settings.iter();
+        settings.map(|setting| (setting.key.as_str(), setting.value.as_str()))
+    }
+
     /// How the repository says servers are reached, which git does not see from another folder.
     pub(crate) fn network(&self) -> Vec<(String, String)> {
         let ours = self.settings.iter().filter(|setting| {

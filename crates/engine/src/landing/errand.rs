@@ -13,6 +13,8 @@ use crate::causes::with_causes;
 use crate::forge::{Draft, ForgeError, ForgeKind, Project, connect, open_pull_request, recognise};
 use crate::git::{CommitId, Logins, Pauses, PushError, Store};
 use crate::process::Cancel;
+use crate::secrets::Hider;
+use crate::state_folder::write_private;
 use crate::step::{Step, reached};
 use crate::weave::tree_of;
 
@@ -40,6 +42,8 @@ pub(crate) struct Errand {
     pub(crate) landing: Landing,
     pub(crate) forge: Option<ForgeKind>,
     pub(crate) account: Account,
+    /// What the text must not hold goes through this.
+    pub(crate) hider: Hider,
     /// Where the text of the pull request is written.
     pub(crate) body_file: PathBuf,
     /// What to do when the target has moved on.
@@ -158,13 +162,19 @@ impl Errand {
         Pauses::usual().until(self.stop.clone())
     }
 
+    /// The title and the body of the pull request, which leave the machine.
+    fn text(&self) -> (String, String) {
+        let hidden = |text| self.hider.hidden(text);
+        (
+            hidden(body::title(&self.account)),
+            hidden(body::body(&self.account)),
+        )
+    }
+
     fn write_body(&self, told: &mut dyn Told) {
-        let text = format!(
-            "{}\n\n{}",
-            body::title(&self.account),
-            body::body(&self.account)
-        );
-        if let Err(error) = std::fs::write(&self.body_file, text) {
+        let (title, body) = self.text();
+        let text = format!("{title}\n\n{body}");
+        if let Err(error) = write_private(&self.body_file, &text) {
             let path = self.body_file.display();
             told.note(format!(
                 "the text for a pull request could not be written to {path}: {error}"
@@ -341,11 +351,12 @@ impl Errand {
             let because = "the server has no branch that a pull request could go into".to_owned();
             return Err(Ended::not(because, None));
         };
+        let (title, body) = self.text();
         let draft = Draft {
             head: branch.to_owned(),
             base: target.clone(),
-            title: body::title(&self.account),
-            body: body::body(&self.account),
+            title,
+            body,
         };
         let login = project.login(store, logins);
         let login = login.map_err(|error| Ended::not(with_causes(&error), error.hint()))?;

@@ -3,16 +3,15 @@
 //! Reads every new version of every file between two commits, also those that a later commit took away again. Decides
 //! nothing.
 
-mod secrets;
-
 use std::collections::HashSet;
 use std::fmt;
 
 use gix_hash::ObjectId;
 
-pub use self::secrets::Secret;
 use crate::git::read::text;
 use crate::git::{CommitId, GitError, Store, parse_id};
+pub use crate::secrets::Secret;
+use crate::secrets::hits;
 use crate::weave::WeaveError;
 use crate::weave::reading::{Changed, Item, ItemKind, Reading};
 
@@ -268,7 +267,7 @@ impl Scan {
         earlier: Option<&CommitId>,
     ) -> Result<(), ScanError> {
         let content = self.reading.content(new.id)?;
-        let mut hits = secrets::hits(&content).peekable();
+        let mut hits = hits(&content).peekable();
         if hits.peek().is_none() {
             return Ok(());
         }
@@ -309,7 +308,7 @@ impl Scan {
             return Ok(Vec::new());
         }
         let content = self.reading.content(item.id)?;
-        let found = secrets::hits(&content).map(|hit| hit.bytes.to_vec());
+        let found = hits(&content).map(|hit| hit.bytes.to_vec());
         Ok(found.collect())
     }
 

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::ProcessSpec;
+use crate::secrets::Secrets;
 
 /// The sign that asks the wrapper to stop the program.
 pub(super) const STOP: u8 = b's';
@@ -53,6 +54,11 @@ pub(super) fn send(socket: &mut impl Write, nonce: &str, spec: &ProcessSpec) -> 
     }
     for number in [millis(spec.timeout), millis(spec.grace), spec.log_cap] {
         put_number(&mut bytes, number);
+    }
+    put_count(&mut bytes, spec.hide.values().count());
+    for (name, value) in spec.hide.values() {
+        put(&mut bytes, name.as_bytes());
+        put(&mut bytes, value);
     }
     let length = (bytes.len() - size_of::<u64>()) as u64;
     bytes[..size_of::<u64>()].copy_from_slice(&length.to_le_bytes());
@@ -111,6 +117,7 @@ fn decode(bytes: &mut Bytes<'_>) -> Option<Order> {
         stall,
         grace: bytes.duration()?,
         log_cap: bytes.number()?,
+        hide: bytes.secrets()?,
     };
     Some(Order { nonce, spec })
 }
@@ -140,6 +147,14 @@ impl<'b> Bytes<'b> {
 
     fn path(&mut self) -> Option<PathBuf> {
         Some(OsStr::from_bytes(self.bytes()?).into())
+    }
+
+    fn secrets(&mut self) -> Option<Secrets> {
+        let values = (0..self.number()?).map(|_| {
+            let name = String::from_utf8(self.bytes()?.to_vec()).ok()?;
+            Some((name, self.bytes()?.to_vec()))
+        });
+        values.collect::<Option<_>>().map(Secrets::from_values)
     }
 
     fn duration(&mut self) -> Option<Duration> {
@@ -183,6 +198,7 @@ mod tests {
                 stall: Some(Duration::from_secs(7)),
                 grace: Duration::ZERO,
                 log_cap: u64::MAX,
+                hide: Secrets::from_values(vec![("NAME".to_owned(), b"not \xff text".to_vec())]),
             },
         }
     }

@@ -1,6 +1,6 @@
-//! Carries a program's output to its log: all of it up to a cap, and the very end of what is beyond.
+//! Carries a program's output to its log, without secrets: all of it up to a cap, and the very end of what is beyond.
 //!
-//! Holds little in memory however much there is, and knows nothing of lines or letters.
+//! Holds little in memory however much there is, and knows nothing of what is said.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 
 use super::record::Output;
+use crate::secrets::{Secrets, Stream};
 
 /// As much as the pipe holds, and is carried at once.
 pub(super) const CHUNK: usize = 1 << 20;
@@ -20,31 +21,47 @@ const TAIL: usize = 1 << 20;
 /// A program that says much in small pieces is listened to in intervals, which cost far less than each piece would.
 const REST: Duration = Duration::from_millis(2);
 
+/// Smaller pieces are gathered before they are written.
+const PIECE: usize = 1 << 16;
+
 /// Output on its way from a pipe to a log.
 #[derive(Debug)]
 pub(super) struct Relay<L = File> {
     /// Nothing once all that had the other end are gone.
     pipe: Option<OwnedFd>,
-    log: L,
     buffer: Vec<u8>,
-    /// What may go to the log still.
-    room: u64,
-    tail: Tail,
-    output: Output,
+    stream: Stream,
+    keeper: Keeper<L>,
     heard_at: Instant,
     rests_until: Option<Instant>,
 }
 
+/// The log, and what does not fit into it.
+#[derive(Debug)]
+struct Keeper<L> {
+    log: L,
+    /// Small pieces that are not written yet.
+    gathered: Vec<u8>,
+    /// What may go to the log still.
+    room: u64,
+    tail: Tail,
+    output: Output,
+}
+
 impl<L: Write> Relay<L> {
     /// Begins to carry; the pipe must not block.
-    pub(super) fn new(pipe: OwnedFd, log: L, cap: u64) -> Self {
+    pub(super) fn new(pipe: OwnedFd, log: L, cap: u64, hide: &Secrets) -> Self {
         Self {
             pipe: Some(pipe),
-            log,
             buffer: vec![0; CHUNK],
-            room: cap,
-            tail: Tail::default(),
-            output: Output::default(),
+            stream: Stream::new(hide.hider()),
+            keeper: Keeper {
+                log,
+                gathered: Vec::new(),
+                room: cap,
+                tail: Tail::default(),
+                output: Output::default(),
+            },
             heard_at: Instant::now(),
             rests_until: None,
         }
@@ -85,15 +102,51 @@ impl<L: Write> Relay<L> {
     }
 
     fn take(&mut self, length: usize) {
-        self.output.bytes += length as u64;
-        let head = usize::try_from(self.room).map_or(length, |room| room.min(length));
-        self.room -= head as u64;
-        self.output.unwritten += append(&mut self.log, &self.buffer[..head]);
-        self.tail.push(&self.buffer[head..length]);
+        let keeper = &mut self.keeper;
+        keeper.output.bytes += length as u64;
+        let said = &self.buffer[..length];
+        self.stream.feed(said, |part| keeper.gather(part));
+        keeper.keep_gathered();
     }
 
-    /// Writes the end of what was beyond the cap, and tells how much there was.
-    pub(super) fn finish(mut self) -> Output {
+    /// Writes what was held back and the end of what was beyond the cap, and tells how much there was.
+    pub(super) fn finish(self) -> Output {
+        let mut keeper = self.keeper;
+        self.stream.finish(|part| keeper.gather(part));
+        keeper.finish()
+    }
+}
+
+impl<L: Write> Keeper<L> {
+    fn gather(&mut self, part: &[u8]) {
+        if part.len() < PIECE {
+            self.gathered.extend_from_slice(part);
+        }
+        if part.len() >= PIECE || self.gathered.len() >= PIECE {
+            self.keep_gathered();
+        }
+        if part.len() >= PIECE {
+            self.keep(part);
+        }
+    }
+
+    fn keep_gathered(&mut self) {
+        let mut gathered = std::mem::take(&mut self.gathered);
+        self.keep(&gathered);
+        gathered.clear();
+        self.gathered = gathered;
+    }
+
+    fn keep(&mut self, part: &[u8]) {
+        let length = part.len();
+        let head = usize::try_from(self.room).map_or(length, |room| room.min(length));
+        self.room -= head as u64;
+        self.output.unwritten += append(&mut self.log, &part[..head]);
+        self.tail.push(&part[head..]);
+    }
+
+    fn finish(mut self) -> Output {
+        self.keep_gathered();
         self.output.left_out = self.tail.passed;
         if self.tail.passed > 0 {
             let passed = self.tail.passed;
@@ -163,7 +216,7 @@ mod tests {
     fn carried(cap: usize, lengths: &[usize]) -> (Vec<u8>, Vec<u8>, Output) {
         let (pipe, _other_end) = rustix::pipe::pipe().unwrap();
         let (mut said, mut log) = (Vec::new(), Vec::new());
-        let mut relay = Relay::new(pipe, &mut log, cap as u64);
+        let mut relay = Relay::new(pipe, &mut log, cap as u64, &Secrets::default());
         for (length, byte) in lengths.iter().zip((0..=u8::MAX).cycle()) {
             let start = said.len();
             said.extend(
@@ -199,5 +252,38 @@ mod tests {
             let expected = [&said[..cap], line.as_bytes(), &said[said.len() - TAIL..]].concat();
             prop_assert!(log == expected, "the log is wrong");
         }
+    }
+    #[test]
+    fn a_secret_is_in_no_log_however_it_is_cut_and_counted_as_it_was_said() {
+        let secret = "s3cret-s3cret";
+        let mut hide = Secrets::default();
+        hide.add("KEY", secret);
+        let said = format!("a {secret} b\n").repeat(400);
+        for (cap, piece) in [(u64::MAX, 1), (u64::MAX, 7), (30, 5), (30, 5_000)] {
+            let (pipe, _other_end) = rustix::pipe::pipe().unwrap();
+            let mut log = Vec::new();
+            let mut relay = Relay::new(pipe, &mut log, cap, &hide);
+            for piece in said.as_bytes().chunks(piece) {
+                relay.buffer[..piece.len()].copy_from_slice(piece);
+                relay.take(piece.len());
+            }
+            let output = relay.finish();
+            assert_eq!((output.bytes, output.left_out), (said.len() as u64, 0));
+            let log = String::from_utf8(log).unwrap();
+            assert_eq!(log, said.replace(secret, "[hidden:KEY]"), "cap {cap}");
+        }
+    }
+
+    #[test]
+    fn whole_lines_are_in_the_log_at_once() {
+        let (pipe, _other_end) = rustix::pipe::pipe().unwrap();
+        let mut hide = Secrets::default();
+        hide.add("KEY", "s3cret-s3cret");
+        let mut log = Vec::new();
+        let mut relay = Relay::new(pipe, &mut log, u64::MAX, &hide);
+        let line = b"https://ghp_s3cret-\n";
+        relay.buffer[..line.len()].copy_from_slice(line);
+        relay.take(line.len());
+        assert_eq!(relay.keeper.log, line);
     }
 }

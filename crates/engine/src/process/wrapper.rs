@@ -102,7 +102,7 @@ impl<'s> Watch<'s> {
             leader: Some(program),
             control: Some(control),
             signals,
-            relay: Relay::new(pipe, log, spec.log_cap),
+            relay: Relay::new(pipe, log, spec.log_cap, &spec.hide),
             timeout_at: Instant::now().checked_add(spec.timeout),
             ending: None,
             kill_at: None,

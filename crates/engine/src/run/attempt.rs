@@ -3,7 +3,6 @@
 //! Knows nothing of other tasks; runs on a thread of its own.
 
 use std::ffi::OsString;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -25,7 +24,8 @@ use crate::ports::PortLease;
 use crate::process::{
     Cancel, Ending, LOG_CAP, ProcessIdentity, ProcessSpec, Record, Shim, load_record,
 };
-use crate::state_folder::{StateFolder, private_folder};
+use crate::secrets::{Hider, Secrets};
+use crate::state_folder::{StateFolder, private_folder, write_private};
 use crate::step::{Step, reached};
 use crate::validate::{Tests, said_in};
 use crate::worktree::{Included, Worktree, WorktreeSpec};
@@ -51,6 +51,9 @@ pub(super) struct Workshop {
     pub(super) program: PathBuf,
     /// What proves the result.
     pub(super) tests: Option<Tests>,
+    /// What nobody may see.
+    pub(super) secrets: Secrets,
+    pub(super) hider: Hider,
 }
 
 /// What is to be tried.
@@ -359,6 +362,7 @@ impl Workshop {
             stall: Some(self.record.stall),
             grace: self.record.grace,
             log_cap: LOG_CAP,
+            hide: self.secrets.clone(),
         }
     }
 
@@ -450,17 +454,6 @@ pub fn attempt_folder(batch: &Path, segment: &str, attempt: u32) -> PathBuf {
 
 pub(super) fn explain(what: &str, error: &dyn std::error::Error) -> String {
     format!("{what}: {}", with_causes(error))
-}
-
-fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    use std::io::Write as _;
-    let mut file = std::fs::File::options()
-        .create(true)
-        .truncate(true)
-        .write(true)
-        .mode(0o600)
-        .open(path)?;
-    file.write_all(text.as_bytes())
 }
 
 /// How long recovery waits for the wrapper of a dead engine, beyond what an agent may take to stop.

@@ -164,6 +164,7 @@ impl Loop<'_> {
             },
             forge: record.forge,
             account: self.account(),
+            hider: self.workshop.hider.clone(),
             body_file: self.workshop.folder.join("pull-request.md"),
             if_moved: if self.may_follow_base() {
                 IfMoved::Tell

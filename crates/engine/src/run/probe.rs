@@ -93,6 +93,7 @@ impl Workshop {
             included: &self.included,
             wrapper: &self.wrapper,
             tests: self.tests.as_ref()?,
+            hide: &self.secrets,
             grace: self.record.grace,
         })
     }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::Chosen;
 use crate::forge::ForgeKind;
+use crate::secrets::Hider;
 use crate::validate::Tests;
 use crate::weave::Strategy;
 
@@ -73,6 +74,12 @@ pub(crate) struct BatchRecord {
 }
 
 impl BatchRecord {
+    /// The names of variables that programs get besides the usual ones.
+    pub(crate) fn passed_on(&self) -> Vec<String> {
+        let of_agent = self.agent.passed_on().iter();
+        of_agent.chain(&self.validate_env).cloned().collect()
+    }
+
     /// The tests that what is woven must pass, if any are set.
     pub(crate) fn tests(&self) -> Option<Tests> {
         Some(Tests {
@@ -123,6 +130,18 @@ impl PlanMark {
 }
 
 impl TaskRecord {
+    /// The same without secrets; a title that held one cannot be found in the plan again, so nothing is marked there.
+    pub(super) fn hidden(self, hider: &Hider) -> Self {
+        let title = hider.hidden(self.title.clone());
+        Self {
+            details: hider.hidden(self.details),
+            prompt: hider.hidden(self.prompt),
+            mark: self.mark.filter(|_| title == self.title),
+            title,
+            id: self.id,
+        }
+    }
+
     /// That it is in progress, if the plan can say so.
     pub(crate) fn begun(&self) -> Option<Change> {
         let mark = self.mark.as_ref().filter(|mark| mark.shows_progress)?;

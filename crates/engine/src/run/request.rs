@@ -19,11 +19,14 @@ use super::{Controls, Opening, Prepared, RunError, paths};
 use crate::agent::Chosen;
 use crate::config::{MaxParallel, OnInvalid};
 use crate::consent::SteeringFiles;
-use crate::database::Database;
+use crate::database::{Database, NewBatch};
 use crate::git::{Git, Logins, Store};
+use crate::ownership::BatchLock;
 use crate::prompt::{Template, prompt};
+use crate::secrets::Secrets;
 use crate::settings::{RunMode, Settings};
 use crate::state_folder::StateFolder;
+use crate::step::{Step, reached};
 
 /// What to run.
 #[derive(Debug)]
@@ -93,6 +96,10 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let past = database.past_durations(&paths::project_name(&store), &plan.to_string_lossy())?;
     weigh(&mut request.document.plan, &past);
     let mut record = record(&request, plan, base.to_string());
+    let secrets = Secrets::of_project(&store, &base, &record.passed_on());
+    let hider = secrets.hider();
+    let tasks = std::mem::take(&mut record.tasks).into_iter();
+    record.tasks = tasks.map(|task| task.hidden(&hider)).collect();
     record.target = store.target_branch(request.settings.base.as_deref())?;
     let (sender, inbox) = channel();
     Ok(Prepared {
@@ -101,6 +108,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         store,
         base,
         steering,
+        secrets,
         record,
         program: request.program,
         opening: Opening::Fresh,
@@ -203,6 +211,40 @@ fn batch_settings(request: &RunRequest) -> BatchSettings {
         budget: settings.budget,
         task_budget: settings.task_budget,
     }
+}
+
+/// Gives a batch its number and stores it; whoever finds it holds no lock has found it dead.
+pub(super) fn create(
+    state: &StateFolder,
+    database: &mut Database,
+    store: &Store,
+    record: &BatchRecord,
+) -> Result<(u32, BatchLock), RunError> {
+    let (number, folder) = state.new_batch()?;
+    let lock = BatchLock::take(&folder)?.ok_or_else(|| RunError::Io {
+        doing: "lock a new batch",
+        source: std::io::ErrorKind::WouldBlock.into(),
+    })?;
+    reached(Step::FolderMade);
+    let text = serde_json::to_string(record).map_err(|error| RunError::Unreadable {
+        batch: number,
+        message: error.to_string(),
+    })?;
+    let tasks: Vec<_> = record.tasks.iter().map(|task| task.id.clone()).collect();
+    let new = NewBatch {
+        project: &paths::project_name(store),
+        repository: &record.folder,
+        plan: &record.plan.to_string_lossy(),
+        record: &text,
+        tasks: &tasks,
+    };
+    if let Err(error) = database.create_batch(number, &new) {
+        // Nobody knows of the number yet; a folder that stays is an empty one.
+        let _ = std::fs::remove_dir_all(&folder);
+        return Err(error.into());
+    }
+    reached(Step::BatchStored);
+    Ok((number, lock))
 }
 
 #[cfg(test)]

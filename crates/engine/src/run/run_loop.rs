@@ -16,6 +16,7 @@ use super::answers::Answers;
 use super::attempt::{Attempt, Disposal, Finished, From, Launched, Line, Workshop};
 use super::clock::Clock;
 use super::governing::FIRST_ADVICE;
+use super::hiding::without_secrets;
 use super::lander::Lander;
 use super::marks::Marks;
 use super::probe::{Probe, ProbeEnded};
@@ -224,6 +225,7 @@ impl Loop<'_> {
 
     /// Applies an event; the core made it for this very state.
     pub(super) fn take_in(&mut self, event: Event) {
+        let event = without_secrets(event, &self.workshop.hider);
         self.batch
             .apply(&event)
             .expect("the core decided it for this state");

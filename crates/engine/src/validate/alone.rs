@@ -10,6 +10,7 @@ use pleach_domain::bisect::{Next, Run, Search, Why};
 use super::{RunEnding, TestBench, TestPlace, Tests};
 use crate::git::{CommitId, Store, TreeId};
 use crate::process::Cancel;
+use crate::secrets::Secrets;
 use crate::state_folder::StateFolder;
 use crate::weave::{Loom, Outcome, Strand, Strategy, WeaveError, weave};
 use crate::worktree::{Included, WorktreeError};
@@ -82,12 +83,14 @@ pub fn prove_alone(
 ) -> Result<Proved, NoProof> {
     let loom = Loom::of_store(alone.store)?;
     let included = Included::list(alone.store, onto).map_err(Box::new)?;
+    let secrets = Secrets::of_project(alone.store, onto, &alone.tests.env);
     let bench = TestBench {
         store: alone.store,
         state: alone.state,
         included: &included,
         wrapper: alone.program,
         tests: alone.tests,
+        hide: &secrets,
         grace: alone.grace,
     };
     bench.clear_after_the_dead();

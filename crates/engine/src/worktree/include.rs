@@ -158,6 +158,11 @@ impl Included {
         self.entries.iter().map(|entry| entry.path.as_path())
     }
 
+    /// The files that come along, where they are now.
+    pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        self.paths().map(|path| self.from.join(path))
+    }
+
     /// Copies everything into a new worktree, and tells what did not fit there.
     pub fn copy_into(
         &self,

@@ -55,15 +55,26 @@ impl fmt::Display for Secret {
 
 /// A secret and where it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Hit<'c> {
-    pub(super) secret: Secret,
-    pub(super) place: usize,
-    pub(super) bytes: &'c [u8],
+pub(crate) struct Hit<'c> {
+    pub(crate) secret: Secret,
+    pub(crate) place: usize,
+    pub(crate) bytes: &'c [u8],
+}
+
+/// What a place that looks like the beginning of a token turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Candidate {
+    /// A token of so many bytes.
+    Token(usize),
+    /// It may become one with the bytes that follow.
+    Unfinished,
+    /// Something else.
+    Nothing,
 }
 
 impl Hit<'_> {
     /// How it begins, which tells people which one it is and nobody what it is.
-    pub(super) fn begin(&self) -> String {
+    pub(crate) fn begin(&self) -> String {
         match self.secret {
             Secret::PrivateKey => String::new(),
             _ => String::from_utf8_lossy(&self.bytes[..4]).into_owned(),
@@ -170,7 +181,7 @@ const fn starts() -> [u8; 256] {
 }
 
 /// The keys and tokens of some bytes, in their order.
-pub(super) fn hits(content: &[u8]) -> impl Iterator<Item = Hit<'_>> {
+pub(crate) fn hits(content: &[u8]) -> impl Iterator<Item = Hit<'_>> {
     let mut place = 0;
     std::iter::from_fn(move || {
         while let [first, second, ..] = content[place..] {
@@ -196,22 +207,52 @@ fn hit_at(content: &[u8], place: usize) -> Option<Hit<'_>> {
     }
     let rest = &content[place..];
     let shape = SHAPES.iter().find(|shape| rest.starts_with(shape.prefix))?;
-    let body = &rest[shape.prefix.len()..];
-    let length = body
-        .iter()
-        .take_while(|byte| (shape.letters)(**byte))
-        .count();
-    let body = &body[..length];
-    let fits = (shape.least..=shape.most).contains(&length);
-    // The shape may end before the word does.
-    let ends = rest
-        .get(shape.prefix.len() + length)
-        .is_none_or(|next| !word(*next));
-    (fits && ends && is_of(shape.secret, body) && !is_placeholder(body)).then(|| Hit {
+    let length = shape.length_in(rest)?;
+    Some(Hit {
         secret: shape.secret,
         place,
-        bytes: &rest[..shape.prefix.len() + length],
+        bytes: &rest[..length],
     })
+}
+
+impl Shape {
+    /// How long the token is that some bytes begin with.
+    fn length_in(&self, rest: &[u8]) -> Option<usize> {
+        let body = &rest[self.prefix.len()..];
+        let length = self.letters_in(body);
+        let body = &body[..length];
+        let fits = (self.least..=self.most).contains(&length);
+        let whole = self.prefix.len() + length;
+        // The shape may end before the word does.
+        let ends = rest.get(whole).is_none_or(|next| !word(*next));
+        (fits && ends && is_of(self.secret, body) && !is_placeholder(body)).then_some(whole)
+    }
+
+    fn letters_in(&self, body: &[u8]) -> usize {
+        let letters = body.iter().take_while(|byte| (self.letters)(**byte));
+        letters.count()
+    }
+}
+
+/// What all tokens begin with.
+pub(super) fn prefixes() -> impl Iterator<Item = &'static [u8]> {
+    SHAPES.iter().map(|shape| shape.prefix)
+}
+
+/// What the token is that bytes begin with, where more may follow unless they are the last; `before` is the byte in
+/// front of them.
+pub(super) fn candidate(rest: &[u8], before: Option<u8>, are_last: bool) -> Candidate {
+    let shape = SHAPES.iter().find(|shape| rest.starts_with(shape.prefix));
+    let Some(shape) = shape.filter(|_| !before.is_some_and(word)) else {
+        return Candidate::Nothing;
+    };
+    let body = &rest[shape.prefix.len()..];
+    let length = shape.letters_in(body);
+    if !are_last && length == body.len() && length <= shape.most {
+        return Candidate::Unfinished;
+    }
+    let length = shape.length_in(rest);
+    length.map_or(Candidate::Nothing, Candidate::Token)
 }
 
 /// What some tokens have beyond their length.

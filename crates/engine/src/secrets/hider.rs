@@ -1,0 +1,428 @@
+//! Takes secrets out of texts and out of streams of bytes, wherever a stream is cut.
+//!
+//! Known values are found in all their ways of being written, tokens, keys and logins in addresses by their shape. What
+//! ends in a line break is never held back. Knows nothing of where the values are from.
+
+use std::borrow::Cow;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use super::{Secrets, encodings, shapes};
+use shapes::Candidate;
+
+/// What takes the place of something that has no name.
+pub(super) const HIDDEN: &str = "[hidden]";
+
+/// What stands before the host of an address, where a login may be.
+const ADDRESS: &[u8] = b"://";
+
+/// The beginning of a key in PEM, and what its name ends with.
+const KEY: &[u8] = b"-----BEGIN ";
+const KEY_ENDS: [&[u8]; 2] = [b"PRIVATE KEY-----", b"PRIVATE KEY BLOCK-----"];
+const LONGEST_LABEL: usize = 80;
+
+/// The longest key, and the shortest first line of one; what is shorter is talk about keys.
+const KEY_LENGTH: usize = 16_000;
+const SHORTEST_LINE: usize = 16;
+
+/// A login in an address is no longer than this, and a name that is as long as the other is a token.
+const LONGEST_LOGIN: usize = 1_000;
+const SHORTEST_TOKEN: usize = 20;
+
+/// Finds secrets and puts a mark in their place.
+#[derive(Debug, Clone)]
+pub struct Hider {
+    finder: AhoCorasick,
+    patterns: Vec<Pattern>,
+    /// The patterns that begin with a byte.
+    by_start: Vec<Vec<usize>>,
+    longest: usize,
+}
+
+/// Something to look for, and what it means.
+#[derive(Debug, Clone)]
+struct Pattern {
+    bytes: Vec<u8>,
+    means: Means,
+}
+
+#[derive(Debug, Clone)]
+enum Means {
+    /// A known value, and the mark for it.
+    Value(String),
+    /// Perhaps a token.
+    Token,
+    /// Perhaps a key.
+    Key,
+    /// Perhaps a login.
+    Address,
+}
+
+/// Output that is on its way, and what of it cannot be judged yet.
+#[derive(Debug, Clone)]
+pub(crate) struct Stream {
+    hider: Hider,
+    held: Vec<u8>,
+    /// The last byte that was let go.
+    before: Option<u8>,
+    /// What is left of a key that is being passed over.
+    key: Option<KeyRest>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct KeyRest {
+    /// How far it may go on.
+    left: usize,
+    /// Whether some of it was hidden already.
+    is_one: bool,
+}
+
+/// Whether more may come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Open,
+    Last,
+}
+
+impl Default for Hider {
+    fn default() -> Self {
+        Self::of(&Secrets::default())
+    }
+}
+
+impl Hider {
+    /// Prepares to look for some values, and for whatever has the shape of a secret.
+    pub fn of(secrets: &Secrets) -> Self {
+        let mut patterns: Vec<Pattern> = Vec::new();
+        for (name, value) in secrets.values() {
+            let mark = match name {
+                "" => HIDDEN.to_owned(),
+                name => format!("[hidden:{name}]"),
+            };
+            let ways = encodings::all(value).into_iter();
+            patterns.extend(ways.map(|bytes| Pattern {
+                bytes,
+                means: Means::Value(mark.clone()),
+            }));
+        }
+        let shapes = shapes::prefixes().map(|prefix| (prefix, Means::Token));
+        let shapes = shapes.chain([(KEY, Means::Key), (ADDRESS, Means::Address)]);
+        patterns.extend(shapes.map(|(bytes, means)| Pattern {
+            bytes: bytes.to_vec(),
+            means,
+        }));
+        let finder = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(patterns.iter().map(|pattern| &pattern.bytes))
+            .expect("secrets are few and short");
+        let mut by_start = vec![Vec::new(); 256];
+        for (number, pattern) in patterns.iter().enumerate() {
+            by_start[usize::from(pattern.bytes[0])].push(number);
+        }
+        let longest = patterns.iter().map(|pattern| pattern.bytes.len());
+        Self {
+            longest: longest.max().unwrap_or_default(),
+            finder,
+            patterns,
+            by_start,
+        }
+    }
+
+    /// A text without secrets.
+    pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.finder.find(text).is_none() {
+            return Cow::Borrowed(text);
+        }
+        let mut clean = Vec::with_capacity(text.len());
+        let mut stream = Stream::new(self.clone());
+        stream.feed(text.as_bytes(), |part| clean.extend_from_slice(part));
+        stream.finish(|part| clean.extend_from_slice(part));
+        match String::from_utf8(clean) {
+            Ok(clean) => Cow::Owned(clean),
+            Err(error) => Cow::Owned(String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        }
+    }
+
+    /// The same text, or one of its own.
+    pub fn hidden(&self, text: String) -> String {
+        match self.hide(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(clean) => clean,
+        }
+    }
+
+    /// The first secret at or behind a place: where it is and what takes its place.
+    fn next(&self, bytes: &[u8], from: usize, before: Option<u8>, end: End) -> Next<'_> {
+        let mut at = from;
+        while let Some(found) = self.finder.find(&bytes[at..]) {
+            let start = at + found.start();
+            let rest = &bytes[start..];
+            let judged = match &self.patterns[found.pattern().as_usize()].means {
+                Means::Value(mark) => Judged::Hide(0, found.len(), mark),
+                Means::Token => {
+                    let ahead = start.checked_sub(1).map(|at| bytes[at]).or(before);
+                    token(rest, ahead, end)
+                }
+                Means::Key => key(rest, end),
+                Means::Address => login(rest, end),
+            };
+            match judged {
+                Judged::Hide(skipped, until, mark) => {
+                    let until = self.with_what_overlaps(bytes, start, start + until);
+                    // One that is longer, or begins within this one, may only show with what follows.
+                    let begins = start + self.beginning_at_the_end(rest);
+                    if end == End::Open && begins < until {
+                        return Next::Wait(start);
+                    }
+                    return Next::Hide(start + skipped, until, mark);
+                }
+                Judged::Key(length) => return Next::Key(start + length),
+                Judged::Wait => return Next::Wait(start),
+                Judged::Nothing => at = start + 1,
+            }
+        }
+        Next::Nothing
+    }
+
+    /// The end of a secret, or of one that begins within it and is known too.
+    fn with_what_overlaps(&self, bytes: &[u8], start: usize, end: usize) -> usize {
+        let (mut at, mut end) = (start + 1, end);
+        while let Some(found) = self
+            .finder
+            .find(&bytes[at..bytes.len().min(end + self.longest)])
+        {
+            let (start, until) = (at + found.start(), at + found.end());
+            if start >= end {
+                break;
+            }
+            if let Means::Value(_) = self.patterns[found.pattern().as_usize()].means {
+                end = end.max(until);
+            }
+            at = start + 1;
+        }
+        end
+    }
+
+    /// Where the end of some bytes begins that may be the beginning of a secret.
+    fn beginning_at_the_end(&self, bytes: &[u8]) -> usize {
+        let window = bytes.len().saturating_sub(self.longest.saturating_sub(1));
+        let last_break = bytes[window..].iter().rposition(|byte| *byte == b'\n');
+        let from = last_break.map_or(window, |at| window + at + 1);
+        let begins = |at: &usize| {
+            let rest = &bytes[*at..];
+            let numbers = self.by_start[usize::from(rest[0])].iter();
+            let mut patterns = numbers.map(|number| self.patterns[*number].bytes.as_slice());
+            patterns.any(|pattern| pattern.len() > rest.len() && pattern.starts_with(rest))
+        };
+        (from..bytes.len()).find(begins).unwrap_or(bytes.len())
+    }
+}
+
+/// What comes next in some bytes.
+enum Next<'h> {
+    /// A secret from here to there.
+    Hide(usize, usize, &'h str),
+    /// A key behind this place.
+    Key(usize),
+    /// Perhaps a secret from here on.
+    Wait(usize),
+    Nothing,
+}
+
+/// What the bytes at a place are.
+enum Judged<'h> {
+    /// A secret from here to there.
+    Hide(usize, usize, &'h str),
+    /// The beginning of a key, so long.
+    Key(usize),
+    Wait,
+    Nothing,
+}
+
+fn token(rest: &[u8], before: Option<u8>, end: End) -> Judged<'static> {
+    match shapes::candidate(rest, before, end == End::Last) {
+        Candidate::Token(length) => Judged::Hide(0, length, HIDDEN),
+        Candidate::Unfinished => Judged::Wait,
+        Candidate::Nothing => Judged::Nothing,
+    }
+}
+
+fn key(rest: &[u8], end: End) -> Judged<'static> {
+    let label = &rest[KEY.len()..];
+    let label = &label[..label.len().min(LONGEST_LABEL)];
+    let dashes = label.windows(5).position(|five| five == b"-----");
+    let line_ends = label.contains(&b'\n') || label.len() == LONGEST_LABEL;
+    match dashes {
+        Some(at) if KEY_ENDS.iter().any(|end| label[..at + 5].ends_with(end)) => {
+            Judged::Key(KEY.len() + at + 5)
+        }
+        None if end == End::Open && !line_ends => Judged::Wait,
+        _ => Judged::Nothing,
+    }
+}
+
+/// The login in an address: a name with a password, or a name that is a token.
+fn login(rest: &[u8], end: End) -> Judged<'static> {
+    let after = &rest[ADDRESS.len()..];
+    let after = &after[..after.len().min(LONGEST_LOGIN)];
+    let ends = |byte: &u8| {
+        byte.is_ascii_whitespace()
+            || byte.is_ascii_control()
+            || matches!(byte, b'/' | b'\'' | b'"' | b'<' | b'>' | b'`' | b'\\')
+    };
+    let Some(length) = after.iter().position(ends).or_else(|| {
+        let is_whole = end == End::Last || after.len() == LONGEST_LOGIN;
+        is_whole.then_some(after.len())
+    }) else {
+        return Judged::Wait;
+    };
+    let Some(at) = after[..length].iter().rposition(|byte| *byte == b'@') else {
+        return Judged::Nothing;
+    };
+    let has_password = matches!(
+        after[..at].iter().position(|byte| *byte == b':'),
+        Some(colon) if colon + 1 < at
+    );
+    if has_password || at >= SHORTEST_TOKEN {
+        Judged::Hide(ADDRESS.len(), ADDRESS.len() + at, HIDDEN)
+    } else {
+        Judged::Nothing
+    }
+}
+
+impl Stream {
+    pub(crate) fn new(hider: Hider) -> Self {
+        Self {
+            hider,
+            held: Vec::new(),
+            before: None,
+            key: None,
+        }
+    }
+
+    /// Takes the next piece and gives away everything that can be judged.
+    pub(crate) fn feed(&mut self, piece: &[u8], give: impl FnMut(&[u8])) {
+        if self.held.is_empty() {
+            let done = self.pass(piece, End::Open, give);
+            self.held.extend_from_slice(&piece[done..]);
+            return;
+        }
+        let mut held = std::mem::take(&mut self.held);
+        held.extend_from_slice(piece);
+        let done = self.pass(&held, End::Open, give);
+        held.drain(..done);
+        self.held = held;
+    }
+
+    /// Gives away the rest.
+    pub(crate) fn finish(mut self, give: impl FnMut(&[u8])) {
+        let held = std::mem::take(&mut self.held);
+        self.pass(&held, End::Last, give);
+    }
+
+    /// Gives away what can be judged of some bytes; how many that are.
+    fn pass(&mut self, bytes: &[u8], end: End, mut give: impl FnMut(&[u8])) -> usize {
+        let mut at = 0;
+        while at < bytes.len() {
+            if let Some(rest) = self.key {
+                let (passed, is_over) = self.pass_key(rest, &bytes[at..], end, &mut give);
+                at += passed;
+                if !is_over {
+                    break;
+                }
+                continue;
+            }
+            let (until, mark, next) = match self.hider.next(bytes, at, self.before, end) {
+                Next::Hide(start, end, mark) => (start, mark.to_owned(), end),
+                Next::Key(start) => {
+                    self.key = Some(KeyRest {
+                        left: KEY_LENGTH,
+                        is_one: false,
+                    });
+                    (start, String::new(), start)
+                }
+                Next::Wait(start) => {
+                    give(&bytes[at..start]);
+                    at = start;
+                    break;
+                }
+                Next::Nothing => {
+                    let until = match end {
+                        End::Last => bytes.len(),
+                        End::Open => at + self.hider.beginning_at_the_end(&bytes[at..]),
+                    };
+                    give(&bytes[at..until]);
+                    at = until;
+                    break;
+                }
+            };
+            give(&bytes[at..until]);
+            give(mark.as_bytes());
+            at = next;
+        }
+        self.before = at.checked_sub(1).map(|last| bytes[last]).or(self.before);
+        at
+    }
+
+    /// Passes over a key; how far that is, and whether it is over.
+    fn pass_key(
+        &mut self,
+        mut rest: KeyRest,
+        bytes: &[u8],
+        end: End,
+        give: &mut impl FnMut(&[u8]),
+    ) -> (usize, bool) {
+        let mut at = 0;
+        while at < bytes.len() && rest.left > 0 {
+            let length = match key_piece(&bytes[at..], rest, end) {
+                KeyPiece::Secret(length) => {
+                    give(HIDDEN.as_bytes());
+                    rest.is_one = true;
+                    length
+                }
+                KeyPiece::Gap(length) => {
+                    give(&bytes[at..at + length]);
+                    length
+                }
+                KeyPiece::Wait => break,
+                KeyPiece::Over => {
+                    rest.left = 0;
+                    break;
+                }
+            };
+            at += length;
+            rest.left = rest.left.saturating_sub(length);
+        }
+        self.key = Some(rest).filter(|rest| rest.left > 0);
+        (at, self.key.is_none())
+    }
+}
+
+/// What some bytes behind the beginning of a key begin with.
+enum KeyPiece {
+    /// So many letters of the key.
+    Secret(usize),
+    /// What is between two lines of it.
+    Gap(usize),
+    /// More of it must be seen.
+    Wait,
+    /// No key, or no more of it.
+    Over,
+}
+
+fn key_piece(bytes: &[u8], rest: KeyRest, end: End) -> KeyPiece {
+    let is_letter = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    let run = bytes.iter().take_while(is_letter).count();
+    match bytes[0] {
+        _ if run == bytes.len() && end == End::Open && run < KEY_LENGTH => KeyPiece::Wait,
+        _ if run >= SHORTEST_LINE || (run > 0 && rest.is_one) => KeyPiece::Secret(run),
+        b' ' | b'\t' | b'\r' | b'\n' => KeyPiece::Gap(1),
+        // A line break within a string.
+        b'\\' if matches!(bytes.get(1), Some(b'n' | b'r')) => KeyPiece::Gap(2),
+        b'\\' if bytes.len() == 1 && end == End::Open => KeyPiece::Wait,
+        _ => KeyPiece::Over,
+    }
+}
+
+#[cfg(test)]
+mod tests;
