@@ -23,7 +23,9 @@ use crate::worktree::Worktree;
 pub(crate) use live::{Seen, look};
 pub(crate) use staging::Aside;
 
+pub(crate) use index::{GITLINK, Index, Likeness};
 use staging::{Staged, Staging};
+pub(crate) use walk::{Lookup, among};
 
 /// Why the work could not be captured; the worktree is as it was.
 #[derive(Debug, thiserror::Error)]

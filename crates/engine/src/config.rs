@@ -361,7 +361,7 @@ impl Config {
             task_timeout: fields.time("task_timeout")?,
             stall_timeout: fields.time("stall_timeout")?,
             setup: fields.text("setup")?,
-            cache: fields.list("cache")?,
+            cache: fields.cached_paths("cache")?,
             branch_prefix: fields.text("branch_prefix")?,
             task_branch: fields.text("task_branch")?,
             batch_branch: fields.text("batch_branch")?,

@@ -25,6 +25,7 @@ mod recovery;
 mod request;
 mod resolution;
 mod run_loop;
+mod spares;
 mod summary;
 mod taking;
 mod talk;
@@ -356,6 +357,7 @@ impl Prepared {
                 store: self.store,
                 state: self.state,
                 number,
+                spares: spares::Spares::new(self.record.slots()),
                 tests: self.record.tests(),
                 hider: self.secrets.hider(),
                 secrets: self.secrets,

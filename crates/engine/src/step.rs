@@ -71,6 +71,14 @@ steps! {
     RegistrationVoid,
     /// The worktree of a woven task is gone.
     WorktreeRemoved,
+    /// The files of a worktree wait for another task, and it is registered.
+    FilesSetAside,
+    /// Nothing of the last task is left among them.
+    SpareTidied,
+    /// They are those that the next task begins with.
+    SpareFilled,
+    /// They are where the next task has its folder, which is not registered.
+    SpareMoved,
     /// A new text of the plan lies beside it.
     PlanDrafted,
     /// The plan is the new text, and the old one lies beside it.

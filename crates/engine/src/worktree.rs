@@ -2,30 +2,38 @@
 //!
 //! Knows nothing of who works there; takes one away only for proof that what is in it is kept.
 
+mod caches;
+mod error;
 mod include;
 mod list;
 mod record;
+mod registration;
+mod spare;
 mod sweep;
+mod tidy;
 mod trash;
 mod unmerged;
 
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use crate::capture::{CaptureError, Kept, keep_last_state};
-use crate::git::{CommitId, GitError, Store, StoreError, ref_segment};
+use crate::capture::{Kept, keep_last_state};
+use crate::git::{CommitId, Store, ref_segment};
 use crate::step::{Step, reached};
 
+pub(crate) use caches::cached_path;
+pub use error::WorktreeError;
 pub use include::{Included, NotCopied, Why};
 pub use list::{Listed, TreeState, list};
+pub use spare::Spare;
 pub use sweep::sweep;
 pub use trash::finish_removals;
 pub(crate) use unmerged::StoppedMerge;
 
+use error::failed;
 use record::{Record, Stage};
 use trash::{Waste, delete_later, remove_all};
 
@@ -37,54 +45,6 @@ const LOCK: &str = "worktrees.lock";
 
 /// The file in a worktree's registration that says where it is; without it, git passes over the rest.
 const GITDIR: &str = "gitdir";
-
-/// So often a branch is taken before giving up.
-const TRIES: usize = 4;
-
-/// Why a worktree could not be made or removed.
-#[derive(Debug, thiserror::Error)]
-pub enum WorktreeError {
-    /// Something is there already, and it may hold work.
-    #[error("could not make a worktree: {} is there already", path.display())]
-    Exists {
-        /// What is in the way.
-        path: PathBuf,
-    },
-    /// The proof is of another worktree.
-    #[error("could not remove {}: what is in it is not kept", path.display())]
-    NotKept {
-        /// The worktree.
-        path: PathBuf,
-    },
-    /// What is in a worktree could not be kept, so it stays.
-    #[error(transparent)]
-    Capture(#[from] CaptureError),
-    /// Files could not be written or moved.
-    #[error("could not {doing} {}", path.display())]
-    Io {
-        /// What was attempted.
-        doing: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// Git itself failed.
-    #[error(transparent)]
-    Git(#[from] GitError),
-}
-
-fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> WorktreeError {
-    let path = path.to_owned();
-    move |source| WorktreeError::Io {
-        doing,
-        path,
-        source,
-    }
-}
 
 /// The worktree that is wanted.
 #[derive(Debug, Clone)]
@@ -110,24 +70,53 @@ pub struct Worktree {
 impl Worktree {
     /// Makes a worktree; a branch that an earlier attempt left behind is kept and begun anew.
     pub fn create(store: &Store, spec: &WorktreeSpec) -> Result<Self, WorktreeError> {
+        let worktree = Self::begin(store, spec)?;
+        worktree.register(store, |path| fs::create_dir(path))?;
+        reached(Step::WorktreeRegistered);
+        let checked_out = worktree.check_out(store);
+        worktree.end(store, checked_out)
+    }
+
+    /// Makes a worktree of the files of an earlier one: only what differs is written.
+    ///
+    /// An error leaves nothing behind, and says that a fresh one has to be made.
+    pub fn recycle(
+        store: &Store,
+        spec: &WorktreeSpec,
+        spare: Spare,
+    ) -> Result<Self, WorktreeError> {
+        let worktree = Self::begin(store, spec)?;
+        spare.bring_to(store, &spec.basis)?;
+        worktree.register(store, |path| spare.move_to(path))?;
+        reached(Step::WorktreeRegistered);
+        let adopted = worktree.adopt_index(spare.index());
+        // With it goes all that the last task left.
+        drop(spare);
+        worktree.end(store, adopted)
+    }
+
+    /// Clears the way for a worktree that is to be made.
+    fn begin(store: &Store, spec: &WorktreeSpec) -> Result<Self, WorktreeError> {
         wait_for_earlier(store, spec)?;
         // What cannot be cleared up now is in nobody's way, or found to be so below.
         let _ = sweep(store);
         store.adopt_excludes()?;
         let folder = spec.path.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder).map_err(failed("create", folder))?;
-        let worktree = Self::named(store, spec)?;
-        worktree.register(store)?;
-        reached(Step::WorktreeRegistered);
-        let made = worktree.check_out(store).and_then(|()| {
+        Self::named(store, spec)
+    }
+
+    /// Notes that a worktree is made, or takes away what is there of it.
+    fn end(self, store: &Store, filled: Result<(), WorktreeError>) -> Result<Self, WorktreeError> {
+        let made = filled.and_then(|()| {
             reached(Step::WorktreeFilled);
-            worktree.note(store, Stage::Made)
+            self.note(store, Stage::Made)
         });
         if made.is_err() {
             // Nobody has worked here yet, so there is nothing to keep; the first error counts.
-            let _ = worktree.discard(store);
+            let _ = self.discard(store);
         }
-        made.map(|()| worktree)
+        made.map(|()| self)
     }
 
     /// Finds what is left of a worktree that was made before, whole or not.
@@ -173,6 +162,25 @@ impl Worktree {
             return Err(WorktreeError::NotKept { path: self.path });
         }
         self.discard(store)
+    }
+
+    /// Removes a worktree whose content is kept, and hands over its files if it is worth using them again.
+    ///
+    /// Of what git does not know in it, only the paths in `cache` will come along.
+    pub fn release(
+        self,
+        store: &Store,
+        kept: &Kept,
+        cache: &[String],
+    ) -> Result<Option<Spare>, WorktreeError> {
+        if kept.path() != self.path {
+            return Err(WorktreeError::NotKept { path: self.path });
+        }
+        // Whatever is odd about it, it can still be removed.
+        if let Ok(Some(spare)) = self.set_aside(store, cache) {
+            return Ok(Some(spare));
+        }
+        self.discard(store).map(|()| None)
     }
 
     /// Removes a worktree in which nobody worked, whatever programs have left there.
@@ -251,115 +259,6 @@ impl Worktree {
         saved.map_err(failed("write the record of", &self.path))
     }
 
-    /// Takes the folder, the branch and the name, or nothing of them.
-    fn register(&self, store: &Store) -> Result<(), WorktreeError> {
-        let _lock = store.lock(LOCK)?;
-        self.clear_way(store)?;
-        if let Some(taken) = [&self.path, &self.admin]
-            .into_iter()
-            .find(|path| is_present(path))
-        {
-            return Err(WorktreeError::Exists {
-                path: taken.clone(),
-            });
-        }
-        // Before there is anything, so that whatever a killed process leaves is known for what it is.
-        self.note(store, Stage::Making)?;
-        reached(Step::WorktreeNoted);
-        let linked = fs::create_dir(&self.path)
-            .map_err(failed("create", &self.path))
-            .and_then(|()| self.link(store));
-        if linked.is_err() {
-            // It was made a moment ago; the first error counts.
-            let _ = self.put_away(store);
-        }
-        linked
-    }
-
-    /// Takes away what is left of an earlier worktree of that name, if nothing of it can be lost.
-    fn clear_way(&self, store: &Store) -> Result<(), WorktreeError> {
-        if let Some(record) = Record::load(store, &self.id()) {
-            if record.stage != Stage::Made && !store.is_alive(&record.sign)? {
-                Self::of_record(store, &record).put_away(store)?;
-            } else if record.path != self.path && is_present(&record.path) {
-                return Err(WorktreeError::Exists { path: record.path });
-            }
-        }
-        if self.is_registered(store) && !is_present(&self.path) {
-            // The files are gone, and where the worktree was is all that is left to keep.
-            let head = self.head_name().unwrap_or_default();
-            let head = store.look_up(&[format!("{head}^{{commit}}")])?;
-            if let Some(head) = head.into_iter().flatten().next() {
-                let head = head.parse().map_err(|_| GitError::Garbled {
-                    what: "cat-file".into(),
-                    printed: head,
-                })?;
-                store.keep(&head, &self.branch)?;
-            }
-            self.put_away(store)?;
-        }
-        self.clear_registration(store)
-    }
-
-    /// The last step brings the registration in as a whole, so that nobody's git sees half of it.
-    fn link(&self, store: &Store) -> Result<(), WorktreeError> {
-        self.write_git_file()
-            .map_err(failed("write to", &self.path))?;
-        self.take_branch(store)?;
-        reached(Step::BranchTaken);
-        let stage = self.stage(store)?;
-        remove_all(&stage)
-            .and_then(|()| fs::create_dir_all(&stage))
-            .and_then(|()| self.fill_admin(&stage))
-            .and_then(|()| fs::create_dir_all(store.git_dir().join("worktrees")))
-            .and_then(|()| fs::rename(&stage, &self.admin))
-            .map_err(failed("set up", &self.admin))
-    }
-
-    fn write_git_file(&self) -> io::Result<()> {
-        fs::write(self.path.join(".git"), line("gitdir: ", &self.admin))
-    }
-
-    /// Where the registration is built before it is in use, and taken apart afterwards.
-    fn stage(&self, store: &Store) -> Result<PathBuf, WorktreeError> {
-        let name = format!("{}.{}", self.id(), store.sign()?);
-        Ok(store.git_dir().join("wt-stage").join(name))
-    }
-
-    /// Again if the branch moved meanwhile: a git that outlived its Pleach may be at it.
-    fn take_branch(&self, store: &Store) -> Result<(), WorktreeError> {
-        for _ in 1..TRIES {
-            if self.try_to_take_branch(store).is_ok() {
-                return Ok(());
-            }
-        }
-        self.try_to_take_branch(store)
-    }
-
-    fn try_to_take_branch(&self, store: &Store) -> Result<(), WorktreeError> {
-        let name = self.branch_ref();
-        store.clear_lock_of(&name)?;
-        let Err(error) = store.swap_ref(&name, &self.basis, None) else {
-            return Ok(());
-        };
-        let Some(earlier) = store.ref_commit(&name)? else {
-            return Err(error.into());
-        };
-        if earlier == self.basis {
-            return Ok(());
-        }
-        store.keep(&earlier, &self.branch)?;
-        Ok(store.swap_ref(&name, &self.basis, Some(&earlier))?)
-    }
-
-    fn fill_admin(&self, folder: &Path) -> io::Result<()> {
-        fs::write(folder.join(GITDIR), line("", &self.path.join(".git")))?;
-        fs::write(folder.join("commondir"), "../..\n")?;
-        fs::write(folder.join("HEAD"), format!("ref: {}\n", self.branch_ref()))?;
-        // So that nobody's `git worktree prune` takes it away.
-        fs::write(folder.join("locked"), "in use by pleach\n")
-    }
-
     /// With our own git folder, so that no filter runs that an earlier agent configured.
     fn check_out(&self, store: &Store) -> Result<(), WorktreeError> {
         let folder = store.home().join("index");
@@ -373,10 +272,15 @@ impl Worktree {
             .index(&index)
             .args(["read-tree", "-m", "-u", self.basis.as_str()])
             .output()?;
+        self.date_index(&index).map_err(failed("date", &index))?;
+        self.adopt_index(&index)
+    }
+
+    /// Gives whoever works here a copy of the index, and keeps it out of their sight.
+    fn adopt_index(&self, index: &Path) -> Result<(), WorktreeError> {
         let own = self.admin.join("index");
-        self.date_index(&index)
-            .and_then(|()| copy_index(&index, &own))
-            .and_then(|()| fs::rename(&index, &self.pristine_index))
+        copy_index(index, &own)
+            .and_then(|()| fs::rename(index, &self.pristine_index))
             .map_err(failed("write", &own))
     }
 
@@ -403,6 +307,11 @@ impl Worktree {
             delete_later(trash::move_away(store, &self.path)?);
             reached(Step::FilesMovedAway);
         }
+        self.void(store)
+    }
+
+    /// Takes away what makes it a worktree; its files are gone.
+    fn void(&self, store: &Store) -> Result<(), WorktreeError> {
         remove_all(&self.admin.join(GITDIR))
             .and_then(|()| remove_all(&self.pristine_index))
             .and_then(|()| {
@@ -412,25 +321,6 @@ impl Worktree {
             .map_err(failed("move away", &self.path))?;
         if is_present(&self.admin) {
             delete_later(Waste::of_registration(store, &self.admin));
-        }
-        Ok(())
-    }
-
-    /// Whether there is a registration, and not just what is left of one.
-    fn is_registered(&self, store: &Store) -> bool {
-        let is_known = || Record::load(store, &self.id()).is_some();
-        is_present(&self.admin) && (is_present(&self.admin.join(GITDIR)) || is_known())
-    }
-
-    /// What is left of the registration of a worktree that went is in nobody's way.
-    fn clear_registration(&self, store: &Store) -> Result<(), WorktreeError> {
-        if is_present(&self.admin) && !is_present(&self.admin.join(GITDIR)) {
-            let gone = self.stage(store)?;
-            remove_all(&gone)
-                .and_then(|()| fs::create_dir_all(gone.parent().unwrap_or(&gone)))
-                .and_then(|()| move_if_present(&self.admin, &gone))
-                .and_then(|()| remove_all(&gone))
-                .map_err(failed("move away", &self.admin))?;
         }
         Ok(())
     }
@@ -474,19 +364,7 @@ fn wait_for_earlier(store: &Store, spec: &WorktreeSpec) -> Result<(), WorktreeEr
     }
 }
 
-/// A line of one of git's own files, whose paths need not be text.
-fn line(before: &str, path: &Path) -> Vec<u8> {
-    [before.as_bytes(), path.as_os_str().as_bytes(), b"\n"].concat()
-}
-
 /// Whether anything has that name, a dangling link included.
 fn is_present(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
-}
-
-fn move_if_present(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::rename(from, to) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
 }

@@ -24,6 +24,7 @@ mod plan;
 mod processes;
 mod radar;
 mod recover;
+mod recycling;
 mod resolve;
 mod retries;
 mod rules;

@@ -13,7 +13,7 @@ use crate::worktree::CLOCK_TICK;
 
 /// The kind of an entry and whether it may be executed, in git's own numbers.
 pub(super) const LINK: u32 = 0o120_000;
-pub(super) const GITLINK: u32 = 0o160_000;
+pub(crate) const GITLINK: u32 = 0o160_000;
 const EXECUTABLE: u32 = 0o100;
 const KIND: u32 = 0o170_000;
 const REGULAR: u32 = 0o100_000;
@@ -23,10 +23,10 @@ const MOST_BITS: usize = 1 << 22;
 
 /// One file of an index, or of a tree where nobody has noted anything about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Tracked<'a> {
-    pub(super) path: Cow<'a, [u8]>,
-    pub(super) mode: u32,
-    pub(super) id: RawId,
+pub(crate) struct Tracked<'a> {
+    pub(crate) path: Cow<'a, [u8]>,
+    pub(crate) mode: u32,
+    pub(crate) id: RawId,
     pub(super) noted: Option<Noted>,
     /// Where the entry begins in its index.
     pub(super) place: usize,
@@ -36,7 +36,7 @@ pub(super) struct Tracked<'a> {
 
 /// The id of an object as an index holds it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct RawId {
+pub(crate) struct RawId {
     bytes: [u8; 32],
     size: usize,
 }
@@ -74,7 +74,7 @@ impl fmt::Debug for RawId {
 
 /// What a file was like when its content was last compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Noted {
+pub(crate) struct Noted {
     changed: (u32, u32),
     written: (u32, u32),
     inode: u32,
@@ -85,7 +85,7 @@ pub(super) struct Noted {
 
 /// How a file stands to its entry, as far as that can be told without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Likeness {
+pub(crate) enum Likeness {
     Same,
     /// Only its content can tell.
     Doubtful,
@@ -95,7 +95,7 @@ pub(super) enum Likeness {
 
 impl Tracked<'_> {
     /// Compares with a file; `seen` is a moment after which the index saw no file any more.
-    pub(super) fn likeness(&self, file: &Stat, seen: SystemTime) -> Likeness {
+    pub(crate) fn likeness(&self, file: &Stat, seen: SystemTime) -> Likeness {
         let kind = file.st_mode & KIND;
         if kind != self.mode & KIND || self.is_executable() != is_executable(file) {
             return Likeness::Other;
@@ -152,8 +152,8 @@ fn low(number: u64) -> u32 {
 
 /// A whole index.
 #[derive(Debug)]
-pub(super) struct Index<'a> {
-    pub(super) entries: Vec<Tracked<'a>>,
+pub(crate) struct Index<'a> {
+    pub(crate) entries: Vec<Tracked<'a>>,
     /// The tree that all of it makes up, if git knew.
     pub(super) tree: Option<RawId>,
     /// The other index that this one only changes.
@@ -162,7 +162,7 @@ pub(super) struct Index<'a> {
 
 impl<'a> Index<'a> {
     /// Reads an index whose ids have that many bytes; `None` for anything that is not understood.
-    pub(super) fn parse(bytes: &'a [u8], id_size: usize) -> Option<Self> {
+    pub(crate) fn parse(bytes: &'a [u8], id_size: usize) -> Option<Self> {
         let mut rest = Bytes(bytes.get(..bytes.len().checked_sub(id_size)?)?);
         if rest.take(4)? != b"DIRC" {
             return None;
@@ -203,7 +203,7 @@ impl<'a> Index<'a> {
 
 /// Half of an index that lies in a file of its own.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(crate) struct Shared {
     pub(super) id: RawId,
     /// The positions of its entries that do not count any more.
     pub(super) deleted: HashSet<usize>,

@@ -21,15 +21,15 @@ use super::staging::is_at_or_below;
 use crate::git::os_str;
 
 /// The entries that are expected, by folder and name.
-pub(super) struct Lookup<'a> {
-    pub(super) entries: &'a [Tracked<'a>],
+pub(crate) struct Lookup<'a> {
+    pub(crate) entries: &'a [Tracked<'a>],
     /// The names and places of the entries right in each folder, by name.
     folders: HashMap<&'a [u8], Vec<(&'a [u8], usize)>>,
 }
 
 impl<'a> Lookup<'a> {
     /// Takes entries that are sorted by path.
-    pub(super) fn of(entries: &'a [Tracked<'a>]) -> Self {
+    pub(crate) fn of(entries: &'a [Tracked<'a>]) -> Self {
         let mut folders: HashMap<&[u8], Vec<(&[u8], usize)>> = HashMap::new();
         folders.insert(b"", Vec::new());
         let mut at = 0;
@@ -50,12 +50,18 @@ impl<'a> Lookup<'a> {
         Self { entries, folders }
     }
 
-    pub(super) fn position(&self, path: &[u8]) -> Option<usize> {
+    pub(crate) fn position(&self, path: &[u8]) -> Option<usize> {
         among(self.folders.get(folder_of(path))?, name_of(path))
+    }
+
+    /// The names and places of the entries right in a folder, if anything is expected below it.
+    pub(crate) fn folder(&self, path: &[u8]) -> Option<&[(&'a [u8], usize)]> {
+        self.folders.get(path).map(Vec::as_slice)
     }
 }
 
-fn among(beside: &[(&[u8], usize)], name: &[u8]) -> Option<usize> {
+/// The place of the entry of that name, among those of a folder.
+pub(crate) fn among(beside: &[(&[u8], usize)], name: &[u8]) -> Option<usize> {
     let found = beside.binary_search_by(|(known, _)| (*known).cmp(name));
     Some(beside[found.ok()?].1)
 }

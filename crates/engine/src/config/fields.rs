@@ -10,6 +10,7 @@ use toml::{Table, Value};
 
 use super::error::{ConfigError, Origin};
 use super::{MaxParallel, SandboxChoice};
+use crate::worktree::cached_path;
 
 /// A value that is one of a few words.
 pub(super) trait Word: Copy + PartialEq + 'static {
@@ -102,6 +103,18 @@ impl<'o> Fields<'o> {
         });
         let wanted = "a list of texts, as in [\"one\", \"two\"]";
         words.map(Some).ok_or_else(|| self.wrong(key, wanted))
+    }
+
+    /// Paths within a worktree.
+    pub(super) fn cached_paths(&mut self, key: &str) -> Result<Option<Vec<String>>, ConfigError> {
+        let paths = self.list(key)?;
+        let mut all = paths.iter().flatten();
+        if all.any(|path| cached_path(path).is_none()) {
+            let wanted =
+                "a list of paths in the repository, without .. and not .git, as in [\"target\"]";
+            return Err(self.wrong(key, wanted));
+        }
+        Ok(paths)
     }
 
     pub(super) fn number<N: TryFrom<i64>>(

@@ -260,6 +260,14 @@ fn wrong_values_are_refused() {
         "min_free_disk = \"2GB\"",
         "parallel_limit = 0",
         "parallel_limit = 65",
+        "cache = \"target\"",
+        "cache = [\"\"]",
+        "cache = [\".\"]",
+        "cache = [\"target\", \"../other\"]",
+        "cache = [\"/tmp\"]",
+        "cache = [\".git\"]",
+        "cache = [\"sub/.GIT/hooks\"]",
+        "cache = [\"a\\u0000b\"]",
         "retries = -1",
         "retries = 21",
         "stop_on_failure = \"true\"",
@@ -279,6 +287,20 @@ fn wrong_values_are_refused() {
     ] {
         assert!(parse(text).is_err(), "{text}");
     }
+}
+
+#[test]
+fn cached_paths_are_paths_in_the_repository_and_the_error_names_their_key() {
+    let cache = parse("cache = [\"./target/\", \"web/node_modules\"]")
+        .unwrap()
+        .cache;
+    let named = ["./target/", "web/node_modules"].map(str::to_owned);
+    assert_eq!(cache, Some(named.to_vec()));
+    let error = parse("cache = [\"target/..\"]").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "pleach.toml: cache must be a list of paths in the repository, without .. and not .git, as in [\"target\"]"
+    );
 }
 
 #[test]

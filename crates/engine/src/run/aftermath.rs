@@ -33,8 +33,27 @@ impl Loop<'_> {
         if let Some(line) = self.disposals.remove(&task) {
             // Told once the event is stored; an attempt that hears nothing keeps its worktree.
             self.clearing.insert(task);
+            let disposal = match disposal {
+                Disposal::Remove if self.wants_worktrees() => {
+                    Disposal::Recycle(self.workshop.spares.promise())
+                }
+                other => other,
+            };
             self.outbox.push(Effect::Dispose(task, line, disposal));
         }
+    }
+
+    /// Whether a task is still to begin, this one again or another.
+    fn wants_worktrees(&self) -> bool {
+        self.batch.tasks.iter().any(|task| {
+            matches!(
+                task.state,
+                TaskState::Queued
+                    | TaskState::Waiting { .. }
+                    | TaskState::Resting { .. }
+                    | TaskState::Limited { .. }
+            )
+        })
     }
 
     /// Whether a task is woven, and nobody knows yet whether it may stay.

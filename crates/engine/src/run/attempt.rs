@@ -15,6 +15,7 @@ use super::Heard;
 use super::judge::{self, Judged};
 use super::listening::listen_while;
 use super::record::BatchRecord;
+use super::spares::{Promise, Spares};
 use crate::agent::{Agent, Said};
 use crate::capture::Kept;
 use crate::causes::with_causes;
@@ -49,6 +50,8 @@ pub(super) struct Workshop {
     pub(super) wrapper: PathBuf,
     /// Pleach's own program, which git calls back.
     pub(super) program: PathBuf,
+    /// Worktrees of tasks that are over, for those that come.
+    pub(super) spares: Spares,
     /// What proves the result.
     pub(super) tests: Option<Tests>,
     /// What nobody may see.
@@ -107,10 +110,12 @@ impl Finished {
 }
 
 /// What becomes of a worktree whose attempt is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Disposal {
     Stay,
     Remove,
+    /// It goes, and its files are for the next task.
+    Recycle(Promise),
 }
 
 /// The attempt's line to the loop.
@@ -120,8 +125,14 @@ pub(super) struct Line {
     pub(super) cancel: Cancel,
 }
 
-/// A worktree, and proof that what is in it is kept, if there is any.
-type Tree = (Worktree, Option<Kept>);
+/// A worktree whose attempt is over.
+struct Tree {
+    worktree: Worktree,
+    /// Proof that what is in it is kept, if there is any.
+    kept: Option<Kept>,
+    /// What may come along to the next task, if the agent ended well: what was broken off may be half written.
+    cache: Vec<String>,
+}
 
 impl Workshop {
     /// Carries an attempt out, tells the loop, and does with the worktree what that says.
@@ -164,13 +175,22 @@ impl Workshop {
     ) -> Vec<String> {
         let wanted = disposal.recv().unwrap_or(Disposal::Stay);
         match tree {
-            Some((worktree, Some(kept))) if wanted == Disposal::Remove => {
-                let removed = worktree.remove(&self.store, &kept);
+            Some(Tree {
+                worktree,
+                kept: Some(kept),
+                cache,
+            }) if !matches!(wanted, Disposal::Stay) => {
+                let removed = match wanted {
+                    Disposal::Recycle(promise) => worktree
+                        .release(&self.store, &kept, &cache)
+                        .map(|spare| self.spares.put(spare, promise)),
+                    _ => worktree.remove(&self.store, &kept),
+                };
                 reached(Step::WorktreeRemoved);
                 let told = |error| explain("its worktree could not be removed", &error);
                 removed.err().map(told).into_iter().collect()
             }
-            Some((_, None)) if attempt.path.exists() => {
+            Some(Tree { kept: None, .. }) if attempt.path.exists() => {
                 let path = attempt.path.display();
                 vec![format!(
                     "its worktree stays at {path}, because it could not be kept otherwise"
@@ -188,7 +208,7 @@ impl Workshop {
         attempt: u32,
         disposal: &Receiver<Disposal>,
     ) -> Vec<String> {
-        if disposal.recv() != Ok(Disposal::Remove) {
+        if matches!(disposal.recv(), Ok(Disposal::Stay) | Err(_)) {
             return Vec::new();
         }
         let name = self.keep_name(&ref_segment(task.as_str()), attempt);
@@ -208,8 +228,12 @@ impl Workshop {
             Err(error) => return (AttemptEnding::NoWorktree(error), None),
         };
         let judged = self.run_in(attempt, &worktree, line, finished);
+        let mut cache = Vec::new();
         let (ending, kept) = match judged {
-            Judged::Succeeded => self.take(attempt, &worktree, finished),
+            Judged::Succeeded => {
+                cache.clone_from(&self.record.cache);
+                self.take(attempt, &worktree, finished)
+            }
             Judged::Ended(ending) => (ending, None),
         };
         let kept = kept.or_else(|| self.keep_last_state(attempt, &worktree, finished));
@@ -218,7 +242,12 @@ impl Workshop {
         }
         reached(Step::WorkKept);
         self.mend_what_is_shared(finished);
-        (ending, Some((worktree, kept)))
+        let tree = Tree {
+            worktree,
+            kept,
+            cache,
+        };
+        (ending, Some(tree))
     }
 
     fn worktree(&self, attempt: &Attempt) -> Result<Worktree, String> {
@@ -246,7 +275,12 @@ impl Workshop {
                 earlier.retire(&self.store, &name).map_err(explained)?;
             }
         }
-        let made = Worktree::create(&self.store, &spec).map_err(explained)?;
+        let recycle = |spare| Worktree::recycle(&self.store, &spec, spare).ok();
+        // Whatever keeps a spare one from being used, a fresh one is as good.
+        let made = match self.spares.take().and_then(recycle) {
+            Some(made) => made,
+            None => Worktree::create(&self.store, &spec).map_err(explained)?,
+        };
         reached(Step::WorktreeMade);
         Ok(made)
     }

@@ -39,6 +39,7 @@ impl Loop<'_> {
         self.publish_result()?;
         self.publish_what_is_left_out();
         self.flush()?;
+        self.workshop.spares.clear();
         crate::worktree::finish_removals();
         // Kept worktrees keep their folder; an empty one is nobody's.
         let _ = std::fs::remove_dir(self.workshop.trees());

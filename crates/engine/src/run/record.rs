@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pleach_domain::batch::Design;
+use pleach_domain::batch::{Design, Mode};
 use pleach_domain::id::TaskId;
 use pleach_formats::{Change, Document, Identity, Marker};
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,9 @@ pub(crate) struct BatchRecord {
     pub(crate) grace: Duration,
     /// A command that is run once in each worktree.
     pub(crate) setup: Option<String>,
+    /// The paths that come along when a worktree is used again.
+    #[serde(default)]
+    pub(crate) cache: Vec<String>,
     /// Whether the worktrees of tasks that did not make it stay.
     pub(crate) keep_failed: bool,
     /// Where worktrees go, if not to the state folder.
@@ -78,6 +81,14 @@ impl BatchRecord {
     pub(crate) fn passed_on(&self) -> Vec<String> {
         let of_agent = self.agent.passed_on().iter();
         of_agent.chain(&self.validate_env).cloned().collect()
+    }
+
+    /// How many agents may be at work at once.
+    pub(crate) fn slots(&self) -> usize {
+        match self.design.settings.mode {
+            Mode::Parallel { slots } => slots,
+            Mode::Queue { .. } => 1,
+        }
     }
 
     /// The tests that what is woven must pass, if any are set.

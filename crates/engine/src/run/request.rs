@@ -164,6 +164,7 @@ fn record(request: &RunRequest, plan: PathBuf, base: String) -> BatchRecord {
         stall: settings.stall_timeout,
         grace: request.grace,
         setup: settings.setup.clone(),
+        cache: settings.cache.clone(),
         keep_failed: settings.keep_failed,
         worktrees: settings.worktrees.clone().map(Text),
         merge: settings.merge,

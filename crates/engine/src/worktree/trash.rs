@@ -133,6 +133,30 @@ impl Waste {
 
 /// Moves a folder out of sight, to a name beside it that the store notes first.
 pub(super) fn move_away(store: &Store, path: &Path) -> Result<Waste, StoreError> {
+    let (note, aside) = note_beside(store, path)?;
+    match fs::rename(path, &aside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            let _ = fs::remove_file(&note);
+            Err(StoreError::io("move away", path)(error))
+        }
+        _ => Ok(Waste::Noted(note)),
+    }
+}
+
+/// Makes a folder beside another one that is deleted when its process dies, or when it is said to be waste.
+pub(super) fn make_room(store: &Store, beside: &Path) -> Result<(Waste, PathBuf), StoreError> {
+    let (note, room) = note_beside(store, beside)?;
+    match fs::create_dir(&room) {
+        Err(error) => {
+            let _ = fs::remove_file(&note);
+            Err(StoreError::io("create", &room)(error))
+        }
+        Ok(()) => Ok((Waste::Noted(note), room)),
+    }
+}
+
+/// A name beside a folder that nobody else has, and the note about it.
+fn note_beside(store: &Store, path: &Path) -> Result<(PathBuf, PathBuf), StoreError> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let notes = notes(store);
     let sign = store.sign()?;
@@ -149,13 +173,7 @@ pub(super) fn move_away(store: &Store, path: &Path) -> Result<Waste, StoreError>
         Ok(note)
     });
     let note = note.map_err(StoreError::io("write to", &notes))?;
-    match fs::rename(path, &aside) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            let _ = fs::remove_file(&note);
-            Err(StoreError::io("move away", path)(error))
-        }
-        _ => Ok(Waste::Noted(note)),
-    }
+    Ok((note, aside))
 }
 
 /// What a process moved away and did not come to delete; last its sign, so that another process
