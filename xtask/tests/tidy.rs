@@ -37,7 +37,7 @@ const MAY_USE: [(&str, &[&str]); 5] = [
             "signal-hook",
             "tempfile",
             "thiserror",
-            "toml",
+            "toml_edit",
             "ureq",
         ],
     ),

@@ -3,6 +3,7 @@
 //! Words and help only; what they do is in `commands`.
 
 mod following;
+mod setup;
 
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ pub(crate) use following::{
     ApproveArgs, CancelArgs, DiffArgs, GcArgs, LandArgs, LogsArgs, ProgressArgs, RecoverArgs,
     ResolveArgs, RetryArgs, StatusArgs,
 };
+pub(crate) use setup::{ConfigArgs, ConfigChange, DoctorArgs, InitArgs, SetArgs};
 
 /// Runs coding agents on a list of tasks, each in its own worktree, and weaves the branches into one.
 #[derive(Debug, Parser)]
@@ -64,6 +66,12 @@ pub(crate) enum Command {
     Worktrees(WorktreesArgs),
     /// Remove what is no longer needed, after showing it
     Gc(GcArgs),
+    /// Write a first pleach.toml: every key with its default, and what was found set
+    Init(InitArgs),
+    /// Check git, the repository, the agent and the machine, and say what to do about each
+    Doctor(DoctorArgs),
+    /// Show every setting with where it is from, or set one
+    Config(ConfigArgs),
     /// Show a whole run on a small repository in a temporary folder; needs no account
     Demo,
     /// Print the completions for a shell

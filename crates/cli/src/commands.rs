@@ -3,11 +3,14 @@
 pub(crate) mod approve;
 pub(crate) mod cancel;
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod demo_agent;
 pub(crate) mod diff;
+pub(crate) mod doctor;
 pub(crate) mod gc;
 pub(crate) mod git_credential;
+pub(crate) mod init;
 pub(crate) mod land;
 pub(crate) mod logs;
 pub(crate) mod mark;

@@ -14,6 +14,7 @@ use pleach_engine::config::ConfigError;
 use pleach_engine::control::ControlError;
 use pleach_engine::database::DatabaseError;
 use pleach_engine::git::{GitError, PutError, StoreError};
+use pleach_engine::init::InitError;
 use pleach_engine::plan_file::PlanFileError;
 use pleach_engine::plan_in_use::NoPlan;
 use pleach_engine::prompt::UnknownPlace;
@@ -241,6 +242,9 @@ impl From<PlanFileError> for Failures {
 
 impl From<NoPlan> for Failures {
     fn from(error: NoPlan) -> Self {
+        if let NoPlan::Config(error) = error {
+            return error.into();
+        }
         Failure::new(Exit::Usage, "no_plan", with_causes(&error))
             .hint(error.hint())
             .into()
@@ -249,7 +253,24 @@ impl From<NoPlan> for Failures {
 
 impl From<ConfigError> for Failures {
     fn from(error: ConfigError) -> Self {
-        Failure::new(Exit::Usage, "bad_config", with_causes(&error))
+        let each = error.each().iter().map(|error| {
+            Failure::new(Exit::Usage, "bad_config", with_causes(error)).hint(error.hint())
+        });
+        Self {
+            all: each.collect(),
+            reader: Reader::Person,
+        }
+    }
+}
+
+impl From<InitError> for Failures {
+    fn from(error: InitError) -> Self {
+        let (exit, code) = match error {
+            InitError::Config(error) => return error.into(),
+            InitError::Exists { .. } => (Exit::Usage, "file_exists"),
+            InitError::Io { .. } => (Exit::Environment, "not_written"),
+        };
+        Failure::new(exit, code, with_causes(&error))
             .hint(error.hint())
             .into()
     }

@@ -79,6 +79,12 @@ impl Database {
         Self::at(&path, schema::STEPS)
     }
 
+    /// The version of its tables.
+    pub fn schema_version(&self) -> usize {
+        // Another one would not have opened.
+        schema::STEPS.len()
+    }
+
     fn at(path: &Path, steps: &[&str]) -> Result<Self, DatabaseError> {
         let deadline = Instant::now() + PATIENCE;
         loop {

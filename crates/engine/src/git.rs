@@ -127,15 +127,20 @@ impl Git {
     /// Takes a certain git program if it is new enough.
     pub fn at(program: PathBuf) -> Result<Self, GitError> {
         let git = Self { program };
-        let printed = git.bare_call().arg("version").output()?;
-        let found = String::from_utf8_lossy(&printed).trim().to_owned();
-        let found = found.trim_start_matches("git version ").to_owned();
+        let found = git.version()?;
         if version(&found).is_some_and(|version| version >= NEEDED) {
             Ok(git)
         } else {
             let needed = format!("{}.{}", NEEDED.0, NEEDED.1);
             Err(GitError::TooOld { found, needed })
         }
+    }
+
+    /// Its version, as it says it.
+    pub(crate) fn version(&self) -> Result<String, GitError> {
+        let printed = self.bare_call().arg("version").output()?;
+        let said = String::from_utf8_lossy(&printed);
+        Ok(said.trim().trim_start_matches("git version ").to_owned())
     }
 
     /// Begins a call.

@@ -236,11 +236,8 @@ pub fn recover(
         let Some(last) = last else { continue };
         let commit = latest.remove(&position);
         let commit = commit.unwrap_or_else(|| last.commit.clone());
-        let wanted = format!(
-            "pleach/recovered-{}/{}",
-            stored.id,
-            ref_segment(id.as_str())
-        );
+        let names = &stored.record.branches;
+        let wanted = names.recovered(stored.id, &ref_segment(id.as_str()));
         recovered.push(Recovered {
             task: id.clone(),
             attempt: last.attempt(),

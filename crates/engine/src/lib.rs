@@ -1,6 +1,7 @@
 //! Makes it happen: git, worktrees, weaving, agents, processes, plan files.
 
 pub mod agent;
+pub mod branches;
 pub mod capture;
 pub mod causes;
 pub mod config;
@@ -9,9 +10,12 @@ pub mod control;
 pub mod database;
 pub mod demo;
 pub mod detach;
+pub mod detect;
+pub mod doctor;
 pub mod forge;
 pub mod gc;
 pub mod git;
+pub mod init;
 pub mod kept;
 pub mod landing;
 pub mod machine;

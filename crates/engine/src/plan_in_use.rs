@@ -61,6 +61,12 @@ pub fn find(folder: &Path) -> Result<PathBuf, NoPlan> {
     if let Some(plan) = Settings::load(&top, Config::default())?.plan {
         return Ok(seen_from(folder, &plan));
     }
+    find_unconfigured(folder)
+}
+
+/// The same where the configuration says nothing of it.
+pub(crate) fn find_unconfigured(folder: &Path) -> Result<PathBuf, NoPlan> {
+    let top = project_folder(folder);
     let pointer = std::fs::read_to_string(top.join(".claude/current-plan.txt")).unwrap_or_default();
     if let Some(plan) = pointer.lines().map(str::trim).find(|line| !line.is_empty()) {
         return Ok(seen_from(folder, &top.join(plan)));

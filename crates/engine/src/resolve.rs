@@ -15,7 +15,6 @@ use pleach_domain::task_state::{Ending, TaskState};
 use crate::capture::{Files, read_files, same_as_kept};
 use crate::database::Database;
 use crate::git::{CommitId, Store, TreeId, os_str, ref_segment};
-use crate::run::{batch_branch, task_branch};
 use crate::state_folder::StateFolder;
 use crate::stored_batch::StoredBatch;
 use crate::weave::{Content, Kind, Loom, Marked, Side, merge_with_marks};
@@ -197,8 +196,11 @@ impl<'a> Resolution<'a> {
     fn merge(&self, commit: &CommitId) -> Result<Marked, ResolveError> {
         let tip = self.tip()?;
         let (ours, theirs) = (
-            batch_branch(self.stored.id),
-            task_branch(self.stored.id, &self.segment()),
+            self.stored.record.branches.batch(self.stored.id),
+            self.stored
+                .record
+                .branches
+                .task(self.stored.id, &self.segment()),
         );
         let basis = self.stored.batch.tasks[self.task].basis.as_ref();
         let basis = basis.and_then(|basis| basis.0.parse().ok());
@@ -235,7 +237,7 @@ impl<'a> Resolution<'a> {
             message: &self.message(paths),
         };
         worktree.stop_at_conflict(&self.store, &merge)?;
-        let ours = batch_branch(self.stored.id);
+        let ours = self.stored.record.branches.batch(self.stored.id);
         let files = marked.files.iter();
         let files = files.map(|file| NotedFile::of(&self.store, file, &ours));
         let note = Note {

@@ -8,24 +8,12 @@ use std::time::Duration;
 
 use pleach_domain::batch::{Budget, Landing, OnConflict};
 
+use crate::branches::{BranchNames, Fault, check};
 use crate::config::{
-    AgentConfig, Config, ConfigError, MaxParallel, Mode, OnInvalid, SandboxChoice,
+    AgentConfig, Config, ConfigError, Layers, MaxParallel, Mode, OnInvalid, SandboxChoice,
 };
 use crate::forge::ForgeKind;
 use crate::weave::Strategy;
-
-const MAX_PARALLEL: MaxParallel = MaxParallel::AtMost(3);
-const PARALLEL_LIMIT: usize = 8;
-const RETRIES: u32 = 2;
-const RETRY_PAUSE: Duration = Duration::from_secs(5);
-const TASK_TIMEOUT: Duration = Duration::from_hours(1);
-const VALIDATE_TIMEOUT: Duration = Duration::from_mins(30);
-const STALL_TIMEOUT: Duration = Duration::from_mins(10);
-const RADAR: Duration = Duration::from_secs(30);
-const MIN_FREE_DISK: u64 = 2 << 30;
-const TASK_BRANCH: &str = "{{prefix}}/task-{{batch}}/{{task}}";
-const BATCH_BRANCH: &str = "{{prefix}}/batch-{{batch}}";
-const KEEP_WORK: Duration = Duration::from_hours(90 * 24);
 
 /// Everything that can be set, with paths that are absolute if the repository's is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,7 +106,7 @@ pub enum RunMode {
 impl Settings {
     /// Reads what is configured for a repository, with the flags of a command on top.
     pub fn load(repository: &Path, flags: Config) -> Result<Self, ConfigError> {
-        Self::of([Config::load_all(repository)?, flags], repository)
+        Self::of_layers(&Layers::load(repository)?.with_flags(flags), repository)
     }
 
     /// Lays layers upon each other, later ones on top; paths are meant from the repository.
@@ -126,45 +114,47 @@ impl Settings {
         layers: impl IntoIterator<Item = Config>,
         repository: &Path,
     ) -> Result<Self, ConfigError> {
-        let upon = |below, layer: Config| layer.over(below);
-        let said = layers.into_iter().fold(Config::default(), upon);
+        Self::of_layers(&Layers::unnamed(layers), repository)
+    }
+
+    /// The same of layers that are known by their names.
+    pub fn of_layers(layers: &Layers, repository: &Path) -> Result<Self, ConfigError> {
+        let said = layers.merged().settled();
         let place = |path| resolve(path, repository);
-        let mode = said.mode.unwrap_or(Mode::Parallel);
-        Ok(Self {
+        let settings = Self {
             base: said.base.filter(|text| !text.is_empty()),
             plan: place(said.plan)?,
             agent: said.agent.filter(|text| !text.is_empty()),
             model: said.model.filter(|text| !text.is_empty()),
             agents: said.agents,
-            max_parallel: said.max_parallel.unwrap_or(MAX_PARALLEL),
-            parallel_limit: said.parallel_limit.unwrap_or(PARALLEL_LIMIT),
-            mode: match mode {
+            max_parallel: said.max_parallel,
+            parallel_limit: said.parallel_limit,
+            mode: match said.mode {
                 Mode::Parallel => RunMode::Parallel,
                 Mode::Queue | Mode::Serial => RunMode::Queue,
             },
-            queue_auto_approve: mode == Mode::Serial || said.queue_auto_approve.unwrap_or(false),
-            stop_on_failure: said.stop_on_failure.unwrap_or(false),
-            on_conflict: said.on_conflict.unwrap_or_default(),
-            merge: said.merge.unwrap_or_default(),
+            queue_auto_approve: said.mode == Mode::Serial || said.queue_auto_approve,
+            stop_on_failure: said.stop_on_failure,
+            on_conflict: said.on_conflict,
+            merge: said.merge,
             validate: said.validate.filter(|text| !text.trim().is_empty()),
-            validate_timeout: said.validate_timeout.unwrap_or(VALIDATE_TIMEOUT),
-            validate_env: said.validate_env.unwrap_or_default(),
-            on_invalid: said.on_invalid.unwrap_or_default(),
-            land: said.land.unwrap_or(Landing::PullRequest),
+            validate_timeout: said.validate_timeout,
+            validate_env: said.validate_env,
+            on_invalid: said.on_invalid,
+            land: said.land,
             forge: said.forge,
-            retries: said.retries.unwrap_or(RETRIES),
-            retry_pause: said.retry_pause.unwrap_or(RETRY_PAUSE),
-            task_timeout: said.task_timeout.unwrap_or(TASK_TIMEOUT),
-            stall_timeout: said.stall_timeout.unwrap_or(STALL_TIMEOUT),
+            retries: said.retries,
+            retry_pause: said.retry_pause,
+            task_timeout: said.task_timeout,
+            stall_timeout: said.stall_timeout,
             setup: said.setup.filter(|text| !text.trim().is_empty()),
-            cache: said.cache.unwrap_or_default(),
-            branch_prefix: said.branch_prefix.unwrap_or_else(|| "pleach".to_owned()),
-            task_branch: said.task_branch.unwrap_or_else(|| TASK_BRANCH.to_owned()),
-            batch_branch: said.batch_branch.unwrap_or_else(|| BATCH_BRANCH.to_owned()),
+            cache: said.cache,
+            branch_prefix: said.branch_prefix,
+            task_branch: said.task_branch,
+            batch_branch: said.batch_branch,
             sandbox: said.sandbox,
             sandbox_write: said
                 .sandbox_write
-                .unwrap_or_default()
                 .into_iter()
                 .filter_map(|path| place(Some(path.into())).transpose())
                 .collect::<Result<_, _>>()?,
@@ -176,13 +166,26 @@ impl Settings {
                 micro_usd: said.task_budget_usd,
                 tokens: said.task_budget_tokens,
             },
-            min_free_disk: said.min_free_disk.unwrap_or(MIN_FREE_DISK),
-            radar: Some(said.radar.unwrap_or(RADAR)).filter(|time| !time.is_zero()),
-            keep_failed: said.keep_failed.unwrap_or(true),
-            keep_work: said.keep_work.unwrap_or(KEEP_WORK),
+            min_free_disk: said.min_free_disk,
+            radar: Some(said.radar).filter(|time| !time.is_zero()),
+            keep_failed: said.keep_failed,
+            keep_work: said.keep_work,
             worktrees: place(said.worktrees)?,
             prompt: place(said.prompt)?,
-        })
+        };
+        settings.check_branches(layers)?;
+        Ok(settings)
+    }
+
+    /// The patterns of branches have to fit together, whoever set them.
+    fn check_branches(&self, layers: &Layers) -> Result<(), ConfigError> {
+        let faults = check(&BranchNames::of(self)).into_iter();
+        let faults = faults.map(|Fault { key, why }| ConfigError::Branches {
+            origin: layers.origin_of(key),
+            key,
+            why,
+        });
+        ConfigError::check(faults.collect())
     }
 
     /// Reads the prompt's template, if one is set.

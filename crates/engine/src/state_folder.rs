@@ -74,6 +74,11 @@ impl StateFolder {
         Ok(Self { path })
     }
 
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The file that everything which happened is written to.
     pub fn database(&self) -> PathBuf {
         self.path.join("pleach.db")

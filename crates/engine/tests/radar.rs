@@ -171,7 +171,7 @@ fn nothing_of_an_agents_is_touched_or_run() {
     }
     scene.write("1", "closed.txt", "secret");
     let closed = scene.path("1", "closed.txt");
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     fs::remove_file(&canary).expect("the trap is armed");
     let before = scene.prints();
     let mut radar = scene.radar();

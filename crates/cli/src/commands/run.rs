@@ -55,6 +55,7 @@ fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
         return place.resume(wanted, arguments);
     }
     let settings = Settings::load(&project_folder(&place.folder), flags(arguments))?;
+    super::config::warn_of_slips();
     // What is wrong with the plan is told before anything is done; what is taken up may change it.
     PlanSource::load(arguments.plan.as_deref())?;
     let resumed = if arguments.dry_run || arguments.detach {

@@ -5,6 +5,7 @@
 mod agents;
 mod background;
 mod bad_input;
+mod branches;
 mod by_name;
 mod control;
 mod demo;
@@ -31,6 +32,7 @@ mod rules;
 mod run;
 mod scene;
 mod settings;
+mod setup;
 mod several;
 mod status;
 mod stopping;

@@ -48,9 +48,9 @@ fn what_is_wrong_is_told_with_the_place_where_it_stands() {
         error.contains("PLEACH_RETRIES: retries must be a number from 0 to 20"),
         "{error}"
     );
-    let error = dry_run(&scene, &[], &[("PLEACH_SANDBOX", "strict")]).bad(2);
+    let error = dry_run(&scene, &[], &[("PLEACH_SANDBOX", "jail")]).bad(2);
     assert!(
-        error.contains("PLEACH_SANDBOX sets sandbox, which this version does not act on"),
+        error.contains("PLEACH_SANDBOX: sandbox must be one of none, landlock, strict"),
         "{error}"
     );
     dry_run(
@@ -64,7 +64,7 @@ fn what_is_wrong_is_told_with_the_place_where_it_stands() {
     fs::write(&users, "mode = \"quue\"\n").unwrap();
     let error = dry_run(&scene, &[], &[]).bad(2);
     assert!(
-        error.contains("pleach/config.toml: mode must be one of parallel, queue, serial"),
+        error.contains("pleach/config.toml:1: mode must be one of parallel, queue, serial"),
         "{error}"
     );
     assert!(error.contains("did you mean queue?"), "{error}");

@@ -73,7 +73,11 @@ impl BatchStatus {
     pub fn after(&self, event: &BatchEvent) -> Option<Self> {
         use BatchEvent as Event;
         match (self, event) {
-            (Self::Pending, Event::Started) => Some(Self::Running),
+            (Self::Pending, Event::Started)
+            | (
+                Self::Running,
+                Event::StageStarted { .. } | Event::FellBack { .. } | Event::Foreseen { .. },
+            ) => Some(Self::Running),
             (
                 status,
                 Event::Resumed
@@ -83,10 +87,6 @@ impl BatchStatus {
                 | Event::WentOn
                 | Event::SlotsChanged { .. },
             ) if !status.is_over() => Some(status.clone()),
-            (
-                Self::Running,
-                Event::StageStarted { .. } | Event::FellBack { .. } | Event::Foreseen { .. },
-            ) => Some(Self::Running),
             (status, Event::StageEnded { .. })
                 if *status == Self::Running || status.is_stopping() =>
             {

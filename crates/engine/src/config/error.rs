@@ -6,17 +6,45 @@ use std::path::PathBuf;
 /// Where something was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
+    /// Nowhere: it is so unless somebody says otherwise.
+    Default,
     /// In a file.
-    File(PathBuf),
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1, where it is known.
+        line: Option<usize>,
+    },
     /// In a variable of the environment.
     Variable(String),
+    /// On the command line.
+    Flag,
+}
+
+impl Origin {
+    /// The same at a line.
+    pub(super) fn at(&self, line: Option<usize>) -> Self {
+        match self {
+            Self::File { path, .. } => Self::File {
+                path: path.clone(),
+                line,
+            },
+            other => other.clone(),
+        }
+    }
 }
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(path) => path.display().fmt(f),
+            Self::Default => f.write_str("default"),
+            Self::File { path, line: None } => path.display().fmt(f),
+            Self::File {
+                path,
+                line: Some(line),
+            } => write!(f, "{}:{line}", path.display()),
             Self::Variable(name) => name.fmt(f),
+            Self::Flag => f.write_str("command line"),
         }
     }
 }
@@ -27,6 +55,14 @@ pub enum ConfigError {
     /// A file is there and cannot be read.
     #[error("could not read {}", path.display())]
     Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file could not be written.
+    #[error("could not write {}", path.display())]
+    Write {
         /// The file.
         path: PathBuf,
         /// What the system said.
@@ -62,12 +98,34 @@ pub enum ConfigError {
         /// The value that looks most like what is there.
         nearest: Option<String>,
     },
+    /// A pattern gives no usable names of branches.
+    #[error("{origin}: {key} {why}")]
+    Branches {
+        /// Where.
+        origin: Origin,
+        /// The key.
+        key: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A path begins with `~`, and nobody knows what that is.
     #[error("could not find {}: HOME is not set", path.display())]
     Homeless {
         /// The path.
         path: PathBuf,
     },
+    /// Several things at once.
+    #[error("{}", first(.0))]
+    Several(Vec<ConfigError>),
+}
+
+fn first(all: &[ConfigError]) -> String {
+    let more = all.len().saturating_sub(1);
+    match (all.first(), more) {
+        (Some(first), 0) => first.to_string(),
+        (Some(first), _) => format!("{first}, and {more} more"),
+        (None, _) => String::new(),
+    }
 }
 
 impl ConfigError {
@@ -75,6 +133,7 @@ impl ConfigError {
     pub fn hint(&self) -> String {
         match self {
             Self::Io { .. } => "check that the file can be read".to_owned(),
+            Self::Write { .. } => "check that the folder can be written to".to_owned(),
             Self::Malformed { .. } => "correct the file; it is TOML".to_owned(),
             Self::UnknownKey { nearest, .. } | Self::Wrong { nearest, .. }
                 if let Some(near) = nearest =>
@@ -83,7 +142,40 @@ impl ConfigError {
             }
             Self::UnknownKey { .. } => "remove the key".to_owned(),
             Self::Wrong { .. } => "correct the value, or remove it for the default".to_owned(),
+            Self::Branches { .. } => "`pleach config` shows how branches are named".to_owned(),
             Self::Homeless { .. } => "write the whole path".to_owned(),
+            Self::Several(all) => all.first().map(Self::hint).unwrap_or_default(),
         }
+    }
+
+    /// Everything that is wrong, one by one.
+    pub fn each(&self) -> &[Self] {
+        match self {
+            Self::Several(all) => all,
+            one => std::slice::from_ref(one),
+        }
+    }
+
+    /// All of them, if there is any.
+    pub(crate) fn check(mut all: Vec<Self>) -> Result<(), Self> {
+        match all.len() {
+            0 => Ok(()),
+            1 => Err(all.remove(0)),
+            _ => Err(Self::Several(all)),
+        }
+    }
+
+    fn into_each(self) -> Vec<Self> {
+        match self {
+            Self::Several(all) => all,
+            one => vec![one],
+        }
+    }
+
+    /// Takes what went well, and notes what did not.
+    pub(super) fn collect<T>(result: Result<T, Self>, problems: &mut Vec<Self>) -> Option<T> {
+        result
+            .map_err(|error| problems.extend(error.into_each()))
+            .ok()
     }
 }

@@ -1,16 +1,26 @@
-//! What each source may say, and how it is told what is wrong.
+//! What each source may say, who wins, and how it is told what is wrong.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use pleach_domain::batch::{Landing, OnConflict};
+
+use super::layers::misspelt;
 use super::*;
+use crate::forge::ForgeKind;
+use crate::weave::Strategy;
 
 fn parse(text: &str) -> Result<Config, ConfigError> {
-    Config::parse(text, &Origin::File(FILE_NAME.into()))
+    super::layers::parse_file(text, Path::new(FILE_NAME))
 }
 
 fn variables(set: &[(&str, &str)]) -> Result<Config, ConfigError> {
-    Config::from_variables(|name| {
+    let layers = Layers::from_variables(|name| {
         let found = set.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| (*value).into())
-    })
+    });
+    Ok(layers?.merged())
 }
 
 const EVERYTHING: &str = r#"
@@ -112,8 +122,8 @@ fn every_key_that_is_acted_on_is_read() {
     };
     let config = parse(EVERYTHING).unwrap();
     assert_eq!(config, expected);
-    for key in KNOWN {
-        assert!(EVERYTHING.contains(key), "{key} is not tried");
+    for key in KEYS {
+        assert!((key.said)(&config).is_some(), "{} is not tried", key.name);
     }
     // Laid upon nothing, and under nothing, it stays what it is.
     let nothing = Config::default;
@@ -133,24 +143,50 @@ fn the_radar_has_a_pace_or_is_off() {
 
 #[test]
 fn variables_say_the_same_as_a_file() {
-    let compound = |line: &&str| COMPOUND.iter().any(|key| line.starts_with(key));
-    let lines = EVERYTHING.lines().take_while(|line| !line.starts_with('['));
-    let lines = lines.filter(|line| !compound(line));
-    let set: Vec<(String, String)> = lines
-        .filter_map(|line| line.split_once(" = "))
-        .map(|(key, value)| {
-            let name = format!("PLEACH_{}", key.to_ascii_uppercase());
-            (name, value.trim_matches('"').to_owned())
-        })
-        .collect();
-    let single = KNOWN.iter().filter(|key| !COMPOUND.contains(key));
-    assert_eq!(set.len(), single.count());
-    let set: Vec<(&str, &str)> = set.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
     let mut expected = parse(EVERYTHING).unwrap();
     expected.agents.clear();
-    (expected.validate_env, expected.forge) = (None, None);
-    (expected.cache, expected.sandbox_write) = (None, None);
+    let set: Vec<(String, String)> = KEYS
+        .iter()
+        .map(|key| {
+            let value = (key.said)(&expected).unwrap();
+            let text = value.as_str().map(str::to_owned);
+            (key.variable(), text.unwrap_or_else(|| value.to_string()))
+        })
+        .collect();
+    let set: Vec<(&str, &str)> = set.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
     assert_eq!(variables(&set).unwrap(), expected);
+}
+
+#[test]
+fn what_is_written_is_what_is_read() {
+    for text in [
+        "max_parallel = \"auto\"",
+        "sandbox = [\"bwrap\", \"--ro-bind\"]",
+        "sandbox = \"none\"",
+        "task_timeout = \"1d\"",
+        "task_timeout = \"25h\"",
+        "task_timeout = \"1500ms\"",
+        "min_free_disk = \"0\"",
+        "min_free_disk = \"1025B\"",
+        "budget_usd = 0.000001",
+        "budget_usd = 1000000",
+        "validate = \"a \\\"b\\\" \\n c\"",
+        "cache = []",
+    ] {
+        let config = parse(text).unwrap();
+        let said = KEYS
+            .iter()
+            .find_map(|key| Some((key, (key.said)(&config)?)));
+        let (key, value) = said.unwrap();
+        let again = parse(&format!("{} = {value}", key.name)).unwrap();
+        assert_eq!(again, config, "{text} became {value}");
+    }
+    for key in KEYS {
+        let example = parse(&format!("{} = {}", key.name, key.example()));
+        assert!(example.is_ok(), "{}: {example:?}", key.name);
+        let is_clear = key.default_text().is_some() == key.otherwise.is_empty();
+        assert!(is_clear, "{} says what holds when nobody sets it", key.name);
+    }
 }
 
 #[test]
@@ -182,6 +218,29 @@ fn variables_that_mean_something_else_are_no_keys() {
         variables(&[("PLEACH_AGENT", "")]).unwrap(),
         Config::default()
     );
+    let names = set.iter().map(|(name, _)| (*name).to_owned());
+    assert_eq!(misspelt(names), []);
+}
+
+#[test]
+fn a_variable_that_looks_like_a_key_is_told() {
+    let names = [
+        "PLEACH_RETRYS",
+        "PLEACH_MAX_PARALEL",
+        "PLEACH_RETRIES",
+        "RETRYS",
+        "PLEACH_TEST_PLAN",
+    ];
+    let found = misspelt(names.map(str::to_owned));
+    let found: Vec<(&str, &str)> = found
+        .iter()
+        .map(|slip| (slip.name.as_str(), slip.nearest.as_str()))
+        .collect();
+    let expected = [
+        ("PLEACH_MAX_PARALEL", "PLEACH_MAX_PARALLEL"),
+        ("PLEACH_RETRYS", "PLEACH_RETRIES"),
+    ];
+    assert_eq!(found, expected);
 }
 
 #[test]
@@ -217,22 +276,22 @@ fn unknown_keys_are_refused_with_the_nearest() {
     for (text, message, hint) in [
         (
             "max_paralel = 3",
-            "pleach.toml: there is no key \"max_paralel\"",
+            "pleach.toml:1: there is no key \"max_paralel\"",
             "did you mean max_parallel?",
         ),
         (
             "model = \"big\"",
-            "pleach.toml: there is no key \"model\"",
+            "pleach.toml:1: there is no key \"model\"",
             "did you mean model below [agents.NAME]?",
         ),
         (
             "[agents.a]\ncomand = [\"x\"]",
-            "pleach.toml: there is no key \"agents.a.comand\"",
+            "pleach.toml:2: there is no key \"agents.a.comand\"",
             "did you mean command?",
         ),
         (
             "on_conflict = \"skipp\"",
-            "pleach.toml: on_conflict must be one of skip, fail, rerun",
+            "pleach.toml:1: on_conflict must be one of skip, fail, rerun",
             "did you mean skip?",
         ),
     ] {
@@ -346,4 +405,129 @@ fn a_layer_hides_only_what_it_says_also_of_an_agent() {
     assert_eq!(both.agents["a"].model.as_deref(), Some("big"));
     assert_eq!(both.agents["a"].command, Some(vec!["x".to_owned()]));
     assert!(both.agents.contains_key("b"));
+}
+
+#[test]
+fn everything_that_is_wrong_is_told_at_once_with_its_line() {
+    let text = "retrys = 1\nmode = \"quue\"\n\n[forge]\nkind = 7\nhost = \"x\"\n\n[agents.a]\nenv = \"KEY\"\n";
+    let error = parse(text).unwrap_err();
+    let told: Vec<String> = error.each().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "pleach.toml:2: mode must be one of parallel, queue, serial",
+            "pleach.toml:5: forge.kind must be one of github, gitlab, gitea, none",
+            "pleach.toml:9: agents.a.env must be a list of texts, as in [\"one\", \"two\"]",
+            "pleach.toml:1: there is no key \"retrys\"",
+            "pleach.toml:6: there is no key \"forge.host\"",
+        ]
+    );
+    let error = parse("retries = 1\n= 3\n").unwrap_err();
+    assert!(error.to_string().starts_with("pleach.toml:2: "), "{error}");
+    let set = [("PLEACH_RETRIES", "many"), ("PLEACH_MODE", "fast")];
+    assert_eq!(variables(&set).unwrap_err().each().len(), 2);
+}
+
+#[test]
+fn every_value_knows_who_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(FILE_NAME);
+    std::fs::write(
+        &file,
+        "\nretries = 1\nbase = \"main\"\n[agents.\"a.b\"]\nmodel = \"m\"\n[forge]\nkind = \"gitea\"\n",
+    )
+    .unwrap();
+    let flags = Config {
+        retries: Some(4),
+        ..Config::default()
+    };
+    let layers = Layers::load(folder.path()).unwrap().with_flags(flags);
+    let at = |line| Origin::File {
+        path: file.clone(),
+        line: Some(line),
+    };
+    assert_eq!(layers.origin_of("retries"), Origin::Flag);
+    assert_eq!(layers.origin_of("base"), at(3));
+    assert_eq!(layers.origin_of("agents.a.b.model"), at(5));
+    assert_eq!(layers.origin_of("forge.kind"), at(7));
+    assert_eq!(layers.origin_of("land"), Origin::Default);
+    let shown = layers.shown();
+    let of = |key: &str| {
+        let found = shown.iter().find(|shown| shown.key == key).unwrap();
+        (found.text.clone(), found.origin.to_string())
+    };
+    assert_eq!(
+        of("retries"),
+        (Some("4".to_owned()), "command line".to_owned())
+    );
+    assert_eq!(
+        of("land"),
+        (Some("\"pr\"".to_owned()), "default".to_owned())
+    );
+    assert_eq!(of("setup"), (None, "default".to_owned()));
+    assert_eq!(of("agents.a.b.model").0, Some("\"m\"".to_owned()));
+}
+
+#[test]
+fn setting_a_key_keeps_everything_else_as_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(FILE_NAME);
+    let before = "# ours\nretries = 1   # not more\n\n[agents.mine] # fast\ncommand = [\"x\"]\n";
+    std::fs::write(&file, before).unwrap();
+    let set = |key: &str, text: &str| super::set(key, text, Whose::Repositorys, folder.path());
+    set("retries", "4").unwrap();
+    set("validate", "cargo test").unwrap();
+    set("forge.kind", "gitea").unwrap();
+    set("agents.mine.model", "big").unwrap();
+    set("agents.other.command", "[\"y\", \"-z\"]").unwrap();
+    let after = std::fs::read_to_string(&file).unwrap();
+    let expected = "# ours\nretries = 4   # not more\nvalidate = \"cargo test\"\n\n[agents.mine] # fast\n\
+                    command = [\"x\"]\nmodel = \"big\"\n\n[agents.other]\ncommand = [\"y\", \"-z\"]\n\n[forge]\n\
+                    kind = \"gitea\"\n";
+    let lines = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.retain(|line| !line.is_empty());
+        lines.sort();
+        lines
+    };
+    assert_eq!(lines(&after), lines(expected), "{after}");
+    assert!(
+        after.starts_with("# ours\nretries = 4   # not more\n"),
+        "{after}"
+    );
+    let config = Config::load(folder.path()).unwrap();
+    assert_eq!(config.forge, Some(ForgeKind::Gitea));
+    assert_eq!(config.agents["mine"].model.as_deref(), Some("big"));
+    for (key, text) in [
+        ("retries", "many"),
+        ("retrys", "1"),
+        ("agents.mine.command", "x"),
+        ("agents.mine.comand", "[]"),
+        // Right by itself, and wrong beside the others.
+        ("batch_branch", "{{prefix}}/task-{{batch}}"),
+    ] {
+        assert!(set(key, text).is_err(), "{key} = {text}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), after);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn the_guide_has_every_key_with_its_default() {
+    let page = include_str!("../../../../docs/guide/configuration.md");
+    for key in KEYS {
+        let begin = format!("| `{}` | ", key.name);
+        let row = page.lines().find_map(|line| line.strip_prefix(&begin));
+        let row = row.unwrap_or_else(|| panic!("{} is not in the guide", key.name));
+        if let Some(default) = key.default_text() {
+            assert!(
+                row.starts_with(&format!("`{default}` |")),
+                "{}: {row}",
+                key.name
+            );
+        }
+    }
+    for field in super::fields::OF_AGENT {
+        assert!(page.contains(&format!("`agents.NAME.{field}`")), "{field}");
+    }
 }

@@ -97,6 +97,23 @@ impl Checkout {
         }
     }
 
+    /// Fails if a branch stands where a folder of branches is wanted.
+    pub(super) fn check_prefixes(&self, git: &Git, branch: &str) -> Result<(), StoreError> {
+        for (end, _) in branch.match_indices('/') {
+            let prefix = &branch[..end];
+            let full = format!("refs/heads/{prefix}");
+            let exists = ["show-ref", "--verify", "--quiet", &full];
+            let call = git.call(Place::Users(&self.folder));
+            if call.args(exists).answer()? {
+                return Err(StoreError::PrefixTaken {
+                    branch: prefix.to_owned(),
+                    wanted: branch.to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// The commit that a name means here, if it means one.
     pub(crate) fn resolve(&self, git: &Git, name: &str) -> Result<Option<CommitId>, StoreError> {
         let verify = ["rev-parse", "--verify", "--quiet", "--end-of-options"];

@@ -60,19 +60,7 @@ impl Store {
         let Project::Local(checkout) = &self.project else {
             return Ok(());
         };
-        for (end, _) in branch.match_indices('/') {
-            let prefix = &branch[..end];
-            let full = format!("refs/heads/{prefix}");
-            let exists = ["show-ref", "--verify", "--quiet", &full];
-            let call = self.git.call(Place::Users(&checkout.folder));
-            if call.args(exists).answer()? {
-                return Err(StoreError::PrefixTaken {
-                    branch: prefix.to_owned(),
-                    wanted: branch.to_owned(),
-                });
-            }
-        }
-        Ok(())
+        checkout.check_prefixes(&self.git, branch)
     }
 
     /// From the vault, so that git serves it without reading what agents configured.

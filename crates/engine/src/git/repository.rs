@@ -258,6 +258,11 @@ impl Repository {
         Ok(put)
     }
 
+    /// Fails if a branch stands where a folder of branches is wanted.
+    pub(crate) fn check_prefixes(&self, branch: &str) -> Result<(), StoreError> {
+        self.checkout.check_prefixes(&self.git, branch)
+    }
+
     fn call(&self) -> Call {
         self.git.call(Place::Users(&self.checkout.folder))
     }

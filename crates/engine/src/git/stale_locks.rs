@@ -60,7 +60,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let lock = common_dir.join(format!("refs/heads/{branch}{ENDING}"));
         let began = Instant::now();
-        while branch.starts_with("pleach/") && lock.exists() && !self.has_company()? {
+        while lock.exists() && !self.has_company()? {
             let is_old = age(&lock).is_some_and(|age| age > LAST_BREATH);
             if is_old || began.elapsed() > LAST_BREATH {
                 return remove(&lock);
@@ -80,6 +80,13 @@ impl Store {
             }
         }
         Ok(false)
+    }
+
+    /// Locks that have stood for longer than any call of git may last.
+    pub(crate) fn stale_locks(&self) -> Vec<PathBuf> {
+        let mut locks = self.locks();
+        locks.retain(|lock| age(lock).is_some_and(|age| age > DEADLINE));
+        locks
     }
 
     fn locks(&self) -> Vec<PathBuf> {

@@ -144,7 +144,7 @@ impl StoreError {
                 path.display()
             ),
             Self::PrefixTaken { branch, .. } => format!(
-                "rename that branch: git branch -m {branch} {branch}-old (branch_prefix cannot be set yet)"
+                "rename that branch, `git branch -m {branch} {branch}-old`, or set branch_prefix to another name"
             ),
             Self::BaseNotFound { .. } => {
                 "name a branch, tag or commit that `git rev-parse` knows".into()

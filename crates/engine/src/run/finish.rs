@@ -8,7 +8,7 @@ use pleach_domain::batch::BatchStatus;
 use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
 use pleach_domain::task_state::{Commit, Ending};
 
-use super::run_loop::{Loop, batch_branch, task_branch};
+use super::run_loop::Loop;
 use super::{Heard, RunError, Summary, TaskReport, Told};
 use crate::causes::with_causes;
 use crate::git::{CommitId, ref_segment};
@@ -72,7 +72,7 @@ impl Loop<'_> {
             self.unpublish_result();
             return Ok(());
         }
-        let wanted = batch_branch(self.workshop.number);
+        let wanted = self.workshop.record.branches.batch(self.workshop.number);
         let ours = self.published();
         let ours = ours.as_ref().map(|(branch, tip)| (branch.as_str(), tip));
         let tip = self.tip.clone();
@@ -119,7 +119,8 @@ impl Loop<'_> {
             };
             let Some(commit) = left_out else { continue };
             let id = self.id(task);
-            let wanted = task_branch(self.workshop.number, &ref_segment(id.as_str()));
+            let names = &self.workshop.record.branches;
+            let wanted = names.task(self.workshop.number, &ref_segment(id.as_str()));
             let before = before.as_ref();
             let before = before.map(|(branch, commit)| (branch.as_str(), commit));
             if let Some(branch) = self.publish(&commit, &wanted, before) {

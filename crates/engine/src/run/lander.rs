@@ -9,7 +9,7 @@ use pleach_domain::batch::{FellOut, Landing, Message, Proof};
 use pleach_domain::event::{BatchEvent, Doubt, Event};
 use pleach_domain::task_state::{Commit, Ending};
 
-use super::run_loop::{Loop, batch_branch};
+use super::run_loop::Loop;
 use super::{Heard, RunError, Told};
 use crate::causes::with_causes;
 use crate::consent::SteeringFiles;
@@ -153,7 +153,7 @@ impl Loop<'_> {
             tip: self.tip.clone(),
             base: self.base.clone(),
             is_first_base: self.base.as_str() == record.base,
-            branch: batch_branch(self.workshop.number),
+            branch: record.branches.batch(self.workshop.number),
             pushed: pushed
                 .and_then(|pushed| Some((pushed.branch.clone(), pushed.commit.0.parse().ok()?))),
             target: record.target.clone(),
@@ -247,7 +247,7 @@ impl Loop<'_> {
                     let because = format!("{branch} changes {changed}, which needs your consent");
                     let hint = format!(
                         "`git merge {}` brings it there by hand",
-                        batch_branch(self.workshop.number)
+                        self.workshop.record.branches.batch(self.workshop.number)
                     );
                     self.not_landed(because, Some(hint));
                 }

@@ -11,6 +11,7 @@ use pleach_formats::{Change, Document, Identity, Marker};
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Chosen;
+use crate::branches::BranchNames;
 use crate::forge::ForgeKind;
 use crate::secrets::Hider;
 use crate::validate::Tests;
@@ -66,6 +67,9 @@ pub(crate) struct BatchRecord {
     /// How often coming conflicts are looked for, if at all.
     #[serde(default)]
     pub(crate) radar: Option<Duration>,
+    /// How branches are named in the user's repository and on the server.
+    #[serde(default)]
+    pub(crate) branches: BranchNames,
     /// How many agents run over all batches of this user.
     pub(crate) parallel_limit: usize,
     /// Whether the number of slots follows the machine.

@@ -17,6 +17,7 @@ use pleach_formats::Document;
 use super::record::{BatchRecord, PlanMark, TaskRecord, Text};
 use super::{Controls, Opening, Prepared, RunError, paths};
 use crate::agent::Chosen;
+use crate::branches::BranchNames;
 use crate::config::{MaxParallel, OnInvalid};
 use crate::consent::SteeringFiles;
 use crate::database::{Database, NewBatch};
@@ -75,7 +76,9 @@ pub enum Fetch {
 /// Looks at the repository, the state folder and the database.
 pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let store = Store::open(Git::find()?, &request.state.stores(), &request.folder)?;
-    store.check_prefixes("pleach/batch")?;
+    for place in BranchNames::of(&request.settings).places() {
+        store.check_prefixes(&place)?;
+    }
     store.install_guard(&request.program)?;
     let named = request.settings.base.as_deref();
     let base = match request.fetch {
@@ -174,6 +177,7 @@ fn record(request: &RunRequest, plan: PathBuf, base: String) -> BatchRecord {
         forge: settings.forge,
         target: None,
         radar: settings.radar,
+        branches: BranchNames::of(settings),
         parallel_limit: settings.parallel_limit,
         auto_slots: settings.max_parallel == MaxParallel::Auto,
         min_free_disk: settings.min_free_disk,

@@ -468,10 +468,12 @@ fn chance() -> Chance {
     Chance(u16::try_from(random % 1_000).unwrap_or_default())
 }
 
+/// The branch of a batch in the private store, whatever people see.
 pub(crate) fn batch_branch(number: u32) -> String {
     format!("pleach/batch-{number}")
 }
 
+/// The branch of a task there, which its agent works on.
 pub(crate) fn task_branch(number: u32, segment: &str) -> String {
     format!("pleach/task-{number}/{segment}")
 }

@@ -46,8 +46,26 @@ pub struct Known {
     merged: usize,
 }
 
-/// The conflicting files of two trees that began as the same one, or that there is no conflict.
-type Answers = HashMap<[ObjectId; 3], Option<Vec<String>>>;
+/// What came of each pair of trees that began as the same one.
+type Answers = HashMap<[ObjectId; 3], Verdict>;
+
+/// Whether two trees merge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Verdict {
+    Clean,
+    /// These files conflict.
+    Conflict(Vec<String>),
+}
+
+impl Verdict {
+    fn of(files: &[ConflictedFile]) -> Self {
+        if files.is_empty() {
+            Self::Clean
+        } else {
+            Self::Conflict(paths_of(files))
+        }
+    }
+}
 
 impl Known {
     /// How many pairs had to be merged so far.
@@ -55,7 +73,7 @@ impl Known {
         self.merged
     }
 
-    fn find(&mut self, pair: [ObjectId; 3]) -> Option<Option<Vec<String>>> {
+    fn find(&mut self, pair: [ObjectId; 3]) -> Option<Verdict> {
         if let Some(known) = self.now.get(&pair) {
             return Some(known.clone());
         }
@@ -138,17 +156,19 @@ impl<'l> Pairwise<'l> {
                 }
                 let pair = Pair { one, other };
                 match known.find(pair.key(works)) {
-                    Some(Some(files)) => found.push(Collision { one, other, files }),
-                    Some(None) => {}
+                    Some(Verdict::Conflict(files)) => found.push(Collision { one, other, files }),
+                    Some(Verdict::Clean) => {}
                     None => open.push(pair),
                 }
             }
         }
         known.merged += open.len();
-        for (pair, files) in self.merge(works, &diffs, &open)? {
-            known.now.insert(pair.key(works), files.clone());
-            let Pair { one, other } = pair;
-            found.extend(files.map(|files| Collision { one, other, files }));
+        for (pair, verdict) in self.merge(works, &diffs, &open)? {
+            known.now.insert(pair.key(works), verdict.clone());
+            if let Verdict::Conflict(files) = verdict {
+                let Pair { one, other } = pair;
+                found.push(Collision { one, other, files });
+            }
         }
         known.before.clear();
         found.sort();
@@ -166,7 +186,7 @@ impl<'l> Pairwise<'l> {
         works: &[Work],
         diffs: &[Rc<Diff>],
         pairs: &[Pair],
-    ) -> Result<Vec<(Pair, Option<Vec<String>>)>, WeaveError> {
+    ) -> Result<Vec<(Pair, Verdict)>, WeaveError> {
         let mut results = Vec::with_capacity(pairs.len());
         let mut questions: BTreeMap<ObjectId, Questions> = BTreeMap::new();
         let does_renormalize = self.weaving.loom.does_renormalize();
@@ -187,8 +207,7 @@ impl<'l> Pairwise<'l> {
                     }
                 };
                 if both.is_empty() {
-                    let files = (!torn.is_empty()).then(|| paths_of(&torn));
-                    results.push((*pair, files));
+                    results.push((*pair, Verdict::of(&torn)));
                     continue;
                 }
                 let questions = questions.entry(attributes).or_default();
@@ -196,7 +215,7 @@ impl<'l> Pairwise<'l> {
             }
         }
         for (attributes, questions) in questions {
-            self.ask(attributes, questions, works, &mut results)?;
+            self.ask(attributes, &questions, works, &mut results)?;
         }
         Ok(results)
     }
@@ -205,9 +224,9 @@ impl<'l> Pairwise<'l> {
     fn ask(
         &self,
         attributes: ObjectId,
-        questions: Questions,
+        questions: &Questions,
         works: &[Work],
-        results: &mut Vec<(Pair, Option<Vec<String>>)>,
+        results: &mut Vec<(Pair, Verdict)>,
     ) -> Result<(), WeaveError> {
         let (loom, objects) = (self.weaving.loom, &self.weaving.objects);
         // The same contents meet in many pairs.
@@ -230,8 +249,7 @@ impl<'l> Pairwise<'l> {
                 files.extend(more.iter().cloned());
             }
             files.sort_by(|one, other| one.path.cmp(&other.path));
-            let files = (!files.is_empty()).then(|| paths_of(&files));
-            results.push((*pair, files));
+            results.push((*pair, Verdict::of(&files)));
         }
         if questions.entangled.is_empty() {
             return Ok(());
@@ -246,10 +264,11 @@ impl<'l> Pairwise<'l> {
         let merges = merges.collect::<Result<Vec<_>, WeaveError>>()?;
         let answers = ask_many(loom, attributes, &merges)?;
         for (pair, answer) in questions.entangled.iter().zip(answers) {
-            results.push(match answer {
-                Answer::Clean(_) => (*pair, None),
-                Answer::Conflict(files) => (*pair, Some(paths_of(&files))),
-            });
+            let files = match answer {
+                Answer::Clean(_) => Vec::new(),
+                Answer::Conflict(files) => files,
+            };
+            results.push((*pair, Verdict::of(&files)));
         }
         Ok(())
     }
@@ -305,14 +324,18 @@ fn candidates(group: &[usize], diffs: &[Rc<Diff>]) -> BTreeSet<(usize, usize)> {
     };
     for places in changed.values() {
         for (at, one) in places.iter().enumerate() {
-            places[at + 1..].iter().for_each(|other| meet(*one, *other));
+            for other in &places[at + 1..] {
+                meet(*one, *other);
+            }
         }
     }
     for (path, places) in &added {
         for folder in folders_above(path) {
             let others = [&added, &gone].map(|index| index.get(folder));
             for other in others.into_iter().flatten().flatten() {
-                places.iter().for_each(|one| meet(*one, *other));
+                for one in places {
+                    meet(*one, *other);
+                }
             }
         }
     }

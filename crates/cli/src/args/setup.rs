@@ -1,0 +1,70 @@
+//! The words of the commands that set Pleach up: what is configured, and whether everything is there.
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Finds the plan in use, the installed agents, and the commands that test and prepare the project. A\n\
+                  pleach.toml that is there is never written over."
+)]
+pub(crate) struct InitArgs {
+    /// Print what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 a run would work, whatever else was found · 3 something would keep it from working"
+)]
+pub(crate) struct DoctorArgs {
+    /// Ask the server of the repository as well; nothing else uses the network
+    #[arg(long)]
+    pub(crate) fetch: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples: pleach config · pleach config retries · pleach config set retries 3 · \
+                  pleach config set validate \"cargo test\" --repo\n\n\
+                  Later wins: ~/.config/pleach/config.toml, pleach.toml, variables such as PLEACH_RETRIES, flags."
+)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    pub(crate) change: Option<ConfigChange>,
+    /// Print the value of this key, and nothing else
+    #[arg(value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigChange {
+    /// Set a key in your own file, or in the repository's; comments stay
+    Set(SetArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetArgs {
+    /// The key, such as retries or agents.mine.command
+    #[arg(value_name = "KEY")]
+    pub(crate) key: String,
+    /// The value; a list is written ["one", "two"]
+    #[arg(value_name = "VALUE", allow_hyphen_values = true)]
+    pub(crate) value: String,
+    /// In ~/.config/pleach/config.toml, for all repositories; the default
+    #[arg(long, conflicts_with = "repo")]
+    pub(crate) user: bool,
+    /// In pleach.toml of this repository
+    #[arg(long)]
+    pub(crate) repo: bool,
+}

@@ -1,0 +1,93 @@
+//! `pleach doctor`: whether everything is there that a run needs, and what to do about what is not.
+
+use anstyle::{AnsiColor, Style};
+use pleach_engine::doctor::{Finding, Level, Reach, examine};
+use serde_json::json;
+
+use super::run::own_program;
+use crate::args::DoctorArgs;
+use crate::columns::padded;
+use crate::failure::{Exit, Failures};
+use crate::output::{self, Reader, one_line};
+use crate::plan_source::current_folder;
+
+const GREEN: Style = AnsiColor::Green.on_default();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+const RED: Style = AnsiColor::Red.on_default();
+const CYAN: Style = AnsiColor::Cyan.on_default();
+
+/// Looks at everything and tells.
+pub(crate) fn run(arguments: &DoctorArgs) -> Result<Exit, Failures> {
+    let told_to = |failures: Failures| failures.told_to(Reader::of(arguments.json));
+    let folder = current_folder().map_err(told_to)?;
+    let program = own_program().map_err(told_to)?;
+    let reach = if arguments.fetch {
+        Reach::Server
+    } else {
+        Reach::Nowhere
+    };
+    let findings = examine(&folder, &program, reach);
+    let worst = findings.iter().map(|finding| finding.level).max();
+    if arguments.json {
+        print_json(&findings);
+    } else {
+        print(&findings);
+    }
+    Ok(match worst {
+        Some(Level::Error) => Exit::Environment,
+        _ => Exit::Success,
+    })
+}
+
+fn print(findings: &[Finding]) {
+    let width = findings.iter().map(|finding| finding.topic.len()).max();
+    let width = width.unwrap_or(0);
+    for finding in findings {
+        let (style, sign) = match finding.level {
+            Level::Fine => (GREEN, '✓'),
+            Level::Warning => (YELLOW, '!'),
+            Level::Error => (RED, '✗'),
+        };
+        let topic = padded(finding.topic, width);
+        let message = one_line(&finding.message);
+        output::print(format_args!("{style}{sign}{style:#} {topic}  {message}\n"));
+        if let Some(fix) = &finding.fix {
+            let (indent, fix) = (" ".repeat(width + 4), one_line(fix));
+            output::print(format_args!("{indent}{CYAN}{fix}{CYAN:#}\n"));
+        }
+    }
+    let count = |level: Level| {
+        let of_level = findings.iter().filter(|finding| finding.level == level);
+        of_level.count()
+    };
+    let line = match (count(Level::Error), count(Level::Warning)) {
+        (0, 0) => "Everything is there.".to_owned(),
+        (0, 1) => "A run works; one thing could be better.".to_owned(),
+        (0, warnings) => format!("A run works; {warnings} things could be better."),
+        (1, _) => "One thing keeps a run from working.".to_owned(),
+        (errors, _) => format!("{errors} things keep a run from working."),
+    };
+    output::print(format_args!("\n{line}\n"));
+}
+
+fn print_json(findings: &[Finding]) {
+    let all: Vec<_> = findings
+        .iter()
+        .map(|finding| {
+            let level = match finding.level {
+                Level::Fine => "ok",
+                Level::Warning => "warning",
+                Level::Error => "error",
+            };
+            json!({
+                "topic": finding.topic,
+                "level": level,
+                "message": finding.message,
+                "fix": finding.fix,
+            })
+        })
+        .collect();
+    let text = serde_json::to_string_pretty(&json!({ "findings": all }));
+    let text = text.expect("it is plain data");
+    output::print(format_args!("{text}\n"));
+}

@@ -1,0 +1,182 @@
+//! Changes one key of a configuration's file and nothing else of it.
+//!
+//! Knows nothing of what the keys are for.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use pleach_domain::problem::nearest;
+use toml_edit::{DocumentMut, Item, Table, Value};
+
+use super::FILE_NAME;
+use super::error::{ConfigError, Origin};
+use super::fields::{AGENTS, OF_AGENT, line_at};
+use super::keys::{KEYS, Key};
+use super::kinds::{Kind as _, List, Text};
+use super::layers::users_file;
+use crate::settings::Settings;
+
+/// Whose file is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// The user's own, for all repositories.
+    Users,
+    /// That of the repository.
+    Repositorys,
+}
+
+/// What was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edited {
+    /// The file.
+    pub path: PathBuf,
+    /// The value, as it stands there now.
+    pub text: String,
+}
+
+/// Sets a key in a file; comments and everything else stay, and a wrong value is refused.
+pub fn set(key: &str, text: &str, whose: Whose, repository: &Path) -> Result<Edited, ConfigError> {
+    let value = value_of(key, text)?;
+    let path = match whose {
+        Whose::Repositorys => repository.join(FILE_NAME),
+        Whose::Users => users_file().ok_or_else(|| ConfigError::Homeless {
+            path: PathBuf::from("~/.config/pleach/config.toml"),
+        })?,
+    };
+    // A link stays one.
+    let path = path.canonicalize().unwrap_or(path);
+    let before = match fs::read_to_string(&path) {
+        Ok(before) => before,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(source) => return Err(ConfigError::Io { path, source }),
+    };
+    let after = with_key(&before, key, value.clone(), &path)?;
+    // What does not fit together is refused as a whole, such as two patterns that collide.
+    let layer = super::layers::parse_file(&after, &path)?;
+    Settings::of([layer], repository)?;
+    write(&path, &after)?;
+    Ok(Edited {
+        path,
+        text: value.to_string(),
+    })
+}
+
+fn value_of(key: &str, text: &str) -> Result<Value, ConfigError> {
+    if let Some(known) = Key::of(key) {
+        let value = (known.of_text)(text);
+        if (known.is_fit)(&value) {
+            return Ok(value);
+        }
+        return Err(ConfigError::Wrong {
+            origin: Origin::Flag,
+            key: key.to_owned(),
+            wanted: known.wanted(),
+            nearest: (known.nearest)(&value),
+        });
+    }
+    match field_of_agent(key) {
+        Some((_, "model")) => Ok(Text::of_text(text)),
+        Some(_) => {
+            let value = List::of_text(text);
+            List::read(&value)
+                .map(|_| value)
+                .ok_or_else(|| ConfigError::Wrong {
+                    origin: Origin::Flag,
+                    key: key.to_owned(),
+                    wanted: List::wanted(),
+                    nearest: None,
+                })
+        }
+        None => Err(unknown_key(key)),
+    }
+}
+
+/// The error for a key that is none.
+pub fn unknown_key(key: &str) -> ConfigError {
+    let near = nearest(key, KEYS.iter().map(|key| key.name));
+    ConfigError::UnknownKey {
+        origin: Origin::Flag,
+        key: key.to_owned(),
+        nearest: near.map(str::to_owned),
+    }
+}
+
+fn field_of_agent(key: &str) -> Option<(&str, &str)> {
+    let (name, field) = key
+        .strip_prefix(AGENTS)?
+        .strip_prefix('.')?
+        .rsplit_once('.')?;
+    (!name.is_empty() && OF_AGENT.contains(&field)).then_some((name, field))
+}
+
+fn with_key(before: &str, key: &str, value: Value, path: &Path) -> Result<String, ConfigError> {
+    let mut document: DocumentMut =
+        before
+            .parse()
+            .map_err(|error: toml_edit::TomlError| ConfigError::Malformed {
+                origin: Origin::File {
+                    path: path.to_owned(),
+                    line: error.span().map(|place| line_at(before, place.start)),
+                },
+                message: error.message().to_owned(),
+            })?;
+    let (tables, name) = match field_of_agent(key) {
+        Some((agent, field)) => (vec![AGENTS, agent], field),
+        None => match key.split_once('.') {
+            Some((above, name)) => (vec![above], name),
+            None => (Vec::new(), key),
+        },
+    };
+    let mut place: &mut dyn toml_edit::TableLike = document.as_table_mut();
+    for table in tables {
+        let item = place.entry(table).or_insert_with(|| {
+            let mut table = Table::new();
+            // Only the last one has something to say.
+            table.set_implicit(true);
+            Item::Table(table)
+        });
+        place = item.as_table_like_mut().ok_or_else(|| ConfigError::Wrong {
+            origin: Origin::File {
+                path: path.to_owned(),
+                line: None,
+            },
+            key: table.to_owned(),
+            wanted: format!("a table, as in [{table}]"),
+            nearest: None,
+        })?;
+    }
+    match place.get_mut(name).and_then(Item::as_value_mut) {
+        // What stands around it stays, a comment behind it for one.
+        Some(old) => {
+            let decor = old.decor().clone();
+            *old = value;
+            *old.decor_mut() = decor;
+        }
+        None => {
+            place.insert(name, Item::Value(value));
+        }
+    }
+    Ok(document.to_string())
+}
+
+/// Puts a text in place of a file, all of it or nothing.
+fn write(path: &Path, text: &str) -> Result<(), ConfigError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let put = || -> io::Result<()> {
+        fs::create_dir_all(folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        let mode = fs::metadata(path).map_or(0o644, |meta| meta.permissions().mode() & 0o777);
+        file.as_file()
+            .set_permissions(fs::Permissions::from_mode(mode))?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        fs::File::open(folder)?.sync_all()
+    };
+    put().map_err(|source| ConfigError::Write {
+        path: path.to_owned(),
+        source,
+    })
+}

@@ -1,0 +1,444 @@
+//! The kinds of values that keys take: how each is read, written, and described to people.
+//!
+//! Knows nothing of which key takes which.
+
+use std::marker::PhantomData;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pleach_domain::problem::nearest;
+use toml_edit::{Array, Value};
+
+use super::{MaxParallel, SandboxChoice};
+use crate::worktree::cached_path;
+
+/// A kind of value.
+pub(super) trait Kind {
+    /// What is made of it.
+    type Value: Clone;
+
+    /// What is wanted, as in `retries must be …`.
+    fn wanted() -> String;
+
+    /// What a value of a file means, if it is of this kind.
+    fn read(value: &Value) -> Option<Self::Value>;
+
+    /// How it is written in a file.
+    fn write(value: &Self::Value) -> Value;
+
+    /// How a variable or a word of a command line says it; text stays text where text is wanted.
+    fn of_text(text: &str) -> Value {
+        let literal = Value::from(text);
+        if Self::read(&literal).is_some() {
+            return literal;
+        }
+        let parsed: Option<Value> = text.trim().parse().ok();
+        match parsed.filter(|value| Self::read(value).is_some()) {
+            Some(mut value) => {
+                value.decor_mut().clear();
+                value
+            }
+            None => literal,
+        }
+    }
+
+    /// What somebody meant who wrote something else.
+    fn nearest(_: &Value) -> Option<String> {
+        None
+    }
+}
+
+/// Any text.
+pub(super) struct Text;
+
+impl Kind for Text {
+    type Value = String;
+
+    fn wanted() -> String {
+        "text in quotes".to_owned()
+    }
+
+    fn read(value: &Value) -> Option<String> {
+        value.as_str().map(str::to_owned)
+    }
+
+    fn write(value: &String) -> Value {
+        value.into()
+    }
+}
+
+/// A path.
+pub(super) struct Place;
+
+impl Kind for Place {
+    type Value = PathBuf;
+
+    fn wanted() -> String {
+        "a path in quotes".to_owned()
+    }
+
+    fn read(value: &Value) -> Option<PathBuf> {
+        value.as_str().map(PathBuf::from)
+    }
+
+    fn write(value: &PathBuf) -> Value {
+        value.to_string_lossy().as_ref().into()
+    }
+}
+
+/// Several texts.
+pub(super) struct List;
+
+impl Kind for List {
+    type Value = Vec<String>;
+
+    fn wanted() -> String {
+        "a list of texts, as in [\"one\", \"two\"]".to_owned()
+    }
+
+    fn read(value: &Value) -> Option<Vec<String>> {
+        let words = value.as_array()?.iter();
+        words.map(|word| Some(word.as_str()?.to_owned())).collect()
+    }
+
+    fn write(value: &Vec<String>) -> Value {
+        value.iter().collect::<Array>().into()
+    }
+}
+
+/// Paths within a worktree.
+pub(super) struct CachedPaths;
+
+impl Kind for CachedPaths {
+    type Value = Vec<String>;
+
+    fn wanted() -> String {
+        "a list of paths in the repository, without .. and not .git, as in [\"target\"]".to_owned()
+    }
+
+    fn read(value: &Value) -> Option<Vec<String>> {
+        let paths = List::read(value)?;
+        let are_fit = paths.iter().all(|path| cached_path(path).is_some());
+        are_fit.then_some(paths)
+    }
+
+    fn write(value: &Vec<String>) -> Value {
+        List::write(value)
+    }
+}
+
+/// A whole number between two others.
+pub(super) struct Count<N, const LEAST: i64, const MOST: i64>(PhantomData<N>);
+
+impl<N, const LEAST: i64, const MOST: i64> Kind for Count<N, LEAST, MOST>
+where
+    N: TryFrom<i64> + Copy,
+    i64: TryFrom<N>,
+{
+    type Value = N;
+
+    fn wanted() -> String {
+        if MOST == i64::MAX {
+            format!("a number, {LEAST} or more")
+        } else {
+            format!("a number from {LEAST} to {MOST}")
+        }
+    }
+
+    fn read(value: &Value) -> Option<N> {
+        let number = value.as_integer()?;
+        let fits = (LEAST..=MOST).contains(&number);
+        fits.then(|| N::try_from(number).ok())?
+    }
+
+    fn write(value: &N) -> Value {
+        i64::try_from(*value).unwrap_or(i64::MAX).into()
+    }
+}
+
+/// Yes or no.
+pub(super) struct Switch;
+
+impl Kind for Switch {
+    type Value = bool;
+
+    fn wanted() -> String {
+        "true or false".to_owned()
+    }
+
+    fn read(value: &Value) -> Option<bool> {
+        value.as_bool()
+    }
+
+    fn write(value: &bool) -> Value {
+        (*value).into()
+    }
+
+    fn of_text(text: &str) -> Value {
+        match text.trim() {
+            "true" | "yes" | "on" | "1" => true.into(),
+            "false" | "no" | "off" | "0" => false.into(),
+            _ => text.into(),
+        }
+    }
+}
+
+/// A value that is one of a few words.
+pub(super) trait Word: Copy + PartialEq + 'static {
+    /// Each word with what it means.
+    const WORDS: &'static [(&'static str, Self)];
+}
+
+/// One of a few words.
+pub(super) struct OneOf<W>(PhantomData<W>);
+
+impl<W: Word> Kind for OneOf<W> {
+    type Value = W;
+
+    fn wanted() -> String {
+        let words: Vec<&str> = W::WORDS.iter().map(|(word, _)| *word).collect();
+        format!("one of {}", words.join(", "))
+    }
+
+    fn read(value: &Value) -> Option<W> {
+        let text = value.as_str()?;
+        let meant = W::WORDS.iter().find(|(word, _)| *word == text)?;
+        Some(meant.1)
+    }
+
+    fn write(value: &W) -> Value {
+        let word = W::WORDS.iter().find(|(_, meant)| meant == value);
+        word.map_or("", |(word, _)| *word).into()
+    }
+
+    fn nearest(value: &Value) -> Option<String> {
+        let words = W::WORDS.iter().map(|(word, _)| *word);
+        nearest(value.as_str()?, words).map(str::to_owned)
+    }
+}
+
+/// A time with its unit.
+pub(super) struct Time;
+
+impl Kind for Time {
+    type Value = Duration;
+
+    fn wanted() -> String {
+        "a time such as \"90s\", \"30m\" or \"500ms\"".to_owned()
+    }
+
+    fn read(value: &Value) -> Option<Duration> {
+        value.as_str().and_then(duration)
+    }
+
+    fn write(value: &Duration) -> Value {
+        let all = u64::try_from(value.as_millis()).unwrap_or(u64::MAX);
+        in_largest_unit(all, &UNITS_OF_TIME).into()
+    }
+}
+
+/// A time, or none at all.
+pub(super) struct TimeOrOff;
+
+impl Kind for TimeOrOff {
+    type Value = Duration;
+
+    fn wanted() -> String {
+        "a time such as \"30s\", or \"off\"".to_owned()
+    }
+
+    fn read(value: &Value) -> Option<Duration> {
+        match value.as_str() {
+            Some("off") => Some(Duration::ZERO),
+            _ => Time::read(value),
+        }
+    }
+
+    fn write(value: &Duration) -> Value {
+        if value.is_zero() {
+            "off".into()
+        } else {
+            Time::write(value)
+        }
+    }
+}
+
+/// A number of bytes; nothing at all is one too.
+pub(super) struct Size;
+
+impl Kind for Size {
+    type Value = u64;
+
+    fn wanted() -> String {
+        "a size such as \"2GiB\" or \"500MiB\"".to_owned()
+    }
+
+    fn read(value: &Value) -> Option<u64> {
+        match value.as_str() {
+            Some(text) => number_with_unit(text, &UNITS_OF_SIZE),
+            None => u64::try_from(value.as_integer()?).ok(),
+        }
+    }
+
+    fn write(value: &u64) -> Value {
+        in_largest_unit(*value, &UNITS_OF_SIZE).into()
+    }
+}
+
+/// Dollars, as millionths of one.
+pub(super) struct Dollars;
+
+impl Kind for Dollars {
+    type Value = u64;
+
+    fn wanted() -> String {
+        "dollars, such as 5 or 2.50".to_owned()
+    }
+
+    fn read(value: &Value) -> Option<u64> {
+        let text = match value {
+            Value::Integer(dollars) => dollars.value().to_string(),
+            Value::Float(dollars) => dollars.value().to_string(),
+            _ => return None,
+        };
+        millionths(&text).filter(|money| *money > 0)
+    }
+
+    fn write(value: &u64) -> Value {
+        let (whole, part) = (value / 1_000_000, value % 1_000_000);
+        let text = format!("{whole}.{part:06}");
+        let text = text.trim_end_matches('0').trim_end_matches('.');
+        text.parse().unwrap_or_else(|_| text.into())
+    }
+}
+
+/// How many at once.
+pub(super) struct Parallel;
+
+impl Kind for Parallel {
+    type Value = MaxParallel;
+
+    fn wanted() -> String {
+        format!("{}, or \"auto\"", Count::<usize, 1, 64>::wanted())
+    }
+
+    fn read(value: &Value) -> Option<MaxParallel> {
+        match value.as_str() {
+            Some("auto") => Some(MaxParallel::Auto),
+            Some(_) => None,
+            None => Count::<usize, 1, 64>::read(value).map(MaxParallel::AtMost),
+        }
+    }
+
+    fn write(value: &MaxParallel) -> Value {
+        match value {
+            MaxParallel::Auto => "auto".into(),
+            MaxParallel::AtMost(number) => Count::<usize, 1, 64>::write(number),
+        }
+    }
+}
+
+/// What holds programs: a word, or a command.
+pub(super) struct Sandbox;
+
+/// A sandbox that is one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SandboxWord {
+    None,
+    Landlock,
+    Strict,
+}
+
+impl Word for SandboxWord {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("none", Self::None),
+        ("landlock", Self::Landlock),
+        ("strict", Self::Strict),
+    ];
+}
+
+impl Kind for Sandbox {
+    type Value = SandboxChoice;
+
+    fn wanted() -> String {
+        format!(
+            "{}, or a command of at least one word, as in [\"bwrap\", \"--ro-bind\"]",
+            OneOf::<SandboxWord>::wanted()
+        )
+    }
+
+    fn read(value: &Value) -> Option<SandboxChoice> {
+        if value.is_array() {
+            let words = List::read(value)?;
+            return (!words.is_empty()).then_some(SandboxChoice::Wrapper(words));
+        }
+        Some(match OneOf::<SandboxWord>::read(value)? {
+            SandboxWord::None => SandboxChoice::None,
+            SandboxWord::Landlock => SandboxChoice::Landlock,
+            SandboxWord::Strict => SandboxChoice::Strict,
+        })
+    }
+
+    fn write(value: &SandboxChoice) -> Value {
+        match value {
+            SandboxChoice::None => "none".into(),
+            SandboxChoice::Landlock => "landlock".into(),
+            SandboxChoice::Strict => "strict".into(),
+            SandboxChoice::Wrapper(words) => List::write(words),
+        }
+    }
+
+    fn nearest(value: &Value) -> Option<String> {
+        OneOf::<SandboxWord>::nearest(value)
+    }
+}
+
+const UNITS_OF_TIME: [(&str, u64); 5] = [
+    ("d", 86_400_000),
+    ("h", 3_600_000),
+    ("m", 60_000),
+    ("s", 1_000),
+    ("ms", 1),
+];
+
+const UNITS_OF_SIZE: [(&str, u64); 6] = [
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("B", 1),
+    ("", 1),
+];
+
+fn in_largest_unit(number: u64, units: &[(&str, u64)]) -> String {
+    let unit = units
+        .iter()
+        .find(|(_, factor)| number >= *factor && number.is_multiple_of(*factor));
+    let (unit, factor) = unit.unwrap_or(&("", 1));
+    format!("{}{unit}", number / factor)
+}
+
+fn number_with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit.trim())?;
+    number.parse::<u64>().ok()?.checked_mul(*factor)
+}
+
+/// Reads dollars with up to six digits after the point.
+fn millionths(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || part.len() > 6 || !is_number(whole) || !is_number(part) {
+        return None;
+    }
+    let whole = whole.parse::<u64>().ok()?.checked_mul(1_000_000)?;
+    whole.checked_add(format!("{part:0<6}").parse().ok()?)
+}
+
+/// Reads `500ms`, `90s`, `30m`, `1h`, `2d`; nothing is no time.
+pub fn duration(text: &str) -> Option<Duration> {
+    let total = number_with_unit(text, &UNITS_OF_TIME)?;
+    (total > 0).then(|| Duration::from_millis(total))
+}

@@ -1,0 +1,54 @@
+//! The words that stand for choices in a configuration.
+
+use pleach_domain::batch::{Landing, OnConflict};
+
+use super::kinds::Word;
+use super::{Mode, OnInvalid};
+use crate::forge::ForgeKind;
+use crate::weave::Strategy;
+
+impl Word for Mode {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("parallel", Self::Parallel),
+        ("queue", Self::Queue),
+        ("serial", Self::Serial),
+    ];
+}
+
+impl Word for OnConflict {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("skip", Self::Skip),
+        ("fail", Self::Fail),
+        ("rerun", Self::Rerun),
+    ];
+}
+
+impl Word for Strategy {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("merge", Self::Merge),
+        ("squash", Self::Squash),
+        ("rebase", Self::Rebase),
+        ("octopus", Self::Octopus),
+    ];
+}
+
+impl Word for OnInvalid {
+    const WORDS: &'static [(&'static str, Self)] = &[("drop", Self::Drop), ("fail", Self::Fail)];
+}
+
+impl Word for Landing {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("pr", Self::PullRequest),
+        ("push", Self::Push),
+        ("none", Self::Nowhere),
+    ];
+}
+
+impl Word for ForgeKind {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("github", Self::GitHub),
+        ("gitlab", Self::GitLab),
+        ("gitea", Self::Gitea),
+        ("none", Self::None),
+    ];
+}

@@ -1,0 +1,108 @@
+//! Looks whether everything is there that a run needs, and says of each thing what to do about it.
+//!
+//! Mends nothing, and asks the server only when told to.
+
+mod machine;
+mod project;
+
+use std::path::Path;
+
+use crate::config::{Layers, misspelt_variables};
+use crate::plan_in_use::project_folder;
+use crate::settings::Settings;
+
+/// How bad something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// It is as it should be.
+    Fine,
+    /// A run works, and something will be missed.
+    Warning,
+    /// A run does not work.
+    Error,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What it is about, in a word that does not change.
+    pub topic: &'static str,
+    /// How bad it is.
+    pub level: Level,
+    /// What was seen.
+    pub message: String,
+    /// What to do about it.
+    pub fix: Option<String>,
+}
+
+impl Finding {
+    fn fine(topic: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            topic,
+            level: Level::Fine,
+            message: message.into(),
+            fix: None,
+        }
+    }
+
+    fn warning(topic: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self {
+            topic,
+            level: Level::Warning,
+            message: message.into(),
+            fix: Some(fix.into()),
+        }
+    }
+
+    fn error(topic: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self {
+            level: Level::Error,
+            ..Self::warning(topic, message, fix)
+        }
+    }
+}
+
+/// Whether the project's server is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// No network is used.
+    Nowhere,
+    /// The server is asked for a branch.
+    Server,
+}
+
+/// Looks at everything for somebody who stands in `folder`; `program` is Pleach itself.
+pub fn examine(folder: &Path, program: &Path, reach: Reach) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let top = project_folder(folder);
+    let settings = configuration(&top, &mut findings);
+    project::look(folder, settings.as_ref(), program, reach, &mut findings);
+    machine::look(&top, settings.as_ref(), &mut findings);
+    findings
+}
+
+/// The settings, or the usual ones where they cannot be read, so that the rest is looked at as well.
+fn configuration(top: &Path, findings: &mut Vec<Finding>) -> Option<Settings> {
+    let loaded = Layers::load(top).and_then(|layers| Settings::of_layers(&layers, top));
+    for slip in misspelt_variables() {
+        findings.push(Finding::warning(
+            "configuration",
+            format!("the variable {} sets nothing", slip.name),
+            format!("did you mean {}?", slip.nearest),
+        ));
+    }
+    match loaded {
+        Ok(settings) => {
+            findings.push(Finding::fine("configuration", "it can be read"));
+            Some(settings)
+        }
+        Err(error) => {
+            let each = error.each().iter();
+            findings.extend(each.map(|error| {
+                let message = crate::causes::with_causes(error);
+                Finding::error("configuration", message, error.hint())
+            }));
+            None
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What the machine has: room, memory, open files, a state folder of our own, completions.
+//!
+//! Knows nothing of the project.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Resource, getrlimit};
+
+use super::{Finding, Level};
+use crate::causes::with_causes;
+use crate::database::Database;
+use crate::settings::Settings;
+use crate::state_folder::StateFolder;
+
+/// With less memory than this to give, agents and builds are soon killed.
+const LITTLE_MEMORY: u64 = 1 << 30;
+
+/// An agent, its wrapper, its log and git want some dozens; a few agents at once some hundred.
+const FEW_FILES: u64 = 512;
+
+/// Looks at the machine.
+pub(super) fn look(top: &Path, settings: Option<&Settings>, findings: &mut Vec<Finding>) {
+    let state = state_folder(findings);
+    let fallback = Settings::of([], top).ok();
+    if let Some(settings) = settings.or(fallback.as_ref()) {
+        let here = state.as_ref().map(|state| state.path().to_owned());
+        let place = settings.worktrees.clone().or(here);
+        findings.extend(place.map(|place| disk(&place, settings.min_free_disk)));
+    }
+    findings.extend(
+        fs::read_to_string("/proc/meminfo")
+            .ok()
+            .and_then(|text| memory(&text)),
+    );
+    findings.push(open_files(getrlimit(Resource::Nofile).current));
+    let shell = std::env::var_os("SHELL").map(PathBuf::from);
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    findings.extend(
+        shell
+            .zip(home)
+            .and_then(|(shell, home)| completions(&shell, &home)),
+    );
+}
+
+/// The state folder: there, private, and with a database that can be used.
+fn state_folder(findings: &mut Vec<Finding>) -> Option<StateFolder> {
+    let state = match StateFolder::of_user() {
+        Ok(state) => state,
+        Err(error) => {
+            findings.push(Finding::error("state", with_causes(&error), error.hint()));
+            return None;
+        }
+    };
+    let path = state.path();
+    let shown = path.display();
+    let mode = fs::metadata(path).map_or(0o700, |meta| meta.permissions().mode() & 0o777);
+    if let Err(error) = tempfile::tempfile_in(path) {
+        let message = format!("{shown} cannot be written to: {error}");
+        let fix = "make it yours, or set PLEACH_HOME to another folder";
+        findings.push(Finding::error("state", message, fix));
+    } else if mode & 0o077 != 0 {
+        let message = format!("others can look into {shown} (mode {mode:o})");
+        findings.push(Finding::warning(
+            "state",
+            message,
+            format!("chmod 700 {shown}"),
+        ));
+    } else {
+        findings.push(Finding::fine("state", format!("{shown} is yours alone")));
+    }
+    match Database::open(&state) {
+        Ok(database) => {
+            let version = database.schema_version();
+            findings.push(Finding::fine(
+                "database",
+                format!("opens, version {version}"),
+            ));
+        }
+        Err(error) => {
+            let fix = error.hint().unwrap_or("set PLEACH_HOME to another folder");
+            findings.push(Finding::error("database", with_causes(&error), fix));
+        }
+    }
+    Some(state)
+}
+
+/// Whether there is room for worktrees.
+fn disk(place: &Path, wanted: u64) -> Finding {
+    // The folder itself may not be there yet.
+    let there = place.ancestors().find(|above| above.exists());
+    let there = there.unwrap_or(Path::new("/"));
+    let shown = there.display();
+    match rustix::fs::statvfs(there) {
+        Ok(disk) => {
+            let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+            let message = format!("{} free in {shown}, where worktrees go", size(free));
+            if free >= wanted {
+                return Finding::fine("disk", message);
+            }
+            let message = format!("{message}; nothing starts below {}", size(wanted));
+            let fix =
+                "make room (`pleach gc` shows what can go), or set worktrees or min_free_disk";
+            Finding::error("disk", message, fix)
+        }
+        Err(error) => {
+            let message = format!("how much is free in {shown} cannot be seen: {error}");
+            Finding::warning("disk", message, "set worktrees to another folder")
+        }
+    }
+}
+
+fn memory(meminfo: &str) -> Option<Finding> {
+    let line = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    let free = kilobytes.saturating_mul(1024);
+    let message = format!("{} of memory to give", size(free));
+    Some(if free >= LITTLE_MEMORY {
+        Finding::fine("memory", message)
+    } else {
+        let fix = "run fewer agents at once: pleach config set max_parallel 1";
+        Finding::warning("memory", message, fix)
+    })
+}
+
+fn open_files(limit: Option<u64>) -> Finding {
+    match limit {
+        Some(limit) if limit < FEW_FILES => {
+            let message = format!("a process may open {limit} files only");
+            Finding::warning("files", message, "ulimit -n 4096")
+        }
+        Some(limit) => Finding::fine("files", format!("a process may open {limit} files")),
+        None => Finding::fine("files", "a process may open any number of files"),
+    }
+}
+
+/// Where the completions of a shell belong, if they are not there.
+fn completions(shell: &Path, home: &Path) -> Option<Finding> {
+    let name = shell.file_name()?.to_str()?;
+    let place = match name {
+        "bash" => ".local/share/bash-completion/completions/pleach",
+        "fish" => ".config/fish/completions/pleach.fish",
+        "zsh" => ".zfunc/_pleach",
+        _ => return None,
+    };
+    let topic = "completions";
+    Some(if home.join(place).exists() {
+        Finding::fine(topic, format!("{name} completes commands"))
+    } else {
+        Finding {
+            fix: Some(format!("pleach completions {name} > ~/{place}")),
+            level: Level::Fine,
+            ..Finding::fine(topic, format!("not where {name} would look for them first"))
+        }
+    })
+}
+
+/// A number of bytes, with one digit behind the point.
+fn size(bytes: u64) -> String {
+    let tenths = |unit: u64| (bytes / (unit / 10), bytes / unit);
+    let (unit, name) = if bytes >= 1 << 30 {
+        (1 << 30, "GiB")
+    } else {
+        (1 << 20, "MiB")
+    };
+    let (tenths, whole) = tenths(unit);
+    format!(
+        "{whole}.{} {name}",
+        tenths.saturating_sub(whole * 10).min(9)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn little_of_anything_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("not/there");
+        assert_eq!(disk(&missing, 1).level, Level::Fine);
+        let full = disk(&missing, u64::MAX);
+        assert_eq!(full.level, Level::Error);
+        assert!(full.fix.unwrap().contains("pleach gc"));
+        let memory = |kilobytes: u64| {
+            let text = format!("MemTotal: 9 kB\nMemAvailable:   {kilobytes} kB\n");
+            super::memory(&text).unwrap()
+        };
+        assert_eq!(memory(1 << 20).level, Level::Fine);
+        let little = memory((1 << 20) - 1);
+        assert_eq!(little.level, Level::Warning);
+        assert_eq!(little.message, "1023.9 MiB of memory to give");
+        assert_eq!(open_files(Some(256)).level, Level::Warning);
+        assert_eq!(open_files(Some(1024)).level, Level::Fine);
+        assert_eq!(open_files(None).level, Level::Fine);
+    }
+
+    #[test]
+    fn completions_are_offered_until_they_are_there() {
+        let home = tempfile::tempdir().unwrap();
+        let fish = Path::new("/usr/bin/fish");
+        let fix = completions(fish, home.path()).unwrap().fix;
+        let place = ".config/fish/completions/pleach.fish";
+        assert_eq!(fix, Some(format!("pleach completions fish > ~/{place}")));
+        let place = home.path().join(place);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(place, "").unwrap();
+        assert_eq!(completions(fish, home.path()).unwrap().fix, None);
+        assert_eq!(completions(Path::new("/bin/tcsh"), home.path()), None);
+    }
+}

@@ -1,0 +1,257 @@
+//! What a run needs of git, the repository, its server and the agent, and what earlier runs left.
+//!
+//! Knows nothing of the machine.
+
+use std::path::{Path, PathBuf};
+
+use pleach_domain::batch::Landing;
+
+use super::{Finding, Reach};
+use crate::agent::choose;
+use crate::branches::BranchNames;
+use crate::causes::with_causes;
+use crate::detect::installed_agents;
+use crate::forge::recognise;
+use crate::git::{Git, GitError, Logins, Repository, Store, StoreError, Wish, what_to_set};
+use crate::plan_in_use;
+use crate::run::interrupted;
+use crate::settings::{RunMode, Settings};
+use crate::state_folder::StateFolder;
+use crate::worktree::{TreeState, list};
+
+/// Looks at the project that a folder is in.
+pub(super) fn look(
+    folder: &Path,
+    settings: Option<&Settings>,
+    program: &Path,
+    reach: Reach,
+    findings: &mut Vec<Finding>,
+) {
+    agent(settings, program, findings);
+    match plan_in_use::find(folder) {
+        Ok(plan) => findings.push(Finding::fine("plan", plan.display().to_string())),
+        // Told already.
+        Err(plan_in_use::NoPlan::Config(_)) => {}
+        Err(error) => findings.push(Finding::warning("plan", error.to_string(), error.hint())),
+    }
+    let git = match found_git() {
+        Ok((git, finding)) => {
+            findings.push(finding);
+            git
+        }
+        Err(finding) => return findings.push(finding),
+    };
+    let repository = match Repository::find(git.clone(), folder) {
+        Ok(repository) => repository,
+        Err(error) => return findings.push(no_repository(&error, settings)),
+    };
+    base(&repository, settings, findings);
+    prefixes(&repository, settings, findings);
+    locks_of_user(&repository, findings);
+    let state = StateFolder::of_user().ok();
+    let store = state
+        .as_ref()
+        .and_then(|state| Store::existing(git, &state.stores(), folder).ok().flatten());
+    let logins = Logins::of_user(program);
+    server(&repository, store.as_ref(), settings, &logins, findings);
+    if let (Some(state), Some(store)) = (&state, &store) {
+        left_over(state, store, folder, findings);
+    }
+    if reach == Reach::Server {
+        findings.extend(state.map(|state| reachable(&state, folder, &logins)));
+    }
+}
+
+fn found_git() -> Result<(Git, Finding), Finding> {
+    let error = |error: GitError| {
+        let fix = match &error {
+            GitError::NotInstalled => "install git and put it on the PATH".to_owned(),
+            GitError::TooOld { needed, .. } => format!("install git {needed} or newer"),
+            _ => "check that `git version` answers".to_owned(),
+        };
+        Finding::error("git", with_causes(&error), fix)
+    };
+    let git = Git::find().map_err(error)?;
+    let version = git.version().map_err(error)?;
+    Ok((git, Finding::fine("git", format!("version {version}"))))
+}
+
+fn no_repository(error: &StoreError, settings: Option<&Settings>) -> Finding {
+    let (message, fix) = (with_causes(error), error.hint());
+    let fix = fix.unwrap_or_else(|| "check that `git status` answers here".to_owned());
+    let is_queue = settings.is_some_and(|settings| settings.mode == RunMode::Queue);
+    match error {
+        StoreError::NotARepository { .. } if is_queue => {
+            Finding::warning("repository", message, fix)
+        }
+        _ => Finding::error("repository", message, fix),
+    }
+}
+
+fn base(repository: &Repository, settings: Option<&Settings>, findings: &mut Vec<Finding>) {
+    let named = settings.and_then(|settings| settings.base.as_deref());
+    findings.push(match repository.resolve_base(named) {
+        Ok(commit) => {
+            let name = named.unwrap_or("the current branch");
+            let short = &commit.as_str()[..10];
+            Finding::fine(
+                "repository",
+                format!("batches start from {name}, at {short}"),
+            )
+        }
+        Err(error) => {
+            let fix = error.hint();
+            let fix = fix.unwrap_or_else(|| "set base to a branch that is there".to_owned());
+            Finding::error("repository", with_causes(&error), fix)
+        }
+    });
+}
+
+fn prefixes(repository: &Repository, settings: Option<&Settings>, findings: &mut Vec<Finding>) {
+    let names = settings.map_or_else(BranchNames::default, BranchNames::of);
+    let mut checked = names.places().into_iter();
+    let clash = checked.find_map(|place| repository.check_prefixes(&place).err());
+    findings.push(match clash {
+        None => Finding::fine("branches", format!("named like {}", names.batch(1))),
+        Some(error) => {
+            let fix = error.hint().unwrap_or_default();
+            Finding::error("branches", with_causes(&error), fix)
+        }
+    });
+}
+
+/// Locks in the user's repository that would keep branches from being made.
+fn locks_of_user(repository: &Repository, findings: &mut Vec<Finding>) {
+    let common = &repository.checkout().common_dir;
+    let lock = common.join("packed-refs.lock");
+    let written = lock.symlink_metadata().and_then(|meta| meta.modified());
+    let age = written.ok().and_then(|written| written.elapsed().ok());
+    if age.is_some_and(|age| age.as_secs() > 600) {
+        let message = format!("{} was left by a git that was killed", lock.display());
+        let fix = format!("when no git runs here: rm {}", lock.display());
+        findings.push(Finding::warning("locks", message, fix));
+    }
+}
+
+/// Where the result goes, and whether anybody lets us in.
+fn server(
+    repository: &Repository,
+    store: Option<&Store>,
+    settings: Option<&Settings>,
+    logins: &Logins,
+    findings: &mut Vec<Finding>,
+) {
+    let topic = "server";
+    let land = settings.map_or(Landing::PullRequest, |settings| settings.land);
+    if land == Landing::Nowhere {
+        findings.push(Finding::fine(topic, "nothing is pushed: land is \"none\""));
+        return;
+    }
+    let Some((address, written)) = repository.checkout().origin() else {
+        let message = "there is no remote: results stay branches of this repository";
+        let fix = "git remote add origin URL, or: pleach config set land none --repo";
+        findings.push(Finding::warning(topic, message, fix));
+        return;
+    };
+    let Some(host) = address.web_host() else {
+        findings.push(Finding::fine(
+            topic,
+            "origin is a folder, which wants no login",
+        ));
+        return;
+    };
+    // With a store git's own helpers are asked as well.
+    let forge = settings.and_then(|settings| settings.forge);
+    let by_helpers = || {
+        let project = recognise(&address, forge).ok()?;
+        project.login(store?, logins).ok()?
+    };
+    let login = logins.find(&host, &written).or_else(by_helpers);
+    let name = host.host.as_str();
+    findings.push(match login {
+        Some(login) => Finding::fine(topic, format!("a login for {name}, from {}", login.from)),
+        None if address.is_ssh() && land == Landing::Push => {
+            Finding::fine(topic, format!("{name} by ssh, whose keys were not tried"))
+        }
+        None => {
+            let message = format!("no login for {name} was found: nothing will be opened there");
+            Finding::warning(topic, message, what_to_set(name, Wish::PullRequest))
+        }
+    });
+}
+
+/// The agent that would run, and others that are there.
+fn agent(settings: Option<&Settings>, program: &Path, findings: &mut Vec<Finding>) {
+    let topic = "agent";
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let installed = installed_agents(&path);
+    if !installed.is_empty() {
+        let names: Vec<&str> = installed.iter().map(|(name, _)| *name).collect();
+        findings.push(Finding::fine(
+            "agents",
+            format!("installed: {}", names.join(", ")),
+        ));
+    }
+    let Some(settings) = settings else {
+        return;
+    };
+    let agent = choose(settings).map(|chosen| chosen.agent(program));
+    let checked = agent.and_then(|agent| agent.check_installed().map(|()| agent));
+    findings.push(match checked {
+        Ok(agent) => Finding::fine(topic, format!("{} is there", agent.name())),
+        Err(error) => Finding::error(topic, error.to_string(), error.hint()),
+    });
+}
+
+/// What earlier runs left behind.
+fn left_over(state: &StateFolder, store: &Store, folder: &Path, findings: &mut Vec<Finding>) {
+    match interrupted(state, folder) {
+        Ok(numbers) if numbers.is_empty() => {}
+        Ok(numbers) => findings.extend(numbers.iter().map(|number| {
+            let message = format!("batch {number} was interrupted");
+            Finding::warning("batches", message, format!("pleach run --resume {number}"))
+        })),
+        Err(error) => findings.push(Finding::warning(
+            "batches",
+            with_causes(&error),
+            "check the database and the repository first",
+        )),
+    }
+    let is_left = |tree: &crate::worktree::Listed| {
+        matches!(
+            tree.state,
+            TreeState::Left | TreeState::HalfMade | TreeState::FolderGone | TreeState::Unregistered
+        )
+    };
+    let trees = list(store).unwrap_or_default();
+    let left = trees.iter().filter(|tree| is_left(tree)).count();
+    findings.push(match left {
+        0 => Finding::fine("worktrees", "none is left over"),
+        1 => Finding::warning("worktrees", "one is left over", "pleach gc"),
+        count => Finding::warning("worktrees", format!("{count} are left over"), "pleach gc"),
+    });
+    let locks: Vec<PathBuf> = store.stale_locks();
+    if let Some(lock) = locks.first() {
+        let message = format!("{} was left by a git that was killed", lock.display());
+        let fix = "nothing is to be done: the next run takes it away";
+        findings.push(Finding::warning("locks", message, fix));
+    }
+}
+
+/// Asks the server for something small.
+fn reachable(state: &StateFolder, folder: &Path, logins: &Logins) -> Finding {
+    let topic = "reach";
+    let asked = Git::find()
+        .map_err(StoreError::from)
+        .and_then(|git| Store::open(git, &state.stores(), folder))
+        .and_then(|store| store.remote_branch("main", logins));
+    match asked {
+        Ok(_) => Finding::fine(topic, "the server answers"),
+        Err(error) => {
+            let fix = error.hint();
+            let fix =
+                fix.unwrap_or_else(|| "check the network and the address of origin".to_owned());
+            Finding::warning(topic, with_causes(&error), fix)
+        }
+    }
+}
