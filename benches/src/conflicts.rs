@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use pleach_engine::git::{Git, Named, Repository};
+use pleach_engine::git::{CommitId, Git, Named, Repository};
 use pleach_engine::weave::{Collision, Known, Loom, Pairwise, Work};
 use pleach_testkit::{Tangle, Tangled};
 use tempfile::TempDir;
@@ -105,9 +105,9 @@ impl Ground {
         let loom = Loom::of_repository(&repository).expect("there is room");
         let base = commits.next().expect("the base comes first");
         let pairwise = Pairwise::on(&loom, &base).expect("the base can be read");
-        let tree = |commit| pairwise.tree_of(commit).expect("it can be read");
+        let tree = |commit: &CommitId| pairwise.tree_of(commit).expect("it can be read");
         let basis = tree(&base);
-        let work = |commit| Work {
+        let work = |commit: CommitId| Work {
             basis: basis.clone(),
             tree: tree(&commit),
         };
