@@ -48,9 +48,11 @@ const MAY_USE: [(&str, &[&str]); 5] = [
             "anstyle",
             "clap",
             "clap_complete",
+            "jiff",
             "pleach-domain",
             "pleach-engine",
             "pleach-formats",
+            "rustix",
             "serde",
             "serde_json",
             "signal-hook",
@@ -59,7 +61,7 @@ const MAY_USE: [(&str, &[&str]); 5] = [
             "unicode-width",
         ],
     ),
-    ("testkit", &["serde_json", "tempfile"]),
+    ("testkit", &["rustix", "serde_json", "tempfile", "vt100"]),
 ];
 
 /// Files that may start programs, and why nobody else needs to.

@@ -130,6 +130,22 @@ impl Outlook {
     }
 }
 
+/// How long everything takes, given what is left of each task and how many run at once; none for no task.
+#[expect(clippy::cast_precision_loss, reason = "no plan has 2^52 tasks")]
+pub fn seconds_left(tasks: impl IntoIterator<Item = f64>, at_once: usize) -> Option<f64> {
+    let mut longest: f64 = 0.0;
+    let mut sum = 0.0;
+    let mut count: usize = 0;
+    for left in tasks {
+        let left = left.max(0.0);
+        longest = longest.max(left);
+        sum += left;
+        count += 1;
+    }
+    let slots = at_once.min(count).max(1);
+    (count > 0).then(|| longest.max(sum / slots as f64))
+}
+
 /// Marks the open tasks of a plan as failed that failed, conflicted or were blocked when they last ran.
 pub fn recall_failures(plan: &mut Plan, setting: &Setting<'_>) -> Result<(), ViewError> {
     let known = Known::of(setting)?;
@@ -224,28 +240,20 @@ impl Known {
     }
 
     /// What is left takes as long as it took before, or as tasks take on average.
-    #[expect(clippy::cast_precision_loss, reason = "no plan has 2^52 tasks")]
     fn seconds_left(&self, plan: &Plan, at_once: usize) -> Option<f64> {
         let mean = self.mean()?;
-        let mut longest: f64 = 0.0;
-        let mut sum = 0.0;
-        let mut count: usize = 0;
-        for task in &plan.tasks {
+        let is_open = |task: &&Task| {
             let status = self.status_of(task);
-            if !matches!(status, TaskStatus::Pending | TaskStatus::InProgress) {
-                continue;
-            }
+            matches!(status, TaskStatus::Pending | TaskStatus::InProgress)
+        };
+        let lefts = plan.tasks.iter().filter(is_open).map(|task| {
             let took = self.past.get(&task.id).map(Duration::as_secs_f64);
             let spent = match self.tasks.get(&task.id) {
                 Some((TaskStatusWord::Running, spent)) => *spent,
                 _ => 0.0,
             };
-            let left = (took.unwrap_or(mean) - spent).max(0.0);
-            longest = longest.max(left);
-            sum += left;
-            count += 1;
-        }
-        let slots = at_once.min(count).max(1);
-        (count > 0).then(|| longest.max(sum / slots as f64))
+            took.unwrap_or(mean) - spent
+        });
+        seconds_left(lefts, at_once)
     }
 }

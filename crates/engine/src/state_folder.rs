@@ -55,6 +55,11 @@ fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StateFo
 impl StateFolder {
     /// The user's folder: `PLEACH_HOME`, else `pleach` in the XDG state folder.
     pub fn of_user() -> Result<Self, StateFolderError> {
+        Self::at(&Self::imagined()?.path)
+    }
+
+    /// The user's folder where it is or would be; nothing is made.
+    pub fn imagined() -> Result<Self, StateFolderError> {
         let set = |name: &str| {
             std::env::var_os(name)
                 .filter(|value| !value.is_empty())
@@ -64,7 +69,7 @@ impl StateFolder {
             .or_else(|| set("XDG_STATE_HOME").map(|folder| folder.join("pleach")))
             .or_else(|| set("HOME").map(|home| home.join(".local/state/pleach")))
             .ok_or(StateFolderError::Homeless)?;
-        Self::at(&path)
+        Ok(Self { path })
     }
 
     /// A folder of one's own choice.
@@ -122,14 +127,17 @@ impl StateFolder {
         Ok(path)
     }
 
+    /// The number that the next batch gets, unless somebody else takes it first.
+    pub fn next_batch(&self) -> u32 {
+        fs::read_dir(self.path.join("batches")).map_or(1, |used| last_number(used) + 1)
+    }
+
     /// Takes the next number for a batch, and the folder that goes with it.
     pub fn new_batch(&self) -> Result<(u32, PathBuf), StateFolderError> {
         let batches = self.path.join("batches");
         private_folder(&batches)?;
         let used = fs::read_dir(&batches).map_err(failed("list", &batches))?;
-        let numbers =
-            used.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-        let mut number = numbers.max().unwrap_or(0) + 1;
+        let mut number = last_number(used) + 1;
         loop {
             let folder = batches.join(number.to_string());
             match DirBuilder::new().mode(0o700).create(&folder) {
@@ -140,6 +148,11 @@ impl StateFolder {
             }
         }
     }
+}
+
+fn last_number(batches: fs::ReadDir) -> u32 {
+    let numbers = batches.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    numbers.max().unwrap_or(0)
 }
 
 /// A file whose lock this process holds; let go when dropped, or when the process ends.

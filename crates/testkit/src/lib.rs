@@ -12,6 +12,7 @@ mod merge_loop;
 mod nasty;
 mod repo;
 mod tangle;
+mod terminal;
 
 pub use crash::{
     Moments, Struck, children_of, find_below, locks_below, processes_of, run_to_end, strike,
@@ -23,3 +24,4 @@ pub use merge_loop::{MergeLoop, merge_loop, merge_tree_loop};
 pub use nasty::{Nasty, cases};
 pub use repo::TestRepo;
 pub use tangle::{Form, Habit, Shares, Tangle, Tangled};
+pub use terminal::{Screen, Span, Terminal};

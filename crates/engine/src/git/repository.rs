@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::checkout::Checkout;
-use super::{Call, CommitId, Git, GitError, Place, StoreError, parse_id};
+use super::{Call, CommitId, Git, GitError, Place, StoreError, nul_separated, parse_id};
 
 /// A repository of the user.
 #[derive(Debug)]
@@ -143,6 +143,16 @@ impl Repository {
             }
             _ => Ok(head.commit),
         }
+    }
+
+    /// The paths of the files of a commit.
+    pub(crate) fn paths_at(&self, commit: &CommitId) -> Result<Vec<String>, GitError> {
+        let list = ["ls-tree", "-r", "-z", "--full-tree", "--name-only"];
+        let printed = self.call().args(list).arg(commit.as_str()).output()?;
+        let paths = nul_separated(&printed);
+        Ok(paths
+            .map(|path| String::from_utf8_lossy(path).into_owned())
+            .collect())
     }
 
     /// What names mean, in their order; `None` for a name that means no commit.

@@ -99,6 +99,15 @@ impl Store {
         Ok((store.git_dir().is_dir() && store.vault().is_dir()).then_some(store))
     }
 
+    /// The store as it would be; nothing is made, and only the user's repository can be asked about.
+    pub(crate) fn imagined(git: Git, stores: &Path, checkout: &Path) -> Result<Self, StoreError> {
+        let checkout = Checkout::find(&git, checkout)?;
+        let place = checkout.common_dir.as_os_str().as_encoded_bytes();
+        let home = home_of(stores, top(&checkout.common_dir), place);
+        let identity = checkout.config.identity();
+        Ok(Self::at(git, home, Project::Local(checkout), identity))
+    }
+
     /// The name of the store of the repository that a folder is in, whether or not it is there yet.
     pub fn name_of(git: &Git, checkout: &Path) -> Result<String, StoreError> {
         let checkout = Checkout::find(git, checkout)?;

@@ -1,0 +1,36 @@
+//! What is known of a batch before it runs here, for whoever shows it.
+//!
+//! Reads and changes nothing.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use pleach_domain::id::TaskId;
+
+use super::{Opening, Prepared, RunError, paths};
+use crate::database::StoredEvent;
+
+impl Prepared {
+    /// Its number, if it ran before.
+    pub fn number(&self) -> Option<u32> {
+        match &self.opening {
+            Opening::Fresh => None,
+            Opening::TakenUp { number, .. } => Some(*number),
+        }
+    }
+
+    /// What happened to it before, in order.
+    pub fn events(&self) -> &[StoredEvent] {
+        match &self.opening {
+            Opening::Fresh => &[],
+            Opening::TakenUp { events, .. } => events,
+        }
+    }
+
+    /// How long tasks of its plan took when they were last done.
+    pub fn past_durations(&self) -> Result<HashMap<TaskId, Duration>, RunError> {
+        let project = paths::project_name(&self.store);
+        let plan = self.record.plan.to_string_lossy();
+        Ok(self.database.past_durations(&project, &plan)?)
+    }
+}

@@ -1,0 +1,111 @@
+//! What a run would do, looked up without making or changing anything.
+//!
+//! Asks the user's repository only; what is already known of the plan is read where it is.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pleach_domain::id::TaskId;
+
+use super::{RunError, RunRequest, batch_branch, paths, task_branch};
+use crate::consent::is_steering;
+use crate::database::Database;
+use crate::forge::recognise;
+use crate::git::{CommitId, Git, Repository, Store, ref_segment};
+
+/// The variables that tell an agent what it works on.
+const SAID: [&str; 5] = [
+    "PLEACH_TASK",
+    "PLEACH_BATCH",
+    "PLEACH_ATTEMPT",
+    "PLEACH_WORKTREE",
+    "PLEACH_PORT",
+];
+
+/// What a run would do.
+#[derive(Debug)]
+pub struct Rehearsal {
+    /// The commit that it would start from.
+    pub base: CommitId,
+    /// The number that it would get, unless somebody else takes it first.
+    pub batch: u32,
+    /// The branch of the result.
+    pub batch_branch: String,
+    /// The branches of the chosen tasks, in their order.
+    pub task_branches: Vec<String>,
+    /// The folder of its worktrees.
+    pub worktrees: PathBuf,
+    /// The files at the base that steer agents or Pleach.
+    pub steering: Vec<String>,
+    /// Where the result would be pushed to.
+    pub remote: Option<String>,
+    /// The branch there that it is meant for; none where the server chooses.
+    pub target: Option<String>,
+    /// What kind of server that is.
+    pub forge: Option<&'static str>,
+    /// The agent's program and arguments, with the place of the prompt shown.
+    pub argv: Vec<String>,
+    /// The names of the variables that the agent would get.
+    pub variables: Vec<String>,
+    /// How long tasks of the plan took when they were last done.
+    pub past: HashMap<TaskId, Duration>,
+}
+
+/// Looks up what a run would do.
+pub fn rehearse(request: &RunRequest) -> Result<Rehearsal, RunError> {
+    let settings = &request.settings;
+    let named = settings.base.as_deref();
+    let repository = Repository::find(Git::find()?, &request.folder)?;
+    let base = repository.resolve_base(named)?;
+    let store = Store::imagined(Git::find()?, &request.state.stores(), &request.folder)?;
+    let project = paths::project_name(&store);
+    let batch = request.state.next_batch();
+    let mut steering = repository.paths_at(&base)?;
+    steering.retain(|path| is_steering(path));
+    let remote = store.remote()?;
+    let forge = remote.as_ref();
+    let forge = forge.and_then(|remote| recognise(remote, settings.forge).ok());
+    let chosen = request.chosen.iter();
+    let segment = |position: &usize| {
+        let task = &request.document.plan.tasks[*position];
+        task_branch(batch, &ref_segment(task.id.as_str()))
+    };
+    let agent = request.agent.agent(&request.program);
+    let said = SAID.map(|name| (name, std::ffi::OsString::new()));
+    let variables = agent.environment(store.identity(), &said);
+    let name = |(name, _): (std::ffi::OsString, _)| name.to_string_lossy().into_owned();
+    let mut variables: Vec<String> = variables.into_iter().map(name).collect();
+    variables.sort();
+    let argv = agent.argv(Path::new("{{prompt_file}}"));
+    Ok(Rehearsal {
+        batch_branch: batch_branch(batch),
+        task_branches: chosen.map(segment).collect(),
+        worktrees: request
+            .state
+            .worktrees(settings.worktrees.as_deref(), &project, batch),
+        past: past(request, &project)?,
+        base,
+        batch,
+        steering,
+        target: store.target_branch(named)?,
+        remote: remote.map(|remote| remote.as_str().to_owned()),
+        forge: forge.map(|project| project.kind().word()),
+        argv: argv
+            .iter()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect(),
+        variables,
+    })
+}
+
+/// What earlier runs tell, if there were any.
+fn past(request: &RunRequest, project: &str) -> Result<HashMap<TaskId, Duration>, RunError> {
+    if !request.state.database().exists() {
+        return Ok(HashMap::new());
+    }
+    let plan = request.plan_path.canonicalize();
+    let plan = plan.map_err(RunError::io("find the plan"))?;
+    let database = Database::open(&request.state)?;
+    Ok(database.past_durations(project, &plan.to_string_lossy())?)
+}
