@@ -29,6 +29,14 @@ pub(crate) fn seconds(time: Duration) -> String {
     }
 }
 
+/// A time that runs on, in whole seconds.
+pub(crate) fn elapsed(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..60 => format!("{seconds}s"),
+        _ => seconds(time),
+    }
+}
+
 /// A time that nobody knows exactly.
 pub(crate) fn about(time: Duration) -> String {
     match time.as_secs() {

@@ -46,6 +46,19 @@ enum Tie<'a> {
     After(&'a str),
 }
 
+/// For each task of the plan why it waits, in few words.
+pub(crate) fn reasons(picture: &Picture<'_>) -> Vec<String> {
+    let waiting = waiting::Waiting::of(picture);
+    let tasks = 0..picture.graph.plan().tasks.len();
+    tasks
+        .map(|position| {
+            let mut reasons = waiting.reasons(position);
+            reasons.extend(waiting.gate(position).map(|gate| gate.to_string()));
+            reasons.join(" · ")
+        })
+        .collect()
+}
+
 impl<'a> Picture<'a> {
     fn task(&self, position: usize) -> &'a Task {
         self.graph.task(position)

@@ -1,71 +1,231 @@
 //! Shows what a run would do, and asks whether it may.
 //!
-//! The only place that reads the keyboard.
+//! Knows no terminal but its width; questions are answered with a line.
 
+use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::io::{BufRead as _, IsTerminal as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use anstyle::Style;
-use pleach_domain::batch::Landing;
-use pleach_engine::agent::Agent;
+use pleach_domain::batch::{Budget, Landing};
+use pleach_domain::graph::{Graph, Order, Rules, Strictness};
+use pleach_domain::id::TaskId;
+use pleach_domain::plan::Plan;
+use pleach_engine::agent::{Agent, Chosen};
 use pleach_engine::config::MaxParallel;
+use pleach_engine::outlook::seconds_left;
+use pleach_engine::run::RunRequest;
 use pleach_engine::settings::{RunMode, Settings};
 
+use crate::columns::about;
+use crate::draw::Picture;
+use crate::draw::text::{Detail, draw};
 use crate::failure::{Exit, Failure, Failures};
-use crate::output::tell_error;
+use crate::line::Line;
+use crate::output::{one_line, tell_error};
+use crate::terminal::Size;
 
+const PLAIN: Style = Style::new();
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
+/// What is shown of a run before it begins.
+pub(crate) struct Shown {
+    name: PathBuf,
+    plan: Plan,
+    chosen: Vec<usize>,
+    rules: Rules,
+    settings: Settings,
+    agent: Chosen,
+}
+
+impl Shown {
+    pub(crate) fn of(request: &RunRequest) -> Self {
+        Self {
+            name: request.plan_path.clone(),
+            plan: request.document.plan.clone(),
+            chosen: request.chosen.clone(),
+            rules: request.rules,
+            settings: request.settings.clone(),
+            agent: request.agent.clone(),
+        }
+    }
+
+    pub(crate) fn agent(&self, program: &Path) -> Arc<dyn Agent> {
+        self.agent.agent(program)
+    }
+
+    pub(crate) fn preview<'a>(
+        &'a self,
+        agent: &'a dyn Agent,
+        past: &'a HashMap<TaskId, Duration>,
+    ) -> Preview<'a> {
+        Preview {
+            name: &self.name,
+            plan: &self.plan,
+            chosen: &self.chosen,
+            rules: self.rules,
+            settings: &self.settings,
+            agent,
+            past,
+        }
+    }
+}
+
 /// What a run would do.
 pub(crate) struct Preview<'a> {
-    pub(crate) plan: &'a Path,
-    pub(crate) tasks: usize,
-    pub(crate) waves: usize,
+    pub(crate) name: &'a Path,
+    pub(crate) plan: &'a Plan,
+    pub(crate) chosen: &'a [usize],
+    pub(crate) rules: Rules,
     pub(crate) settings: &'a Settings,
     pub(crate) agent: &'a dyn Agent,
+    /// How long tasks took when they were last done.
+    pub(crate) past: &'a HashMap<TaskId, Duration>,
 }
 
 impl Preview<'_> {
     /// Prints it to standard error, so that standard output stays the run's own.
     pub(crate) fn print(&self) {
-        let what = self.agent.description();
-        let row =
-            |name: &str, value: &str| tell_error(format_args!("  {DIM}{name:<8}{DIM:#} {value}\n"));
-        tell_error(format_args!(
-            "{BOLD}{} of {}{BOLD:#}\n",
-            count(self.tasks, "task"),
-            self.plan.display()
+        let output = std::io::stderr();
+        let width = output.is_terminal().then(|| Size::of(&output).columns);
+        tell_error(format_args!("{}", self.text(width)));
+    }
+
+    /// The tasks in their waves, then a line for everything that was settled; none is wider than `width`.
+    pub(crate) fn text(&self, width: Option<usize>) -> String {
+        let mut text = self.groups(width);
+        for (name, value) in self.facts() {
+            let line = Line::new().and(DIM, format!("  {name:<8}"));
+            let line = line.and(PLAIN, format!(" {}", one_line(&value)));
+            let _ = writeln!(text, "{}", line.cut(width.unwrap_or(usize::MAX)));
+        }
+        text
+    }
+
+    /// The chosen tasks, in their order.
+    pub(crate) fn order(&self, graph: &Graph<'_>) -> Order {
+        let mut members = vec![false; self.plan.tasks.len()];
+        for position in self.chosen {
+            members[*position] = true;
+        }
+        Order::of(graph, &members, self.rules)
+    }
+
+    fn groups(&self, width: Option<usize>) -> String {
+        let graph = Graph::of(self.plan, Strictness::AsWritten);
+        let name = self.name.display().to_string();
+        if let [only] = self.chosen {
+            let line = Line::new().and(BOLD, format!("1 task of {}", one_line(&name)));
+            let task = graph.task(*only);
+            let task = Line::new()
+                .and(BOLD, format!("  {}", one_line(task.id.as_str())))
+                .and(PLAIN, format!("  {}", one_line(&task.title)));
+            let width = width.unwrap_or(usize::MAX);
+            return format!("{}\n{}\n", line.cut(width), task.cut(width));
+        }
+        let order = self.order(&graph);
+        let picture = Picture {
+            name: &name,
+            graph: &graph,
+            order: &order,
+            chosen: self.chosen,
+        };
+        format!("{}\n", draw(&picture, width, Detail::Summary))
+    }
+
+    /// What was settled about the run, each with its name.
+    pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
+        let settings = self.settings;
+        let agent = self.agent;
+        let mut facts = vec![
+            ("order", self.turns()),
+            (
+                "agent",
+                format!("{} ({})", agent.name(), agent.description()),
+            ),
+        ];
+        facts.extend(settings.setup.clone().map(|setup| ("setup", setup)));
+        let tests = settings.validate.clone();
+        let no_tests = || "none: no command is set (validate)".to_owned();
+        facts.push(("tests", tests.unwrap_or_else(no_tests)));
+        let lands = match settings.land {
+            Landing::Nowhere => "a local branch",
+            Landing::Push => "pushed to a branch of the server",
+            Landing::PullRequest => "pushed, with one pull request",
+        };
+        facts.push(("result", lands.to_owned()));
+        facts.push((
+            "sandbox",
+            "none: the agent can do whatever you can".to_owned(),
         ));
+        facts.extend(budget(settings.budget, settings.task_budget).map(|text| ("budget", text)));
+        if let Some((time, known)) = self.expected() {
+            let text = format!("about {}, as {known} took before", about(time));
+            facts.push(("time", text));
+        }
+        facts
+    }
+
+    /// Who takes turns with whom.
+    fn turns(&self) -> String {
+        let graph = Graph::of(self.plan, Strictness::AsWritten);
+        let waves = count(self.order(&graph).waves.len(), "wave");
         let turns = match self.settings.mode {
             RunMode::Parallel => match self.settings.max_parallel {
                 MaxParallel::AtMost(number) => format!("at most {number} at once"),
                 auto @ MaxParallel::Auto => {
-                    format!("{} at once to begin with", auto.first_guess(self.tasks))
+                    let first = auto.first_guess(self.chosen.len());
+                    format!("{first} at once to begin with")
                 }
             },
             RunMode::Queue if self.settings.queue_auto_approve => "one by one".to_owned(),
             RunMode::Queue => "one by one, each when you approve it".to_owned(),
         };
-        let waves = count(self.waves, "wave");
-        row("order", &format!("{waves}, {turns}"));
-        row("agent", &format!("{} ({what})", self.agent.name()));
-        if let Some(setup) = &self.settings.setup {
-            row("setup", setup);
-        }
-        let tests = self.settings.validate.as_deref();
-        row(
-            "tests",
-            tests.unwrap_or("none: no command is set (validate)"),
-        );
-        let lands = match self.settings.land {
-            Landing::Nowhere => "a local branch",
-            Landing::Push => "pushed to a branch of the server",
-            Landing::PullRequest => "pushed, with one pull request",
-        };
-        row("result", lands);
-        row("sandbox", "none: the agent can do whatever you can");
+        format!("{waves}, {turns}")
     }
+
+    /// How long it may take, and by how many tasks that is known.
+    pub(crate) fn expected(&self) -> Option<(Duration, String)> {
+        let past = self.past.values().map(Duration::as_secs_f64);
+        #[expect(clippy::cast_precision_loss, reason = "no plan has 2^52 tasks")]
+        let mean = past.sum::<f64>() / self.past.len() as f64;
+        let chosen = self.chosen.iter().map(|at| &self.plan.tasks[*at].id);
+        let known = chosen.clone().filter(|id| self.past.contains_key(*id));
+        let known = match known.count() {
+            0 if self.past.is_empty() => return None,
+            0 => "other tasks of the plan".to_owned(),
+            all if all == self.chosen.len() => "these tasks".to_owned(),
+            some => format!("{some} of them"),
+        };
+        let took = |id: &TaskId| self.past.get(id).map_or(mean, Duration::as_secs_f64);
+        let at_once = match (self.settings.mode, self.settings.max_parallel) {
+            (RunMode::Parallel, most) => most.first_guess(self.chosen.len()),
+            (RunMode::Queue, _) => 1,
+        };
+        let time = seconds_left(chosen.map(took), at_once)?;
+        Some((Duration::from_secs_f64(time), known))
+    }
+}
+
+/// What may be spent, if anything is said of that.
+fn budget(batch: Budget, task: Budget) -> Option<String> {
+    let amounts = |budget: Budget, whose: &str| {
+        let money = budget.micro_usd.map(|amount| {
+            let cents = amount / 10_000;
+            format!("${}.{:02}{whose}", cents / 100, cents % 100)
+        });
+        let tokens = budget
+            .tokens
+            .map(|tokens| format!("{tokens} tokens{whose}"));
+        [money, tokens]
+    };
+    let all = [amounts(batch, ""), amounts(task, " a task")];
+    let all: Vec<String> = all.into_iter().flatten().flatten().collect();
+    (!all.is_empty()).then(|| format!("at most {}", all.join(", ")))
 }
 
 /// A number with its noun.
@@ -78,7 +238,9 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 }
 
 /// Gets the user's consent to the agent and to what steers it, or fails.
-pub(crate) fn ask(steering: &[&str]) -> Result<(), Failures> {
+///
+/// One task that nothing steers needs no question.
+pub(crate) fn ask(steering: &[&str], tasks: usize) -> Result<(), Failures> {
     if !std::io::stdin().is_terminal() {
         let failure = Failure::new(
             Exit::Environment,
@@ -97,6 +259,14 @@ pub(crate) fn ask(steering: &[&str]) -> Result<(), Failures> {
             tell_error(format_args!("    {path}\n"));
         }
     }
+    if steering.is_empty() && tasks == 1 {
+        return Ok(());
+    }
+    ask_to_run()
+}
+
+/// Asks whether to begin.
+fn ask_to_run() -> Result<(), Failures> {
     if asks("Run it?") == Some(true) {
         return Ok(());
     }

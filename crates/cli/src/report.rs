@@ -11,11 +11,13 @@ use pleach_domain::batch::Design;
 use pleach_domain::bisect::Run;
 use pleach_domain::event::{BatchEvent, Coming, Event, TaskEvent};
 use pleach_domain::id::TaskId;
+use pleach_engine::database::StoredEvent;
 use pleach_engine::run::{Prepared, Told};
 use pleach_engine::view::wire_in;
 use serde_json::json;
 
 use crate::columns::seconds;
+use crate::line::Line;
 use crate::output::{Reader, one_line, tell};
 
 const DIM: Style = Style::new().dimmed();
@@ -48,11 +50,11 @@ impl Reporter {
     /// Tells one thing.
     pub(crate) fn tell(&self, told: &Told<'_>) {
         match (self.reader, told) {
-            (Reader::Person, Told::Event(stored)) => match &stored.event {
-                Event::Batch(event) => self.tell_batch(event),
-                Event::Task { task, event } => self.tell_task(task, event),
-            },
-            (Reader::Person, Told::Note(note)) => self.line(YELLOW, "note", note),
+            (Reader::Person, told) => {
+                if let Some(line) = self.line_of(told) {
+                    tell(format_args!("{line}\n"));
+                }
+            }
             (Reader::Program, Told::Event(stored)) => {
                 let (name, data) = wire_in(&self.design, stored);
                 tell(format_args!(
@@ -65,22 +67,53 @@ impl Reporter {
                 json!({"event": "note", "data": {"message": note}})
             )),
             // Told by whoever draws it.
-            (_, Told::Progress(_)) => {}
+            (Reader::Program, Told::Progress(_)) => {}
         }
     }
 
-    fn line(&self, style: Style, word: &str, text: &str) {
-        let seconds = self.began.elapsed().as_secs_f64();
-        let text = one_line(text);
-        tell(format_args!(
-            "{DIM}{seconds:7.1}s{DIM:#}  {style}{word:<10}{style:#} {text}\n"
-        ));
+    /// The line that something is worth, if it is.
+    pub(crate) fn line_of(&self, told: &Told<'_>) -> Option<Line> {
+        match told {
+            Told::Event(stored) => match &stored.event {
+                Event::Batch(event) => self.batch_line(event),
+                Event::Task { task, event } => self.task_line(task, event),
+            },
+            Told::Note(note) => self.line(YELLOW, "note", note),
+            // Shown by whoever draws it.
+            Told::Progress(_) => None,
+        }
     }
 
-    fn tell_batch(&self, event: &BatchEvent) {
+    /// The same above a live view, which shows by itself what begins and what waits.
+    pub(crate) fn line_above(&self, told: &Told<'_>) -> Option<Line> {
+        let is_shown = matches!(
+            told,
+            Told::Event(StoredEvent {
+                event: Event::Task {
+                    event: TaskEvent::Started { .. } | TaskEvent::Waiting { .. },
+                    ..
+                },
+                ..
+            })
+        );
+        if is_shown { None } else { self.line_of(told) }
+    }
+
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "whoever calls it has none at times"
+    )]
+    fn line(&self, style: Style, word: &str, text: &str) -> Option<Line> {
+        let seconds = self.began.elapsed().as_secs_f64();
+        let line = Line::new().and(DIM, format!("{seconds:7.1}s"));
+        let line = line.and(PLAIN, "  ").and(style, format!("{word:<10}"));
+        Some(line.and(PLAIN, format!(" {}", one_line(text))))
+    }
+
+    fn batch_line(&self, event: &BatchEvent) -> Option<Line> {
         match event {
             BatchEvent::StageStarted { stage } => {
-                self.line(DIM, "stage", &format!("{} starts", stage + 1));
+                self.line(DIM, "stage", &format!("{} starts", stage + 1))
             }
             BatchEvent::StageEnded { stage, success, .. } => {
                 let (style, how) = if *success {
@@ -88,45 +121,47 @@ impl Reporter {
                 } else {
                     (RED, "failed")
                 };
-                self.line(style, "stage", &format!("{} {how}", stage + 1));
+                self.line(style, "stage", &format!("{} {how}", stage + 1))
             }
-            BatchEvent::FellBack { reason, .. } => {
-                self.line(YELLOW, "one by one", reason);
-            }
+            BatchEvent::FellBack { reason, .. } => self.line(YELLOW, "one by one", reason),
             BatchEvent::Held { because } => self.line(YELLOW, "held", because),
             BatchEvent::WentOn => self.line(PLAIN, "goes on", "nothing is in the way any more"),
             BatchEvent::SlotsChanged { slots, because, .. } => {
-                self.line(YELLOW, "at once", &format!("{slots} by now: {because}"));
+                self.line(YELLOW, "at once", &format!("{slots} by now: {because}"))
             }
-            BatchEvent::Foreseen { pairs } => self.tell_foreseen(pairs),
+            BatchEvent::Foreseen { pairs } => self.foreseen_line(pairs),
             BatchEvent::GaveUp { because } => self.line(RED, "giving up", because),
             BatchEvent::CancelRequested { .. } => {
-                self.line(YELLOW, "cancelling", "what runs is asked to stop");
+                self.line(YELLOW, "cancelling", "what runs is asked to stop")
             }
-            event => self.tell_closing(event),
+            event => self.closing_line(event),
         }
     }
 
     /// A pair is told once, however its files change.
-    fn tell_foreseen(&self, pairs: &[Coming]) {
+    fn foreseen_line(&self, pairs: &[Coming]) -> Option<Line> {
         let ids = pairs.iter().map(|pair| (pair.a.clone(), pair.b.clone()));
         let before = self.foreseen.replace(ids.collect());
-        for Coming { a, b, files } in pairs {
-            if !before.iter().any(|(one, other)| (one, other) == (a, b)) {
-                let text = format!("{a} and {b} would conflict{}", in_files(files));
-                self.line(YELLOW, "foreseen", &text);
-            }
+        let is_new = |pair: &&Coming| !before.iter().any(|(a, b)| (a, b) == (&pair.a, &pair.b));
+        let news: Vec<String> = pairs
+            .iter()
+            .filter(is_new)
+            .map(|Coming { a, b, files }| format!("{a} and {b} would conflict{}", in_files(files)))
+            .collect();
+        if news.is_empty() {
+            return None;
         }
+        self.line(YELLOW, "foreseen", &news.join("; "))
     }
 
-    fn tell_closing(&self, event: &BatchEvent) {
+    fn closing_line(&self, event: &BatchEvent) -> Option<Line> {
         match event {
             BatchEvent::Validating { stage: None } => {
-                self.line(PLAIN, "validating", "the tests run on what is woven");
+                self.line(PLAIN, "validating", "the tests run on what is woven")
             }
             BatchEvent::Validating { stage: Some(stage) } => {
                 let text = format!("the tests run on what is woven by stage {}", stage + 1);
-                self.line(PLAIN, "validating", &text);
+                self.line(PLAIN, "validating", &text)
             }
             BatchEvent::Judged {
                 tasks,
@@ -153,10 +188,10 @@ impl Reporter {
                     None => "known from before".to_owned(),
                 };
                 let text = format!("{what} (tree {}; {how})", short(tree));
-                self.line(style, word, &text);
+                self.line(style, word, &text)
             }
             BatchEvent::Proved { tree } => {
-                self.line(GREEN, "proved", &format!("tree {}", short(tree)));
+                self.line(GREEN, "proved", &format!("tree {}", short(tree)))
             }
             BatchEvent::NotProved { because, .. } => self.line(RED, "not proved", because),
             BatchEvent::Landing => self.line(PLAIN, "landing", "the result goes to the server"),
@@ -168,27 +203,27 @@ impl Reporter {
                 into: Some(into), ..
             } => self.line(GREEN, "landed", &format!("in {into}")),
             BatchEvent::NotLanded { because, .. } => self.line(YELLOW, "not landed", because),
-            _ => {}
+            _ => None,
         }
     }
 
-    fn tell_task(&self, task: &TaskId, event: &TaskEvent) {
+    fn task_line(&self, task: &TaskId, event: &TaskEvent) -> Option<Line> {
         let title = self.titles.get(task).map_or("", String::as_str);
         let name = format!("{task}  {title}");
         match event {
             TaskEvent::Started { attempt: 1, .. } => self.line(PLAIN, "started", &name),
             TaskEvent::Started { attempt, .. } => {
-                self.line(PLAIN, "started", &format!("{name} (attempt {attempt})"));
+                self.line(PLAIN, "started", &format!("{name} (attempt {attempt})"))
             }
             TaskEvent::Waiting { consent: None } => {
-                self.line(YELLOW, "waiting", &format!("{name}: approve it"));
+                self.line(YELLOW, "waiting", &format!("{name}: approve it"))
             }
             TaskEvent::Waiting {
                 consent: Some(consent),
             } => {
                 let files = consent.paths();
                 let text = format!("{name}: tasks before it changed {files}; approve that");
-                self.line(YELLOW, "waiting", &text);
+                self.line(YELLOW, "waiting", &text)
             }
             TaskEvent::StopRequested => self.line(YELLOW, "stopping", &name),
             TaskEvent::Woven { .. } => self.line(GREEN, "merged", &name),
@@ -196,31 +231,31 @@ impl Reporter {
             TaskEvent::Conflicted { files, with } => {
                 let files = files.join(", ");
                 let text = format!("{name}: {files}{}", with_whom(with));
-                self.line(RED, "conflicted", &text);
+                self.line(RED, "conflicted", &text)
             }
             TaskEvent::Failed { error } => self.line(RED, "failed", &format!("{name}: {error}")),
             TaskEvent::Overloaded { error, pause } => {
                 let text = format!("{name}: {error}; again in {}", seconds_of(*pause));
-                self.line(YELLOW, "overloaded", &text);
+                self.line(YELLOW, "overloaded", &text)
             }
             TaskEvent::AttemptFailed { error, pause } => {
                 let text = format!("{name}: {error}; again in {}", seconds_of(*pause));
-                self.line(YELLOW, "failed", &text);
+                self.line(YELLOW, "failed", &text)
             }
             TaskEvent::Limited { error, pause } => {
                 let text = format!("{name}: {error}; again in {}", seconds_of(*pause));
-                self.line(YELLOW, "limited", &text);
+                self.line(YELLOW, "limited", &text)
             }
             TaskEvent::Requeued { because } => {
-                self.line(YELLOW, "once more", &format!("{name}: {because}"));
+                self.line(YELLOW, "once more", &format!("{name}: {because}"))
             }
             TaskEvent::Interrupted => self.line(YELLOW, "cut off", &name),
             TaskEvent::TimedOut => self.line(RED, "timed out", &name),
             TaskEvent::Blocked { because } => {
-                self.line(YELLOW, "blocked", &format!("{name}: {because}"));
+                self.line(YELLOW, "blocked", &format!("{name}: {because}"))
             }
             TaskEvent::Invalid { because, .. } => {
-                self.line(RED, "invalid", &format!("{name}: {because}"));
+                self.line(RED, "invalid", &format!("{name}: {because}"))
             }
             TaskEvent::Resolved { .. } => self.line(GREEN, "resolved", &name),
             TaskEvent::Cancelled => self.line(YELLOW, "cancelled", &name),
@@ -230,7 +265,7 @@ impl Reporter {
             | TaskEvent::Rested
             | TaskEvent::Spent(_)
             | TaskEvent::Kept { .. }
-            | TaskEvent::Published { .. } => {}
+            | TaskEvent::Published { .. } => None,
         }
     }
 }

@@ -1,14 +1,15 @@
 //! A line on the terminal that tells what is waited for, while something else takes its time.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::columns::{about, cut};
+use crate::terminal::{self, Size};
 
 /// What is over sooner needs no line.
-const AT_ONCE: Duration = Duration::from_millis(300);
+const AT_ONCE: Duration = Duration::from_secs(1);
 const BEAT: Duration = Duration::from_secs(1);
 
 /// Tells until it is dropped.
@@ -21,7 +22,7 @@ impl Waiting {
     /// Tells what is waited for, if standard error is a terminal.
     pub(crate) fn tell(what: String) -> Self {
         let (done, heard) = channel();
-        let teller = std::io::stderr().is_terminal().then(|| {
+        let teller = terminal::can_draw(&std::io::stderr()).then(|| {
             std::thread::spawn(move || {
                 let began = Instant::now();
                 let mut pause = AT_ONCE;
@@ -53,9 +54,7 @@ impl Drop for Waiting {
 }
 
 fn rewrite(line: &str) {
-    let size = terminal_size::terminal_size_of(std::io::stderr());
-    let width = size.map_or(80, |(width, _)| usize::from(width.0));
-    let line = cut(line, width.saturating_sub(1));
+    let line = cut(line, Size::of(std::io::stderr()).width());
     let mut output = std::io::stderr();
     let _ = write!(output, "\r\x1b[K{line}").and_then(|()| output.flush());
 }

@@ -1,5 +1,6 @@
 //! `pleach demo`: a whole run on a small repository in a temporary folder.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,11 +14,11 @@ use pleach_engine::run::{Fetch, RunRequest, Summary, prepare};
 use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
 
-use crate::commands::run::{own_program, waves};
+use crate::commands::run::own_program;
 use crate::commands::watch::follow;
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{Reader, tell};
-use crate::preview::Preview;
+use crate::preview::Shown;
 use crate::summary;
 
 /// What becomes of the demo's tasks, by their order in the plan.
@@ -51,14 +52,9 @@ pub(crate) fn run() -> Result<Exit, Failures> {
     std::fs::create_dir(&repository).map_err(|error| trouble("make a folder", &error))?;
     make_repository(&repository).map_err(|error| trouble("make the demo's repository", &error))?;
     let request = request(&folder, &repository)?;
-    Preview {
-        plan: &request.plan_path,
-        tasks: request.chosen.len(),
-        waves: waves(&request.document.plan, &request.chosen, request.rules),
-        settings: &request.settings,
-        agent: &*request.agent.agent(&request.program),
-    }
-    .print();
+    let shown = Shown::of(&request);
+    let agent = request.agent.agent(&request.program);
+    shown.preview(&*agent, &HashMap::new()).print();
     let summary = follow(prepare(request)?, Reader::Person, |_| {})?;
     summary::print(&summary);
     tell(format_args!(

@@ -1,6 +1,5 @@
 //! `pleach progress`: how far the plan is, phase by phase, and when it may be done.
 
-use std::io::IsTerminal as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -23,6 +22,7 @@ use crate::draw::bars::draw;
 use crate::failure::{Exit, Failures};
 use crate::output::{self, Reader};
 use crate::plan_source::{PlanSource, current_folder};
+use crate::terminal;
 
 /// Shows how far the plan is.
 pub(crate) fn run(arguments: &ProgressArgs) -> Result<Exit, Failures> {
@@ -36,7 +36,7 @@ fn show(arguments: &ProgressArgs) -> Result<Exit, Failures> {
         state,
     };
     let scope = Scope::of(&current_folder()?)?;
-    let on_terminal = std::io::stdout().is_terminal() && !arguments.json;
+    let on_terminal = terminal::can_draw(&std::io::stdout()) && !arguments.json;
     let mut screen = Screen::default();
     let mut told = Vec::new();
     loop {

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pleach_domain::batch::{Barriers, BatchStatus, Fallback, Landed, Landing, OnConflict};
-use pleach_domain::graph::{Graph, Order, Rules, Strictness};
+use pleach_domain::graph::Graph;
 use pleach_domain::id::TaskId;
-use pleach_domain::plan::Plan;
 use pleach_domain::task_state::Ending;
 use pleach_engine::agent;
 use pleach_engine::causes::with_causes;
@@ -19,7 +18,7 @@ use pleach_engine::outlook::{Setting, recall_failures};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::prompt::Template;
 use pleach_engine::run::{
-    Fetch, Prepared, RunError, RunRequest, Summary, interrupted, prepare, take_up,
+    Fetch, Prepared, RunError, RunRequest, Summary, interrupted, prepare, rehearse, take_up,
 };
 use pleach_engine::scope::Scope;
 use pleach_engine::settings::Settings;
@@ -29,8 +28,11 @@ use super::watch::carry_out;
 use crate::args::{MergeStrategy, ModeArg, OnTaskConflict, RunArgs};
 use crate::failure::{Exit, Failure, Failures, warn};
 use crate::output::{Reader, one_line, tell, tell_error};
+use crate::picker::{self, Picked};
 use crate::plan_source::{PlanSource, choose, current_folder};
-use crate::preview::{Preview, ask};
+use crate::preview::{Shown, ask};
+use crate::rehearsal;
+use crate::waiting::Waiting;
 
 /// How long an agent may take to stop.
 pub(crate) const GRACE: Duration = Duration::from_secs(10);
@@ -43,7 +45,11 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<Exit, Failures> {
 fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
     let place = Place {
         folder: current_folder()?,
-        state: StateFolder::of_user()?,
+        state: if arguments.dry_run {
+            StateFolder::imagined()?
+        } else {
+            StateFolder::of_user()?
+        },
         program: own_program()?,
         reader: Reader::of(arguments.json),
         in_background: arguments.in_background,
@@ -119,6 +125,9 @@ impl Place {
 
     /// The plan says what is wanted and what is done; what failed is known from batches that ran.
     fn recall_failures(&self, source: &mut PlanSource) -> Result<(), Failures> {
+        if !self.state.database().exists() {
+            return Ok(());
+        }
         let scope = Scope::of(&self.folder)?;
         let plan = source.path.canonicalize().ok();
         let plan = plan.map(|path| path.to_string_lossy().into_owned());
@@ -173,53 +182,120 @@ impl Place {
             self.recall_failures(&mut source)?;
         }
         let earlier = resumed.iter().map(exit).max();
-        let chosen = match (chosen_tasks(&source, arguments, resumed)?, earlier) {
+        let select = match self.picked(&source, arguments) {
+            None => arguments.select.clone(),
+            Some(Picked::These(positions)) => ids(&source, &positions),
+            Some(Picked::Nothing) => return Err(nothing_picked().into()),
+            Some(Picked::Interrupted) => return Ok(Exit::Interrupted),
+        };
+        let chosen = match (chosen_tasks(&source, &select, arguments, resumed)?, earlier) {
             (chosen, Some(exit)) if chosen.is_empty() => return Ok(exit),
             (chosen, _) => chosen,
         };
+        let request = self.request(arguments, settings, source, chosen)?;
+        if arguments.dry_run {
+            return self.rehearse(&request);
+        }
+        let tasks = request.chosen.len();
+        let shown = Shown::of(&request);
+        let prepared = {
+            let _waiting = Waiting::tell(first_steps(arguments));
+            prepare(request)?
+        };
+        if !arguments.json && !arguments.in_background {
+            // Without them there is no estimate.
+            let past = prepared.past_durations().unwrap_or_default();
+            shown.preview(&*shown.agent(&self.program), &past).print();
+        }
+        if !arguments.yes {
+            ask(&prepared.steering().paths().collect::<Vec<_>>(), tasks)?;
+        }
+        if arguments.detach {
+            let mut further = vec!["--yes"];
+            if arguments.select.is_empty() {
+                further.extend(select.iter().map(String::as_str));
+            }
+            return start_detached(&self.state, &self.program, &further, self.reader);
+        }
+        let summary = self.carry_out(prepared)?;
+        Ok(earlier.into_iter().fold(exit(&summary), Exit::max))
+    }
+
+    /// What a person ticks who named no task; nothing where nobody can be asked that.
+    fn picked(&self, source: &PlanSource, arguments: &RunArgs) -> Option<Picked> {
+        let is_said = !arguments.select.is_empty() || arguments.yes || arguments.dry_run;
+        if is_said || self.in_background || self.reader == Reader::Program {
+            return None;
+        }
+        let graph = Graph::of(&source.document.plan, arguments.order.rules.strictness());
+        picker::pick(&graph, &source.name(), arguments.order.rules())
+    }
+
+    /// Everything that a batch needs to begin.
+    fn request(
+        &self,
+        arguments: &RunArgs,
+        settings: Settings,
+        source: PlanSource,
+        chosen: Vec<usize>,
+    ) -> Result<RunRequest, Failures> {
         let agent = agent::choose(&settings)?;
         agent.agent(&self.program).check_installed()?;
-        let template = template(arguments, &settings)?;
-        let rules = arguments.order.rules();
-        if !arguments.json && !arguments.in_background {
-            Preview {
-                plan: &source.path,
-                tasks: chosen.len(),
-                waves: waves(&source.document.plan, &chosen, rules),
-                settings: &settings,
-                agent: &*agent.agent(&self.program),
-            }
-            .print();
-        }
-        if arguments.dry_run {
-            return Ok(Exit::Success);
-        }
-        let prepared = prepare(RunRequest {
+        Ok(RunRequest {
             folder: self.folder.clone(),
             plan_path: source.path,
             plan_text: source.text,
             document: source.document,
             chosen,
-            rules,
+            rules: arguments.order.rules(),
             barriers: arguments.barriers(),
             fallback: arguments.fallback(),
+            template: template(arguments, &settings)?,
             settings,
             agent,
-            template,
             grace: GRACE,
             state: self.state.clone(),
             program: self.program.clone(),
             fetch: arguments.fetch(),
-        })?;
-        if !arguments.yes {
-            ask(&prepared.steering().paths().collect::<Vec<_>>())?;
-        }
-        if arguments.detach {
-            return start_detached(&self.state, &self.program, &["--yes"], self.reader);
-        }
-        let summary = self.carry_out(prepared)?;
-        Ok(earlier.into_iter().fold(exit(&summary), Exit::max))
+        })
     }
+
+    /// Says what would be done, and does nothing.
+    fn rehearse(&self, request: &RunRequest) -> Result<Exit, Failures> {
+        let found = rehearse(request)?;
+        let shown = Shown::of(request);
+        let agent = shown.agent(&self.program);
+        let preview = shown.preview(&*agent, &found.past);
+        match self.reader {
+            Reader::Person => rehearsal::print(&preview, request, &found),
+            Reader::Program => rehearsal::print_json(&preview, request, &found),
+        }
+        Ok(Exit::Success)
+    }
+}
+
+/// What is waited for before a batch begins.
+fn first_steps(arguments: &RunArgs) -> String {
+    if arguments.fetch {
+        "fetching from origin".to_owned()
+    } else {
+        "reading the repository".to_owned()
+    }
+}
+
+fn ids(source: &PlanSource, positions: &[usize]) -> Vec<String> {
+    let tasks = &source.document.plan.tasks;
+    let id = |position: &usize| tasks[*position].id.as_str().to_owned();
+    positions.iter().map(id).collect()
+}
+
+fn nothing_picked() -> Failure {
+    Failure::new(
+        Exit::Usage,
+        "nothing_chosen",
+        "no task was chosen, so nothing was run",
+    )
+    .hint("`pleach run all` runs everything that is open")
 }
 
 /// Starts the same command once more, in the background and with further words.
@@ -357,15 +433,16 @@ fn template(arguments: &RunArgs, settings: &Settings) -> Result<Option<Template>
 
 fn chosen_tasks(
     source: &PlanSource,
+    select: &[String],
     arguments: &RunArgs,
     resumed: &[Summary],
 ) -> Result<Vec<usize>, Failures> {
     let graph = Graph::of(&source.document.plan, arguments.order.rules.strictness());
     let everything = ["all".to_owned()];
-    let words = if arguments.select.is_empty() {
+    let words = if select.is_empty() {
         &everything[..]
     } else {
-        &arguments.select
+        select
     };
     let mut chosen = choose(&graph, words, &arguments.order)?;
     // Another plan may have tasks of the same ids.
@@ -385,16 +462,6 @@ fn chosen_tasks(
     warn(&chosen.warnings, &name);
     chosen.check(&name)?;
     Ok(chosen.tasks)
-}
-
-/// How many waves the chosen tasks of a plan make.
-pub(crate) fn waves(plan: &Plan, chosen: &[usize], rules: Rules) -> usize {
-    let graph = Graph::of(plan, Strictness::AsWritten);
-    let mut members = vec![false; plan.tasks.len()];
-    for position in chosen {
-        members[*position] = true;
-    }
-    Order::of(&graph, &members, rules).waves.len()
 }
 
 /// What the shell is told of a batch.

@@ -1,6 +1,7 @@
 //! `pleach status`: how far batches are, and what is to do.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use pleach_engine::database::{Among, Database};
@@ -15,6 +16,7 @@ use crate::draw::batch::{Home, brief, draw, draw_within};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{self, Reader};
 use crate::plan_source::current_folder;
+use crate::terminal;
 
 /// How often the log is looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -104,7 +106,7 @@ impl Sight {
     }
 
     fn watch(&self, numbers: &[u32], home: Home, reader: Reader) -> Result<Exit, Failures> {
-        let on_terminal = std::io::stdout().is_terminal() && reader == Reader::Person;
+        let on_terminal = terminal::can_draw(&std::io::stdout()) && reader == Reader::Person;
         let mut screen = Screen::default();
         let mut told: Vec<String> = Vec::new();
         loop {
@@ -188,12 +190,26 @@ pub(crate) struct Screen {
 impl Screen {
     /// Draws over what was drawn before.
     pub(crate) fn draw(&mut self, lines: &[String]) {
+        // In one piece and each line over its old self, so that nothing flickers.
+        let has_colours = terminal::has_colours(&std::io::stdout());
+        let mut text = "\x1b[?2026h".to_owned();
         if self.lines > 0 {
-            // Not through what takes colours away: it takes these too.
-            let mut output = std::io::stdout();
-            let _ = write!(output, "\x1b[{}A\x1b[J", self.lines).and_then(|()| output.flush());
+            let _ = write!(text, "\x1b[{}A", self.lines);
         }
-        output::print(format_args!("{}\n", lines.join("\n")));
+        for line in lines {
+            if has_colours {
+                text.push_str(line);
+            } else {
+                let _ = write!(text, "{}", anstream::adapter::strip_str(line));
+            }
+            text.push_str("\x1b[K\n");
+        }
+        text.push_str("\x1b[J\x1b[?2026l");
+        let mut output = std::io::stdout().lock();
+        // A terminal that is gone shows nothing.
+        let _ = output
+            .write_all(text.as_bytes())
+            .and_then(|()| output.flush());
         self.lines = lines.len();
     }
 }

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pleach_engine::run::{Controls, Prepared, Summary, Told};
 
 use crate::failure::{Exit, Failure, Failures};
+use crate::live::Live;
 use crate::output::Reader;
 use crate::report::Reporter;
-use crate::summary;
+use crate::{summary, terminal};
 
 /// Runs a prepared batch to its end and prints what became of it; `begun` hears its number.
 pub(crate) fn carry_out(
@@ -33,8 +34,12 @@ pub(crate) fn follow(
     reader: Reader,
     begun: impl FnOnce(u32),
 ) -> Result<Summary, Failures> {
-    stop_on_signals(prepared.controls())?;
     let reporter = Reporter::new(reader, &prepared);
+    let live = match reader {
+        Reader::Person => Live::begin(&prepared),
+        Reader::Program => None,
+    };
+    stop_on_signals(prepared.controls(), live.as_ref().map(Live::ear))?;
     let mut begun = Some(begun);
     let summary = prepared.run(&mut |told| {
         if let Told::Event(stored) = &told
@@ -42,16 +47,28 @@ pub(crate) fn follow(
         {
             begun(stored.batch);
         }
-        reporter.tell(&told);
-    })?;
-    Ok(summary)
+        match &live {
+            Some(live) => live.tell(&told, reporter.line_above(&told)),
+            None => reporter.tell(&told),
+        }
+    });
+    drop(live);
+    Ok(summary?)
 }
 
 /// The first signal asks what runs to stop, the second stops it at once.
-fn stop_on_signals(controls: Controls) -> Result<(), Failures> {
-    on_signals(move |before| match before {
-        0 => controls.cancel(),
-        _ => controls.cancel_at_once(),
+fn stop_on_signals(
+    controls: Controls,
+    shown: Option<impl Fn(usize) + Send + 'static>,
+) -> Result<(), Failures> {
+    on_signals(move |before| {
+        match before {
+            0 => controls.cancel(),
+            _ => controls.cancel_at_once(),
+        }
+        if let Some(show) = &shown {
+            show(before);
+        }
     })
 }
 
@@ -71,6 +88,7 @@ pub(crate) fn on_signals(heard: impl Fn(usize) + Send + 'static) -> Result<(), F
         signal_hook::consts::SIGQUIT,
     ];
     let mut signals = signal_hook::iterator::Signals::new(signals).map_err(failed)?;
+    terminal::leave_signals_to_others();
     let seen = Arc::new(AtomicUsize::new(0));
     std::thread::spawn(move || {
         for _ in signals.forever() {

@@ -60,7 +60,7 @@ pub(crate) fn draw(picture: &Picture<'_>, width: Option<usize>, detail: Detail) 
     }
     if page.is_folded {
         page.blank();
-        page.line(&[(DIM, "--all shows every task")]);
+        page.line(&[(DIM, "`pleach plan --all` shows every task")]);
     }
     page.out
 }
@@ -471,7 +471,7 @@ mod tests {
             let text = plain(&sample::grid(waves, tasks), None, Detail::Summary);
             let lines = text.lines().count();
             assert!(lines < 100, "{waves} waves of {tasks}: {lines} lines");
-            assert!(text.ends_with("--all shows every task\n"));
+            assert!(text.ends_with("`pleach plan --all` shows every task\n"));
         }
         let text = plain(&sample::grid(20, 50), None, Detail::Summary);
         assert!(text.contains("└─ … and 47 more\n"), "{text}");

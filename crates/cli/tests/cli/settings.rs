@@ -15,7 +15,8 @@ fn dry_run(scene: &Scene, words: &[&str], variables: &[(&str, &str)]) -> Answer 
 #[track_caller]
 fn check(answer: &Answer, slots: u32) {
     let wanted = format!("at most {slots} at once");
-    assert!(answer.err.contains(&wanted), "{wanted}: {}", answer.err);
+    let told = format!("{}{}", answer.out, answer.err);
+    assert!(told.contains(&wanted), "{wanted}: {told}");
 }
 
 #[test]

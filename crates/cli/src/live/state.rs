@@ -1,0 +1,188 @@
+//! What the live view knows of a batch: where it stands, since when, and what agents do right now.
+//!
+//! Hears what is told and draws nothing.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use pleach_domain::batch::{Batch, Design, Mode, Spent};
+use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::id::TaskId;
+use pleach_domain::task_state::TaskState;
+use pleach_engine::database::StoredEvent;
+use pleach_engine::outlook::seconds_left;
+use pleach_engine::run::Progress;
+
+/// How often somebody asked it to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    Not,
+    /// What runs was asked to stop.
+    Asked,
+    /// What runs is stopped.
+    AtOnce,
+}
+
+/// What is known of a batch.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(super) batch: Batch,
+    pub(super) number: Option<u32>,
+    pub(super) titles: Vec<String>,
+    pub(super) times: Vec<Times>,
+    /// When it began here, in milliseconds since 1970, as all moments are.
+    pub(super) began: Option<u64>,
+    /// When the batch as a whole last took a step.
+    pub(super) stepped: u64,
+    pub(super) stop: Stop,
+    past: HashMap<TaskId, Duration>,
+}
+
+/// What is known of a task besides where it stands.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Times {
+    /// Since when it stands where it stands.
+    pub(super) since: u64,
+    /// How long its earlier attempts took.
+    worked: u64,
+    pub(super) action: Option<String>,
+    /// What the attempt that is under way took.
+    pub(super) spent: Spent,
+    /// What earlier ones took.
+    spent_before: Spent,
+}
+
+impl State {
+    pub(crate) fn new(
+        design: &Design,
+        titles: &HashMap<TaskId, String>,
+        past: HashMap<TaskId, Duration>,
+    ) -> Self {
+        let title = |id: &TaskId| titles.get(id).cloned().unwrap_or_default();
+        Self {
+            titles: design.tasks.iter().map(|task| title(&task.id)).collect(),
+            times: vec![Times::default(); design.tasks.len()],
+            batch: Batch::new(design.clone()),
+            number: None,
+            began: None,
+            stepped: 0,
+            stop: Stop::Not,
+            past,
+        }
+    }
+
+    /// Takes in what happened.
+    pub(crate) fn hear(&mut self, stored: &StoredEvent) {
+        self.number = Some(stored.batch);
+        let at = stored.at;
+        match &stored.event {
+            Event::Batch(event) => {
+                if matches!(event, BatchEvent::Started | BatchEvent::Resumed) {
+                    self.began = Some(at);
+                }
+                self.stepped = at;
+            }
+            Event::Task { task, event } => {
+                if let Some(place) = self.place(task) {
+                    self.step(place, event, at);
+                }
+            }
+        }
+        // What the view does not understand, it does not show; nobody is stopped by that.
+        let _ = self.batch.apply(&stored.event);
+    }
+
+    /// Takes in what an agent does right now.
+    pub(crate) fn hear_progress(&mut self, progress: &Progress) {
+        let Some(place) = self.place(&progress.task) else {
+            return;
+        };
+        if self.batch.tasks[place].state.attempt() != Some(progress.attempt) {
+            return;
+        }
+        let times = &mut self.times[place];
+        if progress.action.is_some() {
+            times.action.clone_from(&progress.action);
+        }
+        times.spent = progress.spent;
+    }
+
+    /// Takes in that somebody wants it to end, and how often that was so before.
+    pub(crate) fn hear_stop(&mut self, before: usize) {
+        self.stop = match before {
+            0 => Stop::Asked,
+            _ => Stop::AtOnce,
+        };
+    }
+
+    /// Whether so much as one task is left to be waited for.
+    pub(super) fn at_once(&self) -> usize {
+        match self.batch.design.settings.mode {
+            Mode::Parallel { slots } if !self.batch.one_at_a_time => slots,
+            _ => 1,
+        }
+    }
+
+    fn place(&self, task: &TaskId) -> Option<usize> {
+        let mut tasks = self.batch.design.tasks.iter();
+        tasks.position(|design| design.id == *task)
+    }
+
+    fn step(&mut self, place: usize, event: &TaskEvent, at: u64) {
+        let was_at_work = self.batch.tasks[place].state.attempt().is_some();
+        let times = &mut self.times[place];
+        match event {
+            TaskEvent::Kept { .. } | TaskEvent::Published { .. } | TaskEvent::StopRequested => {
+                return;
+            }
+            TaskEvent::Started { .. } => {
+                times.action = None;
+                times.spent_before = sum(times.spent_before, times.spent);
+                times.spent = Spent::default();
+            }
+            _ if was_at_work => times.worked += at.saturating_sub(times.since),
+            _ => {}
+        }
+        times.since = at;
+    }
+
+    /// What all attempts took together.
+    pub(super) fn spent(&self) -> Spent {
+        let each = self.times.iter();
+        each.fold(Spent::default(), |total, times| {
+            sum(total, sum(times.spent_before, times.spent))
+        })
+    }
+
+    /// How long the rest takes, as far as earlier runs and what is done so far tell.
+    pub(super) fn left(&self, now: u64) -> Option<Duration> {
+        let tasks = || self.batch.tasks.iter().zip(&self.times);
+        let done = tasks().filter(|(task, times)| task.state.is_success() && times.worked > 0);
+        let done = done.map(|(_, times)| Duration::from_millis(times.worked).as_secs_f64());
+        let known: Vec<f64> = done
+            .chain(self.past.values().map(Duration::as_secs_f64))
+            .collect();
+        #[expect(clippy::cast_precision_loss, reason = "no batch has 2^52 tasks")]
+        let mean = known.iter().sum::<f64>() / known.len() as f64;
+        let open = tasks().filter(|(task, _)| task.state.ending().is_none());
+        let lefts = open.map(|(task, times)| {
+            let took = self.past.get(&task.design.id);
+            let took = took.map_or(mean, Duration::as_secs_f64);
+            let spent = match task.state {
+                TaskState::Running { .. } => now.saturating_sub(times.since),
+                _ => 0,
+            };
+            took - Duration::from_millis(spent).as_secs_f64()
+        });
+        let left = seconds_left(lefts, self.at_once()).filter(|_| !known.is_empty())?;
+        // Whoever takes longer than usual makes every estimate nothing.
+        (left >= 1.0).then(|| Duration::from_secs_f64(left))
+    }
+}
+
+fn sum(one: Spent, other: Spent) -> Spent {
+    Spent {
+        tokens: one.tokens.saturating_add(other.tokens),
+        micro_usd: one.micro_usd.saturating_add(other.micro_usd),
+    }
+}

@@ -1,0 +1,255 @@
+//! Says everything that a run would do, for `--dry-run`: as text, or as JSON.
+//!
+//! Does nothing and knows no values of variables, only their names.
+
+use std::time::Duration;
+
+use anstyle::Style;
+use pleach_domain::batch::Landing;
+use pleach_domain::graph::{Graph, Strictness};
+use pleach_engine::config::{MaxParallel, OnInvalid, SandboxChoice};
+use pleach_engine::run::{Fetch, Rehearsal, RunRequest};
+use pleach_engine::settings::RunMode;
+use serde_json::{Value, json};
+
+use crate::columns::{bytes, seconds, terminal_width};
+use crate::line::Line;
+use crate::output::{self, one_line};
+use crate::preview::{Preview, count};
+
+const PLAIN: Style = Style::new();
+const DIM: Style = Style::new().dimmed();
+
+/// For people.
+pub(crate) fn print(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) {
+    let width = terminal_width();
+    output::print(format_args!("{}\n", preview.text(width)));
+    for (name, value) in facts(request, found) {
+        let line = Line::new().and(DIM, format!("  {name:<10}"));
+        let line = line.and(PLAIN, format!(" {}", one_line(&value)));
+        let line = line.cut(width.unwrap_or(usize::MAX));
+        output::print(format_args!("{line}\n"));
+    }
+    output::print(format_args!("Nothing was done.\n"));
+}
+
+/// What the preview does not say, each with its name.
+fn facts(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)> {
+    let settings = &request.settings;
+    let base = match request.fetch {
+        Fetch::Nothing => found.base.to_string(),
+        Fetch::Origin => format!("what is on the server then; now {}", found.base),
+    };
+    let mut facts = vec![
+        ("base", base),
+        (
+            "batch",
+            format!("{}, into {}", found.batch, found.batch_branch),
+        ),
+        ("branches", few(&found.task_branches)),
+        ("worktrees", found.worktrees.display().to_string()),
+        ("command", words(&found.argv)),
+        ("variables", found.variables.join(" ")),
+        ("writes", may_write(request)),
+        ("limits", limits(request)),
+        ("retries", retries(request)),
+        ("governors", governors(request)),
+        (
+            "conflicts",
+            format!("{:?}", settings.on_conflict).to_lowercase(),
+        ),
+        ("history", format!("{:?}", settings.merge).to_lowercase()),
+        ("landing", landing(request, found)),
+    ];
+    facts.push((
+        "consent",
+        match found.steering.len() {
+            0 => "no file steers agents or Pleach".to_owned(),
+            _ => format!("asked for {}", few(&found.steering)),
+        },
+    ));
+    facts
+}
+
+fn few(names: &[String]) -> String {
+    match names {
+        [first, second, third, _, _, ..] => {
+            format!("{first}, {second}, {third} and {} more", names.len() - 3)
+        }
+        names => names.join(", "),
+    }
+}
+
+/// A command as a shell would take it, closely enough to be read.
+fn words(argv: &[String]) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:{}@%+,".contains(c);
+    let word = |word: &String| {
+        if !word.is_empty() && word.chars().all(is_plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    };
+    argv.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn may_write(request: &RunRequest) -> String {
+    let named = request.settings.sandbox_write.iter();
+    let mut paths: Vec<String> = named.map(|path| path.display().to_string()).collect();
+    match &request.settings.sandbox {
+        None | Some(SandboxChoice::None) => "wherever you can".to_owned(),
+        Some(SandboxChoice::Wrapper(_)) => "wherever the wrapper lets it".to_owned(),
+        Some(choice) => {
+            let usual = match choice {
+                SandboxChoice::Strict => "its worktree, temporary files",
+                _ => "its worktree, temporary files, caches of tools and agents",
+            };
+            paths.insert(0, usual.to_owned());
+            paths.join(", ")
+        }
+    }
+}
+
+fn limits(request: &RunRequest) -> String {
+    let settings = &request.settings;
+    let mut limits = vec![
+        format!("{} a task", seconds(settings.task_timeout)),
+        format!("{} of silence", seconds(settings.stall_timeout)),
+    ];
+    if settings.validate.is_some() {
+        limits.push(format!("{} of tests", seconds(settings.validate_timeout)));
+    }
+    limits.join(", ")
+}
+
+fn retries(request: &RunRequest) -> String {
+    let settings = &request.settings;
+    let pause = seconds(settings.retry_pause);
+    let retries = usize::try_from(settings.retries).unwrap_or(usize::MAX);
+    format!(
+        "{} more, the first after {pause}",
+        count(retries, "attempt")
+    )
+}
+
+fn governors(request: &RunRequest) -> String {
+    let settings = &request.settings;
+    format!(
+        "{} agents over all your batches, {} of free disk",
+        settings.parallel_limit,
+        bytes(settings.min_free_disk)
+    )
+}
+
+fn landing(request: &RunRequest, found: &Rehearsal) -> String {
+    let remote = found.remote.as_deref();
+    let branch = &found.batch_branch;
+    match (request.settings.land, remote) {
+        (Landing::Nowhere, _) => format!("nowhere: {branch} stays a local branch"),
+        (_, None) => format!("nowhere: there is no remote; {branch} stays a local branch"),
+        (Landing::Push, Some(remote)) => format!("{branch} is pushed to {remote}"),
+        (Landing::PullRequest, Some(remote)) => {
+            let target = found.target.as_deref().unwrap_or("its own branch");
+            let forge = found.forge.unwrap_or("no forge that is known");
+            format!("{branch} to {remote} ({forge}), a pull request into {target}")
+        }
+    }
+}
+
+/// For programs.
+pub(crate) fn print_json(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) {
+    let text = serde_json::to_string_pretty(&answer(preview, request, found));
+    let text = text.expect("it is plain data");
+    output::print(format_args!("{text}\n"));
+}
+
+fn answer(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) -> Value {
+    let plan = preview.plan;
+    let graph = Graph::of(plan, Strictness::AsWritten);
+    let order = preview.order(&graph);
+    let id = |position: &usize| plan.tasks[*position].id.as_str();
+    let ids = |positions: &[usize]| positions.iter().map(id).collect::<Vec<_>>();
+    let chosen = preview.chosen.iter().zip(&found.task_branches);
+    let tasks = chosen.map(|(position, branch)| {
+        json!({
+            "taskId": id(position),
+            "title": plan.tasks[*position].title,
+            "wave": order.wave_of[*position],
+            "waitsFor": ids(&order.waits_for(*position)),
+            "branch": branch,
+        })
+    });
+    let ordered = order.ordered.iter().map(
+        |pair| json!({"first": id(&pair.first), "then": id(&pair.then), "because": pair.because}),
+    );
+    let waves = order.waves.iter().map(|wave| ids(wave));
+    let mut answer = json!({
+        "dryRun": true,
+        "plan": preview.name.display().to_string(),
+        "tasks": tasks.collect::<Vec<_>>(),
+        "waves": waves.collect::<Vec<_>>(),
+        "ordered": ordered.collect::<Vec<_>>(),
+        "base": found.base.as_str(),
+        "fetches": request.fetch == Fetch::Origin,
+        "batchId": found.batch,
+        "batchBranch": found.batch_branch,
+        "worktrees": found.worktrees.display().to_string(),
+        "agent": {
+            "name": preview.agent.name(),
+            "command": found.argv,
+            "variables": found.variables,
+        },
+        "steeringFiles": found.steering,
+        "expectedSeconds": preview.expected().map(|(time, _)| time.as_secs_f64()),
+        "expectedCost": Value::Null,
+    });
+    if let (Some(answer), Value::Object(settled)) =
+        (answer.as_object_mut(), settled(request, found))
+    {
+        answer.extend(settled);
+    }
+    answer
+}
+
+/// What is configured, as far as it concerns the run.
+fn settled(request: &RunRequest, found: &Rehearsal) -> Value {
+    let settings = &request.settings;
+    let whole = |time: Duration| time.as_secs_f64();
+    json!({
+        "mode": match settings.mode {
+            RunMode::Parallel => "parallel",
+            RunMode::Queue => "queue",
+        },
+        "maxConcurrent": match settings.max_parallel {
+            MaxParallel::AtMost(number) => json!(number),
+            MaxParallel::Auto => json!("auto"),
+        },
+        "sandbox": {"kind": settings.sandbox, "writes": may_write(request)},
+        "setup": settings.setup,
+        "validate": {
+            "command": settings.validate,
+            "timeoutSeconds": whole(settings.validate_timeout),
+            "variables": settings.validate_env,
+            "onInvalid": match settings.on_invalid {
+                OnInvalid::Drop => "drop",
+                OnInvalid::Fail => "fail",
+            },
+        },
+        "taskTimeoutSeconds": whole(settings.task_timeout),
+        "stallTimeoutSeconds": whole(settings.stall_timeout),
+        "retries": settings.retries,
+        "parallelLimit": settings.parallel_limit,
+        "minFreeDisk": settings.min_free_disk,
+        "budget": {"batch": settings.budget, "task": settings.task_budget},
+        "landing": {
+            "kind": match settings.land {
+                Landing::Nowhere => "none",
+                Landing::Push => "push",
+                Landing::PullRequest => "pr",
+            },
+            "remote": found.remote,
+            "target": found.target,
+            "forge": found.forge,
+        },
+    })
+}
