@@ -22,7 +22,7 @@ const HELP: &str = "cargo xtask COMMAND
   fuzz      the properties of plans and batches, with 200,000 cases each, and weaving on many repositories
   simulate  1,000,000 whole histories of batches with cancels, retries and crashes (PLEACH_CASES)
   crash     kills `pleach run` at 2,000 random moments and checks what came of it (PLEACH_CRASHES)
-  pictures  draw the pictures of the guide anew
+  pictures  draw the pictures of the guide anew, and record a run
 ";
 
 fn main() -> ExitCode {
@@ -131,7 +131,17 @@ fn pictures() -> Result<(), String> {
     let mut draw = Command::new(target().join("release/pleach"));
     draw.args(["plan", "greenhouse.md", "--format", "svg"])
         .stdout(picture);
-    step_in(&guide, &mut draw)
+    step_in(&guide, &mut draw)?;
+    record()
+}
+
+/// A recording of a real run at a terminal; it differs a little each time, as runs do.
+fn record() -> Result<(), String> {
+    let mut record = Command::new("cargo");
+    let example = ["--package", "pleach-testkit", "--example", "record"];
+    record.args(["run", "--quiet", "--locked"]).args(example);
+    record.arg("--").arg(target().join("release/pleach"));
+    step(record.arg(root().join("docs/guide/run.svg")))
 }
 
 fn test() -> Result<(), String> {
