@@ -58,7 +58,7 @@ pub(crate) struct SetArgs {
     /// The key, such as retries or agents.mine.command
     #[arg(value_name = "KEY")]
     pub(crate) key: String,
-    /// The value; a list is written ["one", "two"]
+    /// The value; a list is written as in a file, in brackets
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     pub(crate) value: String,
     /// In ~/.config/pleach/config.toml, for all repositories; the default

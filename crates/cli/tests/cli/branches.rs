@@ -62,3 +62,18 @@ fn patterns_that_collide_are_refused_before_anything_is_done() {
     assert!(error.contains("a folder of the other"), "{error}");
     assert!(!scene.state().join("batches").exists());
 }
+
+#[test]
+fn what_is_pushed_bears_the_same_name() {
+    let settings = format!("{OWN}\nland = \"push\"");
+    let scene = Scene::with(&settings, "- [ ] 1 A\n", "echo a > a");
+    let server = scene.repo.beside("server.git");
+    let server = server.to_str().unwrap();
+    scene.repo.git(&["init", "-q", "--bare", server]);
+    scene.repo.git(&["remote", "add", "origin", server]);
+    scene.repo.git(&["push", "-q", "origin", "main"]);
+    scene.run(&[]).good();
+    let there = scene.repo.git(&["ls-remote", "--heads", "origin"]);
+    assert!(there.contains("refs/heads/team/bot/hedge-1"), "{there}");
+    assert!(!there.contains("pleach"), "{there}");
+}
