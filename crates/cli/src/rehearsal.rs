@@ -124,6 +124,9 @@ fn limits(request: &RunRequest) -> String {
 
 fn retries(request: &RunRequest) -> String {
     let settings = &request.settings;
+    if settings.retries == 0 {
+        return "none".to_owned();
+    }
     let pause = seconds(settings.retry_pause);
     let retries = usize::try_from(settings.retries).unwrap_or(usize::MAX);
     format!(

@@ -53,10 +53,12 @@ fn clear_up(arguments: &GcArgs) -> Result<Exit, Failures> {
             keep: project.keep,
         })
         .collect();
+    let looking = Waiting::tell("looking for what can go".to_owned());
     let mut found = Vec::new();
     for broom in &brooms {
         found.push(broom.look()?);
     }
+    drop(looking);
     // They are of no project; the first one takes them along.
     let empty = empty_folders(&state, &database)?;
     if let Some(first) = found.first_mut() {

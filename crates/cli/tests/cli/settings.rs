@@ -76,11 +76,8 @@ fn the_plan_may_be_named_by_a_variable() {
     let scene = Scene::new("- [ ] 1.1 A\n", "true");
     scene.repo.write("docs/other.md", "- [ ] 1 B\n- [ ] 2 C\n");
     let answer = dry_run(&scene, &[], &[("PLEACH_PLAN", "docs/other.md")]);
-    assert!(
-        answer.err.contains("2 tasks of docs/other.md"),
-        "{}",
-        answer.err
-    );
+    let told = answer.good();
+    assert!(told.contains("docs/other.md · 2 tasks to do"), "{told}");
 }
 
 #[test]
