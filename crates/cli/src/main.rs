@@ -4,6 +4,7 @@
 mod args;
 mod columns;
 mod commands;
+mod consent;
 mod draw;
 mod editor;
 mod failure;

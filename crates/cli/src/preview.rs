@@ -237,36 +237,8 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     }
 }
 
-/// Gets the user's consent to the agent and to what steers it, or fails.
-///
-/// One task that nothing steers needs no question.
-pub(crate) fn ask(steering: &[&str], tasks: usize) -> Result<(), Failures> {
-    if !std::io::stdin().is_terminal() {
-        let failure = Failure::new(
-            Exit::Environment,
-            "no_consent",
-            "nobody is there to consent to this run",
-        );
-        return Err(failure
-            .hint("add --yes to consent to the agent and to the files that steer it")
-            .into());
-    }
-    if !steering.is_empty() {
-        tell_error(format_args!(
-            "  files that steer agents or Pleach, as committed:\n"
-        ));
-        for path in steering {
-            tell_error(format_args!("    {path}\n"));
-        }
-    }
-    if steering.is_empty() && tasks == 1 {
-        return Ok(());
-    }
-    ask_to_run()
-}
-
 /// Asks whether to begin.
-fn ask_to_run() -> Result<(), Failures> {
+pub(crate) fn ask_to_run() -> Result<(), Failures> {
     if asks("Run it?") == Some(true) {
         return Ok(());
     }

@@ -28,7 +28,7 @@ pub use task::BatchTask;
 
 use crate::event::{BatchEvent, Coming, Event, TaskEvent};
 use crate::id::TaskId;
-use crate::task_state::{Commit, Ending, IllegalMove, Steering, TaskState};
+use crate::task_state::{Commit, Ending, IllegalMove, SteeringFile, TaskState};
 
 /// A batch and all that is known of its tasks.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,7 +82,7 @@ pub struct Batch {
     /// Why nothing new starts for now.
     pub held: Option<String>,
     /// What steers agents and was changed by tasks, as far as a person consented to it.
-    pub consented: Vec<Steering>,
+    pub consented: Vec<SteeringFile>,
     /// What had been spent when a person opened it again.
     spent_before: Spent,
     /// How many attempts began.

@@ -14,7 +14,7 @@ pub struct Commit(pub String);
 
 /// A file that steers agents or Pleach, as a task left it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Steering {
+pub struct SteeringFile {
     /// Its path.
     pub path: String,
     /// What is in it, by its hash; none if it is gone.
@@ -25,7 +25,7 @@ pub struct Steering {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Consent {
     /// The files that tasks changed.
-    pub files: Vec<Steering>,
+    pub files: Vec<SteeringFile>,
 }
 
 impl Consent {

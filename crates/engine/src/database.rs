@@ -2,6 +2,7 @@
 //!
 //! Stores events and reads them back; whether they make sense is the core's business.
 
+mod consent;
 mod derive;
 mod error;
 mod pauses;

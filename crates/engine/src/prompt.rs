@@ -67,6 +67,11 @@ impl Template {
         let text = text.to_owned();
         Ok(Self { text, kind })
     }
+
+    /// What it says, with its places.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
 }
 
 /// The prompt of one task.

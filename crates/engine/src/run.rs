@@ -7,6 +7,7 @@ mod aftermath;
 mod answers;
 mod attempt;
 mod clock;
+mod consenting;
 mod continuing;
 mod finish;
 mod governing;
@@ -57,7 +58,7 @@ use self::clock::Clock;
 use self::marks::Marks;
 use self::run_loop::Loop;
 use self::talk::Heard;
-use crate::consent::SteeringFiles;
+use crate::consent::{Steering, SteeringFiles};
 use crate::database::{Among, BatchFilter, Database, DatabaseError, LoadedBatch, StoredEvent};
 use crate::git::{CommitId, Git, GitError, Store, StoreError};
 use crate::machine::Machine;
@@ -138,6 +139,8 @@ pub struct Prepared {
     store: Store,
     base: CommitId,
     steering: SteeringFiles,
+    /// What needs consent; nothing for a batch that has begun.
+    consent: Option<Steering>,
     secrets: Secrets,
     record: BatchRecord,
     program: PathBuf,
@@ -226,6 +229,7 @@ pub fn take_up(
         store,
         base,
         steering,
+        consent: None,
         secrets,
         record,
         program: program.to_owned(),

@@ -84,6 +84,7 @@ fn request(folder: &Path, repository: &Path) -> Result<RunRequest, Failures> {
         settings: Settings::of([Config::load(repository)?], repository)?,
         agent: Chosen::Demo,
         template: None,
+        typed: Vec::new(),
         grace: Duration::from_secs(2),
         state: StateFolder::at(&folder.join("state"))?,
         program: own_program()?,

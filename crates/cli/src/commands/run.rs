@@ -26,11 +26,12 @@ use pleach_engine::state_folder::StateFolder;
 
 use super::watch::carry_out;
 use crate::args::{MergeStrategy, ModeArg, OnTaskConflict, RunArgs};
+use crate::consent::{self, Consent};
 use crate::failure::{Exit, Failure, Failures, warn};
 use crate::output::{Reader, one_line, tell, tell_error};
 use crate::picker::{self, Picked};
 use crate::plan_source::{PlanSource, choose, current_folder};
-use crate::preview::{Shown, ask};
+use crate::preview::{Shown, ask_to_run};
 use crate::rehearsal;
 use crate::waiting::Waiting;
 
@@ -198,7 +199,7 @@ impl Place {
         }
         let tasks = request.chosen.len();
         let shown = Shown::of(&request);
-        let prepared = {
+        let mut prepared = {
             let _waiting = Waiting::tell(first_steps(arguments));
             prepare(request)?
         };
@@ -207,8 +208,9 @@ impl Place {
             let past = prepared.past_durations().unwrap_or_default();
             shown.preview(&*shown.agent(&self.program), &past).print();
         }
-        if !arguments.yes {
-            ask(&prepared.steering().paths().collect::<Vec<_>>(), tasks)?;
+        let consent = consent::obtain(&mut prepared, arguments.yes, self.reader)?;
+        if consent == Consent::Known && tasks > 1 {
+            ask_to_run()?;
         }
         if arguments.detach {
             let mut further = vec!["--yes"];
@@ -253,6 +255,7 @@ impl Place {
             template: template(arguments, &settings)?,
             settings,
             agent,
+            typed: typed(arguments),
             grace: GRACE,
             state: self.state.clone(),
             program: self.program.clone(),
@@ -413,6 +416,16 @@ fn flags(arguments: &RunArgs) -> Config {
         },
         ..Config::default()
     }
+}
+
+/// The settings that steer and stand on the command line.
+fn typed(arguments: &RunArgs) -> Vec<&'static str> {
+    let given = [
+        ("validate", arguments.validate.is_some()),
+        ("prompt", arguments.prompt.is_some()),
+    ];
+    let given = given.into_iter().filter(|(_, is_given)| *is_given);
+    given.map(|(name, _)| name).collect()
 }
 
 /// What agents are told besides their task, from the command line or the configured file.

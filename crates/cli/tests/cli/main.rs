@@ -7,6 +7,8 @@ mod background;
 mod bad_input;
 mod branches;
 mod by_name;
+mod canary;
+mod consent;
 mod control;
 mod demo;
 mod fallback;

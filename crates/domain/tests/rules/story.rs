@@ -16,7 +16,7 @@ use pleach_domain::graph::Rules;
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::{Plan, Stage};
 use pleach_domain::schedule::{Action, schedule};
-use pleach_domain::task_state::{Commit, Consent, Steering};
+use pleach_domain::task_state::{Commit, Consent, SteeringFile};
 
 use crate::{graph, plan};
 
@@ -163,7 +163,7 @@ impl Story {
             ),
             (_, "rested") => Message::Rested(id),
             (_, "unsure") => {
-                let files = vec![Steering {
+                let files = vec![SteeringFile {
                     path: "AGENTS.md".into(),
                     blob: Some("b1".into()),
                 }];

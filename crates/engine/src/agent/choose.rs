@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::command::{CommandAgent, MODEL};
 use super::{Agent, DemoAgent};
 use crate::config::AgentConfig;
+use crate::consent::quoted;
 use crate::placeholder::{Piece, pieces};
 use crate::settings::Settings;
 
@@ -86,6 +87,14 @@ impl Chosen {
         match self {
             Self::Command(agent) => Arc::new(agent.clone()),
             Self::Demo => Arc::new(DemoAgent::new(program)),
+        }
+    }
+
+    /// Its name and its command, as one text.
+    pub(crate) fn in_words(&self) -> (&str, String) {
+        match self {
+            Self::Command(agent) => (&agent.name, quoted(&agent.words)),
+            Self::Demo => (DemoAgent::NAME, "built in".to_owned()),
         }
     }
 

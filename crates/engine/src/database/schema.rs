@@ -14,7 +14,7 @@ use super::error::{DatabaseError, Stop};
 
 /// What each version added; a step that was released never changes.
 ///
-/// Batches, events and processes are facts. `batch_state`, `batch_task` and `green_tree` follow from them.
+/// Batches, events, processes and consents are facts. `batch_state`, `batch_task` and `green_tree` follow from them.
 pub(super) const STEPS: &[&str] = &[
     "
     CREATE TABLE batch (
@@ -77,6 +77,14 @@ pub(super) const STEPS: &[&str] = &[
         agent TEXT PRIMARY KEY,
         until INTEGER NOT NULL,
         because TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE consent (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        project TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        steering TEXT NOT NULL,
+        given_at INTEGER NOT NULL,
+        UNIQUE (project, fingerprint)
     ) STRICT;
 ",
 ];
@@ -189,6 +197,7 @@ mod tests {
 
     use super::super::{Database, NewBatch};
     use super::*;
+    use crate::consent::Steering;
 
     const NEXT: &str = "ALTER TABLE batch ADD COLUMN colour TEXT NOT NULL DEFAULT 'green'";
 
@@ -197,7 +206,11 @@ mod tests {
     }
 
     fn with_a_batch(path: &Path) -> Database {
-        let mut database = Database::at(path, STEPS).unwrap();
+        with_a_batch_of(path, STEPS)
+    }
+
+    fn with_a_batch_of(path: &Path, steps: &[&str]) -> Database {
+        let mut database = Database::at(path, steps).unwrap();
         let new = NewBatch {
             project: "p",
             repository: Path::new("/p"),
@@ -236,6 +249,20 @@ mod tests {
         assert!(colours(&copy).is_err());
         let copied = Database::at(&copy, STEPS).unwrap();
         assert_eq!(copied.load(1).unwrap(), earlier.load(1).unwrap());
+    }
+
+    #[test]
+    fn what_was_stored_before_there_were_consents_is_still_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pleach.db");
+        let earlier = with_a_batch_of(&path, &STEPS[..2]);
+        let mut later = Database::at(&path, STEPS).unwrap();
+        assert_eq!(later.load(1).unwrap(), earlier.load(1).unwrap());
+        assert_eq!(later.consented("p").unwrap(), []);
+        let steering = Steering::default();
+        later.remember_consent("p", &steering).unwrap();
+        assert_eq!(later.consented("p").unwrap(), [steering]);
+        assert!(copy_path(&path, STEPS.len()).exists());
     }
 
     #[test]

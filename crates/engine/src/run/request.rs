@@ -19,7 +19,7 @@ use super::{Controls, Opening, Prepared, RunError, paths};
 use crate::agent::Chosen;
 use crate::branches::BranchNames;
 use crate::config::{MaxParallel, OnInvalid};
-use crate::consent::SteeringFiles;
+use crate::consent::{Steering, SteeringFiles, steering_settings};
 use crate::database::{Database, NewBatch};
 use crate::git::{Git, Logins, Store};
 use crate::ownership::BatchLock;
@@ -54,6 +54,8 @@ pub struct RunRequest {
     pub agent: Chosen,
     /// What agents are told besides their task, or instead of the usual words.
     pub template: Option<Template>,
+    /// Settings that the person has just typed, so that nobody else can have made them.
+    pub typed: Vec<&'static str>,
     /// How long an agent may take to stop.
     pub grace: Duration,
     /// Where Pleach keeps its own.
@@ -101,6 +103,10 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let mut record = record(&request, plan, base.to_string());
     let secrets = Secrets::of_project(&store, &base, &record.passed_on());
     let hider = secrets.hider();
+    let template = request.template.as_ref().map(Template::text);
+    let settings = &request.settings;
+    let said = steering_settings(settings, &request.agent, template, &request.typed);
+    let consent = Steering::new(&steering, said, &hider);
     let tasks = std::mem::take(&mut record.tasks).into_iter();
     record.tasks = tasks.map(|task| task.hidden(&hider)).collect();
     record.target = store.target_branch(request.settings.base.as_deref())?;
@@ -110,6 +116,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         state: request.state,
         store,
         base,
+        consent: Some(consent),
         steering,
         secrets,
         record,

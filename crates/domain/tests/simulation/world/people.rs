@@ -3,7 +3,7 @@
 use pleach_domain::batch::{AttemptEnding, BatchStatus, LandingAsked, Message, Proof, WeaveEnding};
 use pleach_domain::event::{BatchEvent, Doubt, Rollback};
 use pleach_domain::id::TaskId;
-use pleach_domain::task_state::{Commit, Consent, Steering};
+use pleach_domain::task_state::{Commit, Consent, SteeringFile};
 
 use super::{OrCrash, World};
 
@@ -27,12 +27,12 @@ impl World<'_> {
             .basis_of(task)
             .into_iter()
             .filter(|at| at % 3 == 0);
-        let files = files.map(|at| Steering {
+        let files = files.map(|at| SteeringFile {
             path: format!("steering of {at}"),
             blob: None,
         });
         let known = &self.batch.consented;
-        let files: Vec<Steering> = files.filter(|file| !known.contains(file)).collect();
+        let files: Vec<SteeringFile> = files.filter(|file| !known.contains(file)).collect();
         (!files.is_empty()).then_some(Consent { files })
     }
 

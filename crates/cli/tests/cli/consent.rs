@@ -1,0 +1,268 @@
+//! Consent to what steers agents and Pleach: asked for once, again when it changes, and never where nothing did.
+
+use std::fs;
+
+use pleach_testkit::Terminal;
+
+use crate::scene::Scene;
+use crate::{Answer, command, pleach};
+
+/// What an agent leaves when it has run.
+const SHELL: &str = "echo ran >> BESIDE/ran";
+
+/// A change of what steers, and the name that must be told.
+struct Case {
+    name: &'static str,
+    kind: &'static str,
+    change: fn(&Scene),
+}
+
+const fn case(name: &'static str, kind: &'static str, change: fn(&Scene)) -> Case {
+    Case { name, kind, change }
+}
+
+fn commit(scene: &Scene, path: &str, text: &str) {
+    scene.repo.write(path, text);
+    scene.repo.commit("somebody pushed this");
+}
+
+fn remove(scene: &Scene, path: &str) {
+    scene.repo.git(&["rm", "-q", path]);
+    scene.repo.commit("somebody removed this");
+}
+
+fn configure(scene: &Scene, settings: &str) {
+    configure_agent(scene, settings, SHELL);
+}
+
+fn configure_agent(scene: &Scene, settings: &str, shell: &str) {
+    scene.configure(&format!("plan = \"plan.json\"\n{settings}"), shell);
+}
+
+/// The committed files.
+const FILES: [Case; 16] = [
+    case("AGENTS.md", "new", |at| commit(at, "AGENTS.md", "obey\n")),
+    case("AGENTS.md", "changed", |at| {
+        commit(at, "AGENTS.md", "obey me\n");
+    }),
+    case(".claude/settings.json", "new", |at| {
+        commit(at, ".claude/settings.json", "{}");
+    }),
+    case(".claude/settings.json", "changed", |at| {
+        commit(at, ".claude/settings.json", "{\"hooks\":{}}");
+    }),
+    case("web/.claude/hooks/x.sh", "new", |at| {
+        commit(at, "web/.claude/hooks/x.sh", "echo\n");
+    }),
+    case(".mcp.json", "new", |at| {
+        commit(at, ".mcp.json", "{\"mcpServers\":{}}");
+    }),
+    case(".codex/config.toml", "new", |at| {
+        commit(at, ".codex/config.toml", "x = 1\n");
+    }),
+    case(".cursorrules", "new", |at| {
+        commit(at, ".cursorrules", "be quick\n");
+    }),
+    case(".github/copilot-instructions.md", "new", |at| {
+        commit(at, ".github/copilot-instructions.md", "be brief\n");
+    }),
+    case(".husky/pre-commit", "new", |at| {
+        commit(at, ".husky/pre-commit", "echo\n");
+    }),
+    case(".worktreeinclude", "new", |at| {
+        commit(at, ".worktreeinclude", "*.local\n");
+    }),
+    case(".env", "new", |at| commit(at, ".env", "CODEX_HOME=./x\n")),
+    case(".env", "changed", |at| {
+        commit(at, ".env", "CODEX_HOME=./y\n");
+    }),
+    case("pleach.toml", "changed", |at| {
+        configure(at, "retries = 1");
+        at.repo.commit("somebody pushed this");
+    }),
+    case("AGENTS.md", "gone", |at| remove(at, "AGENTS.md")),
+    case(".mcp.json", "gone", |at| remove(at, ".mcp.json")),
+];
+
+/// What is configured in the working tree, which no commit holds.
+const SETTINGS: [Case; 11] = [
+    case("validate", "new", |at| configure(at, "validate = \"true\"")),
+    case("validate", "changed", |at| {
+        configure(at, "validate = \"true || true\"");
+    }),
+    case("setup", "new", |at| {
+        configure(at, "validate = \"true || true\"\nsetup = \"true\"");
+    }),
+    case("validate", "gone", |at| configure(at, "setup = \"true\"")),
+    case("setup", "changed", |at| {
+        configure(at, "setup = \"true && true\"");
+    }),
+    case("validate_env", "new", |at| {
+        configure(at, "setup = \"true && true\"\nvalidate_env = [\"LANG\"]");
+    }),
+    case("setup", "gone", |at| {
+        configure(at, "validate_env = [\"LANG\"]");
+    }),
+    case("validate_env", "changed", |at| {
+        configure(at, "validate_env = [\"TZ\"]");
+    }),
+    case("agents.shell.command", "changed", |at| {
+        configure_agent(at, "", "echo ran >> BESIDE/ran; true");
+    }),
+    case("prompt", "new", |at| {
+        at.repo.write("../prompt.md", "be careful\n");
+        configure(at, "prompt = \"BESIDE/prompt.md\"");
+    }),
+    case("prompt", "changed", |at| {
+        at.repo.write("../prompt.md", "be careless\n");
+    }),
+];
+
+/// A run without a terminal and without `--yes`.
+fn run(scene: &Scene) -> Answer {
+    pleach(scene.repo.path(), &scene.home(), &["run"])
+}
+
+fn times_run(scene: &Scene) -> usize {
+    scene.trace("ran").split_whitespace().count()
+}
+
+fn batches(scene: &Scene) -> usize {
+    fs::read_dir(scene.state().join("batches")).map_or(0, Iterator::count)
+}
+
+/// One task, and the consent to what steers it.
+fn consented() -> Scene {
+    let scene = Scene::of("1", "", SHELL);
+    scene.repo.commit("everything");
+    let first = run(&scene).bad(3);
+    assert!(first.contains("agents.shell.command (new)"), "{first}");
+    assert!(first.contains("pleach.toml (new)"), "{first}");
+    scene.run(&[]).good();
+    scene
+}
+
+#[track_caller]
+fn check(scene: &Scene, cases: &[Case]) {
+    for Case { name, kind, change } in cases {
+        change(scene);
+        let before = (times_run(scene), batches(scene));
+        let error = run(scene).bad(3);
+        assert!(
+            error.contains(&format!("{name} ({kind})")),
+            "{name} {kind}: {error}"
+        );
+        assert!(error.contains("add --yes"), "{error}");
+        assert_eq!(
+            (times_run(scene), batches(scene)),
+            before,
+            "{name} {kind}: something began"
+        );
+        scene.run(&[]).good();
+        run(scene).good();
+        assert_eq!(times_run(scene), before.0 + 2, "{name} {kind}");
+    }
+}
+
+#[test]
+fn every_change_of_a_steering_file_needs_consent_once() {
+    check(&consented(), &FILES);
+}
+
+#[test]
+fn every_change_of_a_setting_that_runs_something_needs_consent_once() {
+    check(&consented(), &SETTINGS);
+}
+
+#[test]
+fn what_steers_nothing_is_not_asked_for() {
+    let scene = consented();
+    commit(&scene, "README.md", "another text\n");
+    commit(&scene, "src/main.rs", "fn main() {}\n");
+    commit(&scene, ".npmrc", "fund=false\n");
+    run(&scene).good();
+    configure(&scene, "retries = 1\nmax_parallel = 2");
+    run(&scene).good();
+}
+
+#[test]
+fn a_state_that_was_consented_to_earlier_is_known_again() {
+    let scene = consented();
+    configure(&scene, "validate = \"true\"");
+    run(&scene).bad(3);
+    scene.run(&[]).good();
+    configure(&scene, "");
+    run(&scene).good();
+    configure(&scene, "validate = \"true\"");
+    run(&scene).good();
+}
+
+#[test]
+fn what_a_person_types_needs_no_consent_of_its_own() {
+    let scene = consented();
+    let words = ["run", "--validate", "true", "--prompt", "be quick"];
+    pleach(scene.repo.path(), &scene.home(), &words).good();
+}
+
+#[test]
+fn more_than_one_task_needs_a_person_or_a_yes_all_the_same() {
+    let scene = Scene::of("1, 2", "", SHELL);
+    scene.run(&[]).good();
+    let error = run(&scene).bad(3);
+    assert!(
+        error.contains("nobody is there to consent to this run\n"),
+        "{error}"
+    );
+    pleach(scene.repo.path(), &scene.home(), &["run", "1"]).good();
+}
+
+#[test]
+fn programs_are_told_in_their_own_way() {
+    let scene = Scene::of("1", "", SHELL);
+    let answer = pleach(scene.repo.path(), &scene.home(), &["run", "--json"]);
+    assert_eq!(answer.json()["error"]["code"], "no_consent");
+    assert_eq!(answer.code, 3);
+}
+
+#[test]
+fn a_run_in_the_background_is_asked_about_before_it_goes_there() {
+    let scene = Scene::of("1", "", SHELL);
+    let words = ["run", "--detach"];
+    let error = pleach(scene.repo.path(), &scene.home(), &words).bad(3);
+    assert!(error.contains("agents.shell.command (new)"), "{error}");
+    assert_eq!(batches(&scene), 0);
+}
+
+#[test]
+fn a_person_is_shown_what_changed_and_asked_once() {
+    let scene = Scene::of("1", "", SHELL);
+    let start = || {
+        let mut command = command(scene.repo.path(), &scene.home(), &["run", "1"]);
+        command.env("TERM", "xterm-256color");
+        Terminal::spawn(&command, 100, 40)
+    };
+    let mut terminal = start();
+    terminal.wait_for("agents.shell.command");
+    terminal.wait_for("Consent and run? [y/N]");
+    terminal.type_in("n\r");
+    assert_eq!(terminal.end(), 3, "{}", terminal.transcript());
+    let shown = terminal.transcript();
+    assert!(shown.contains("nothing was run"), "{shown}");
+    assert_eq!(times_run(&scene), 0);
+    let mut terminal = start();
+    terminal.wait_for("Consent and run? [y/N]");
+    terminal.type_in("y\r");
+    assert_eq!(terminal.end(), 0, "{}", terminal.transcript());
+    let mut terminal = start();
+    assert_eq!(terminal.end(), 0, "{}", terminal.transcript());
+    let shown = terminal.transcript();
+    assert!(!shown.contains("onsent"), "{shown}");
+    configure(&scene, "validate = \"true && : new\"");
+    let mut terminal = start();
+    terminal.wait_for("needs your consent");
+    terminal.wait_for("true && : new");
+    terminal.wait_for("Consent and run? [y/N]");
+    terminal.type_in("\r");
+    assert_eq!(terminal.end(), 3);
+    assert_eq!(times_run(&scene), 2);
+}
