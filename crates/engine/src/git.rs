@@ -71,6 +71,7 @@ pub use store_error::{LoginProblem, StoreError};
 pub(crate) use address::{HttpHost, percent_decoded};
 pub(crate) use credentials::{Wish, what_to_set};
 pub(crate) use error::{plain_words, scrub};
+pub(crate) use settings::PACKED;
 
 /// From here on `merge-tree` takes `--merge-base`, also for each line of `--stdin`, and attributes
 /// can be read from a tree.

@@ -1,17 +1,18 @@
-//! Gives a new store the objects of a repository on the same file system by linking their files.
+//! Gives a new store the objects of a repository on the same file system by linking its packs.
 //!
-//! Objects never change once they are written, so two repositories can share the files. Knows
-//! nothing of which objects are needed: a fetch checks that all are there.
+//! Packs never change once they are written, so two repositories can share the files. Loose objects are copied:
+//! agents write to the folders that they are in. Knows nothing of which objects are needed: a fetch checks that
+//! all are there.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
 /// The parts of a pack; files of these names are whole from the moment they have them.
 const OF_PACK: [&str; 5] = ["pack", "idx", "rev", "bitmap", "mtimes"];
 
-/// Links all objects of one folder into an empty one; an error means that a copy has to be made.
+/// Brings all objects of one folder into an empty one; an error means that a fetch has to do it.
 pub(super) fn link_objects(from: &Path, to: &Path) -> io::Result<()> {
     // Objects that are borrowed from a third repository would be missing here.
     for borrowed in ["info/alternates", "info/http-alternates"] {
@@ -21,18 +22,27 @@ pub(super) fn link_objects(from: &Path, to: &Path) -> io::Result<()> {
     }
     fs::create_dir(to.join("info"))?;
     fs::create_dir(to.join("pack"))?;
-    link_files(&from.join("pack"), &to.join("pack"), is_of_pack)?;
+    let link = |from: &Path, to: &Path| fs::hard_link(from, to);
+    bring_files(&from.join("pack"), &to.join("pack"), is_of_pack, link)?;
     for entry in fs::read_dir(from)? {
         let name = entry?.file_name();
         if is_hex(&name, &[2]) {
             fs::create_dir(to.join(&name))?;
-            link_files(&from.join(&name), &to.join(&name), is_loose)?;
+            let copy = |from: &Path, to: &Path| fs::copy(from, to).map(drop);
+            bring_files(&from.join(&name), &to.join(&name), is_loose, copy)?;
         }
     }
+    // A copy is not on the disk yet, and the refs that a fetch brings soon will be.
+    rustix::fs::syncfs(File::open(to)?)?;
     Ok(())
 }
 
-fn link_files(from: &Path, to: &Path, is_wanted: fn(&OsStr) -> bool) -> io::Result<()> {
+fn bring_files(
+    from: &Path,
+    to: &Path,
+    is_wanted: fn(&OsStr) -> bool,
+    bring: impl Fn(&Path, &Path) -> io::Result<()>,
+) -> io::Result<()> {
     let entries = match fs::read_dir(from) {
         // Git removes empty folders, and a repository without packs may lack theirs.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -48,7 +58,7 @@ fn link_files(from: &Path, to: &Path, is_wanted: fn(&OsStr) -> bool) -> io::Resu
         if !entry.file_type()?.is_file() {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        fs::hard_link(entry.path(), to.join(&name))?;
+        bring(&entry.path(), &to.join(&name))?;
     }
     Ok(())
 }

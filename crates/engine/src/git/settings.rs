@@ -54,6 +54,9 @@ const VAULT_SETTINGS: &str = "\
 /// A way that no push can go, whichever address an agent pushes to; git names it when it refuses.
 const NO_PUSH: &str = "pleach-agents-do-not-push";
 
+/// The folder of packed refs, within the store.
+pub(crate) const PACKED: &str = "packed";
+
 /// A branch that nobody makes, so that no tree is taken for the current one.
 const NO_HEAD: &str = "ref: refs/heads/pleach-nothing\n";
 
@@ -75,6 +78,7 @@ impl Store {
             }
             Ok(())
         })?;
+        pack_refs_aside(&store).map_err(StoreError::io("set up", &store))?;
         // The vault links to it, and nothing could be fetched if an agent had taken it away.
         let logs = store.join("logs");
         fs::create_dir_all(&logs).map_err(StoreError::io("create", &logs))?;
@@ -168,6 +172,28 @@ fn ensure_git_dir(
         .and_then(|()| furnish(&stage))
         .and_then(|()| fs::rename(&stage, folder))
         .map_err(StoreError::io("set up", folder))
+}
+
+/// Gives packed refs and their lock a folder of their own: whoever commits takes that lock, and a sandbox opens
+/// folders, not files that are not there yet.
+fn pack_refs_aside(store: &Path) -> io::Result<()> {
+    let link = store.join("packed-refs");
+    let target = Path::new(PACKED).join("packed-refs");
+    fs::create_dir_all(store.join(PACKED))?;
+    if fs::read_link(&link).is_ok_and(|there| there == target) {
+        return Ok(());
+    }
+    if link.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
+        let copy = store.join(PACKED).join("packed-refs.copy");
+        fs::copy(&link, &copy)?;
+        fs::rename(&copy, store.join(&target))?;
+    }
+    let aside = store.join("packed-refs.link");
+    match symlink(&target, &aside) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    fs::rename(&aside, &link)
 }
 
 /// Tells agents where the project comes from, and sends whatever they push nowhere.

@@ -91,7 +91,7 @@ impl Store {
 
     fn locks(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        for file in ["packed-refs", "HEAD", "config"] {
+        for file in ["packed-refs", "packed/packed-refs", "HEAD", "config"] {
             for git_dir in [self.git_dir(), self.vault()] {
                 found.push(git_dir.join(format!("{file}{ENDING}")));
             }
