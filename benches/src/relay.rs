@@ -133,6 +133,7 @@ fn through_the_wrapper(program: &Path, place: &Path, argv: &[&str]) -> Record {
         grace: Duration::ZERO,
         log_cap: u64::MAX,
         hide: secrets(),
+        sandbox: None,
     };
     let cancel = Cancel::new().expect("the system has flags to give");
     let shim = Shim::launch(program).expect("the program is built");

@@ -28,6 +28,7 @@ const MAY_USE: [(&str, &[&str]); 5] = [
             "gix-odb",
             "gix-zlib",
             "jiff",
+            "landlock",
             "pleach-domain",
             "pleach-formats",
             "rusqlite",

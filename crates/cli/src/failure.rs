@@ -19,6 +19,7 @@ use pleach_engine::plan_file::PlanFileError;
 use pleach_engine::plan_in_use::NoPlan;
 use pleach_engine::prompt::UnknownPlace;
 use pleach_engine::run::RunError;
+use pleach_engine::sandbox::NoSandbox;
 use pleach_engine::secrets::{Hider, Secrets};
 use pleach_engine::state_folder::StateFolderError;
 use pleach_engine::stored_batch::LookupError;
@@ -395,6 +396,7 @@ impl From<RunError> for Failures {
             RunError::Weave(error) => error.into(),
             RunError::Worktree(error) => (*error).into(),
             RunError::Database(error) => error.into(),
+            RunError::Sandbox(error) => error.into(),
             RunError::NoBatch(_) => Failure::new(Exit::Usage, "batch_not_found", error.to_string())
                 .hint("`pleach status --all` lists the batches there are")
                 .into(),
@@ -408,6 +410,14 @@ impl From<RunError> for Failures {
                 Failure::new(Exit::Environment, "run", with_causes(&error)).into()
             }
         }
+    }
+}
+
+impl From<NoSandbox> for Failures {
+    fn from(error: NoSandbox) -> Self {
+        Failure::new(Exit::Environment, "no_sandbox", error.to_string())
+            .hint(error.hint())
+            .into()
     }
 }
 

@@ -18,6 +18,7 @@ use pleach_engine::agent::{Agent, Chosen};
 use pleach_engine::config::MaxParallel;
 use pleach_engine::outlook::seconds_left;
 use pleach_engine::run::RunRequest;
+use pleach_engine::sandbox::Holding;
 use pleach_engine::settings::{RunMode, Settings};
 
 use crate::columns::about;
@@ -40,11 +41,15 @@ pub(crate) struct Shown {
     rules: Rules,
     settings: Settings,
     agent: Chosen,
+    sandbox: String,
 }
 
 impl Shown {
     pub(crate) fn of(request: &RunRequest) -> Self {
+        let settings = &request.settings;
+        let sandbox = Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write);
         Self {
+            sandbox: sandbox.map_or_else(|none| none.to_string(), |held| held.description()),
             name: request.plan_path.clone(),
             plan: request.document.plan.clone(),
             chosen: request.chosen.clone(),
@@ -71,6 +76,7 @@ impl Shown {
             settings: &self.settings,
             agent,
             past,
+            sandbox: &self.sandbox,
         }
     }
 }
@@ -85,6 +91,8 @@ pub(crate) struct Preview<'a> {
     pub(crate) agent: &'a dyn Agent,
     /// How long tasks took when they were last done.
     pub(crate) past: &'a HashMap<TaskId, Duration>,
+    /// What holds agents, in words.
+    pub(crate) sandbox: &'a str,
 }
 
 impl Preview<'_> {
@@ -158,10 +166,7 @@ impl Preview<'_> {
             Landing::PullRequest => "pushed, with one pull request",
         };
         facts.push(("result", lands.to_owned()));
-        facts.push((
-            "sandbox",
-            "none: the agent can do whatever you can".to_owned(),
-        ));
+        facts.push(("sandbox", self.sandbox.to_owned()));
         facts.extend(budget(settings.budget, settings.task_budget).map(|text| ("budget", text)));
         if let Some((time, known)) = self.expected() {
             let text = format!("about {}, as {known} took before", about(time));

@@ -9,6 +9,7 @@ use pleach_domain::batch::Landing;
 use pleach_domain::graph::{Graph, Strictness};
 use pleach_engine::config::{MaxParallel, OnInvalid, SandboxChoice};
 use pleach_engine::run::{Fetch, Rehearsal, RunRequest};
+use pleach_engine::sandbox::Holding;
 use pleach_engine::settings::RunMode;
 use serde_json::{Value, json};
 
@@ -94,20 +95,21 @@ fn words(argv: &[String]) -> String {
 }
 
 fn may_write(request: &RunRequest) -> String {
-    let named = request.settings.sandbox_write.iter();
+    let settings = &request.settings;
+    let held = match Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write) {
+        Ok(held) => held,
+        Err(none) => return none.to_string(),
+    };
+    let named = settings.sandbox_write.iter();
     let mut paths: Vec<String> = named.map(|path| path.display().to_string()).collect();
-    match &request.settings.sandbox {
-        None | Some(SandboxChoice::None) => "wherever you can".to_owned(),
-        Some(SandboxChoice::Wrapper(_)) => "wherever the wrapper lets it".to_owned(),
-        Some(choice) => {
-            let usual = match choice {
-                SandboxChoice::Strict => "its worktree, temporary files",
-                _ => "its worktree, temporary files, caches of tools and agents",
-            };
-            paths.insert(0, usual.to_owned());
-            paths.join(", ")
-        }
-    }
+    let usual = match held.choice() {
+        SandboxChoice::None => return "wherever you can".to_owned(),
+        SandboxChoice::Wrapper(_) => return "wherever the wrapper lets it".to_owned(),
+        SandboxChoice::Strict => "its worktree, temporary files",
+        SandboxChoice::Landlock => "its worktree, temporary files, caches of tools and agents",
+    };
+    paths.insert(0, usual.to_owned());
+    paths.join(", ")
 }
 
 fn limits(request: &RunRequest) -> String {

@@ -32,6 +32,7 @@ pub mod prompt;
 pub mod radar;
 pub mod resolve;
 pub mod run;
+pub mod sandbox;
 pub mod scope;
 pub mod secrets;
 pub mod settings;

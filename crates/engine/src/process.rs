@@ -23,6 +23,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
+use crate::sandbox::Confinement;
+
 pub use identity::ProcessIdentity;
 pub(crate) use identity::start_time;
 pub use record::{Ending, Output, Record, load_record};
@@ -66,6 +68,8 @@ pub struct ProcessSpec {
     pub log_cap: u64,
     /// What its log must not hold.
     pub hide: Secrets,
+    /// What it may do with files, if the kernel is to hold it.
+    pub sandbox: Option<Confinement>,
 }
 
 /// Why a program could not be run or ended.

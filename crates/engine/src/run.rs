@@ -64,6 +64,7 @@ use crate::git::{CommitId, Git, GitError, Store, StoreError};
 use crate::machine::Machine;
 use crate::ownership::{BatchLock, Door, OwnershipError};
 use crate::process::ProcessError;
+use crate::sandbox::NoSandbox;
 use crate::secrets::Secrets;
 use crate::slots::Slots;
 use crate::state_folder::{StateFolder, StateFolderError};
@@ -101,6 +102,9 @@ pub enum RunError {
     /// Processes of an earlier run cannot be ended.
     #[error(transparent)]
     Process(#[from] ProcessError),
+    /// Nothing can hold agents as they should be held.
+    #[error(transparent)]
+    Sandbox(#[from] NoSandbox),
     /// There is no such batch.
     #[error("there is no batch {0}")]
     NoBatch(u32),

@@ -116,6 +116,11 @@ impl StateFolder {
         self.private_folder("ports")
     }
 
+    /// Where folders for temporary files are noted, wherever they are.
+    pub(crate) fn temporary(&self) -> Result<PathBuf, StateFolderError> {
+        self.private_folder("temporary")
+    }
+
     /// Where the slots are that all batches of this user share.
     pub(crate) fn slots(&self) -> Result<PathBuf, StateFolderError> {
         self.private_folder("slots")

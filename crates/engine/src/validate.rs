@@ -15,6 +15,7 @@ use crate::causes::with_causes;
 use crate::git::{CommitId, Store};
 use crate::ports::PortLease;
 use crate::process::{Cancel, Ending, LOG_CAP, ProcessIdentity, ProcessSpec, Record, Shim};
+use crate::sandbox::{Holding, Room};
 use crate::secrets::Secrets;
 use crate::state_folder::{StateFolder, private_folder};
 use crate::step::{Step, reached};
@@ -43,6 +44,8 @@ pub struct Tests {
     pub env: Vec<String>,
     /// A command that prepares each worktree.
     pub setup: Option<String>,
+    /// What holds them.
+    pub sandbox: Holding,
 }
 
 impl Tests {
@@ -55,6 +58,7 @@ impl Tests {
         };
         add(self.command.as_bytes());
         add(self.setup.as_deref().unwrap_or_default().as_bytes());
+        add(self.sandbox.label().as_bytes());
         for name in &self.env {
             add(name.as_bytes());
             let value = std::env::var_os(name).unwrap_or_default();
@@ -167,7 +171,16 @@ impl TestBench<'_> {
         let ports = PortLease::take(self.state).map_err(|error| failed("no free ports", &error))?;
         let mut said = place.said.clone();
         said.extend(said_in(worktree, &ports));
-        let env = environment(&self.tests.env, self.store.identity(), None, &said);
+        let mut env = environment(&self.tests.env, self.store.identity(), None, &said);
+        let room = Room {
+            store: self.store,
+            state: self.state,
+            worktree,
+            read: &[],
+        };
+        let enclosure = self.tests.sandbox.enclose(&room, &mut env);
+        let enclosure = enclosure.map_err(|error| failed("no sandbox could be made", &error))?;
+        notes.extend_from_slice(&enclosure.notes);
         let commands = [
             (self.tests.setup.as_ref(), "setup", "the setup"),
             (Some(&self.tests.command), "validate", "the test command"),
@@ -175,6 +188,7 @@ impl TestBench<'_> {
         for (command, role, what) in commands {
             let Some(command) = command else { continue };
             let spec = self.spec(command, worktree, env.clone(), &place.folder, role);
+            let spec = enclosure.hold(spec);
             let shim = Shim::launch(self.wrapper)
                 .map_err(|error| failed("the command could not be run", &error))?;
             if !note(shim.identity()) {
@@ -183,6 +197,8 @@ impl TestBench<'_> {
             let record = shim
                 .run(&spec, cancel)
                 .map_err(|error| failed("the command could not be run", &error))?;
+            let refused = enclosure.refusals(&spec.log, worktree.path());
+            notes.extend_from_slice(&refused);
             match verdict(&record, what, &spec.log, worktree.path()) {
                 RunEnding::Ran(Run::Green) => {}
                 other => return Ok(other),
@@ -212,6 +228,7 @@ impl TestBench<'_> {
             grace: self.grace,
             log_cap: LOG_CAP,
             hide: self.hide.clone(),
+            sandbox: None,
         }
     }
 }

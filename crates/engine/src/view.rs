@@ -21,6 +21,7 @@ pub use wire::{usd, wire, wire_in};
 
 use crate::database::{self, Database, DatabaseError, LoadedBatch};
 use crate::ownership::{OwnershipError, is_owned};
+use crate::sandbox::Holding;
 use crate::state_folder::StateFolder;
 use replay::History;
 
@@ -62,6 +63,8 @@ struct Record {
     base: Option<String>,
     #[serde(default)]
     validate: Option<String>,
+    #[serde(default)]
+    sandbox: Holding,
 }
 
 #[derive(Debug, Deserialize)]
@@ -145,6 +148,7 @@ impl BatchView {
             titles,
             record.base,
             record.validate,
+            &record.sandbox.label(),
             surroundings,
         ))
     }

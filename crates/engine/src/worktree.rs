@@ -31,11 +31,12 @@ pub use list::{Listed, TreeState, list};
 pub use spare::Spare;
 pub use sweep::sweep;
 pub use trash::finish_removals;
+pub(crate) use trash::remove_all;
 pub(crate) use unmerged::StoppedMerge;
 
 use error::failed;
 use record::{Record, Stage};
-use trash::{Waste, delete_later, remove_all};
+use trash::{Waste, delete_later};
 
 /// Files are dated by a clock that stands still for up to 10 ms.
 pub(crate) const CLOCK_TICK: Duration = Duration::from_millis(10);

@@ -140,6 +140,9 @@ fn head(batch: &BatchView, width: Option<usize>, home: Home) -> Vec<String> {
     if cost > 0.0 {
         facts.push(format!("${cost:.2}"));
     }
+    if let Some(task) = batch.tasks.first() {
+        facts.push(format!("sandbox {}", one_line(&task.sandbox)));
+    }
     let used = format!("Batch {} {word}  ", batch.id).width();
     let room = width.map_or(usize::MAX, |width| width.saturating_sub(used));
     let facts = cut(&facts.join(", "), room);

@@ -181,7 +181,7 @@ fn a_batch_that_completed_lands_as_one_pull_request_on_every_forge() {
 fn when_the_base_moves_everything_is_woven_and_proved_again_on_the_new_one() {
     let harbour = Harbour::github("1, 2", "", SHELL);
     let step = harbour.move_base("other", "theirs\n");
-    let tests = "validate = \"echo run >> BESIDE/runs; [ -e file-1 ]\"\nforge.kind = \"github\"\nplan = \"plan.json\"";
+    let tests = "validate = \"echo run >> BESIDE/runs; [ -e file-1 ]\"\nforge.kind = \"github\"\nplan = \"plan.json\"\nsandbox = \"none\"";
     harbour.scene.configure(tests, &format!("{SHELL}; {step}"));
     let story = harbour.run();
     story.check(0, "1:merged 2:merged");
@@ -200,7 +200,7 @@ fn what_does_not_merge_with_the_new_base_is_left_out_and_named() {
     let harbour = Harbour::github("1, 2, 3 1", "", SHELL);
     let step = harbour.move_base("file-1", "theirs\n");
     harbour.scene.configure(
-        "forge.kind = \"github\"\nplan = \"plan.json\"",
+        "forge.kind = \"github\"\nplan = \"plan.json\"\nsandbox = \"none\"",
         &format!("{SHELL}; {step}"),
     );
     let story = harbour.run();
@@ -222,7 +222,7 @@ fn a_base_that_changes_what_steers_agents_is_not_followed_and_the_result_lands_a
     assert!(again.notes().contains("AGENTS.md"), "{}", again.notes());
     let harbour = Harbour::github("1", "", SHELL);
     let step = harbour.move_base("AGENTS.md", "obey\n");
-    let settings = "forge.kind = \"github\"\nplan = \"plan.json\"";
+    let settings = "forge.kind = \"github\"\nplan = \"plan.json\"\nsandbox = \"none\"";
     harbour
         .scene
         .configure(settings, &format!("{SHELL}; {step}"));
@@ -236,7 +236,7 @@ fn a_base_that_changes_what_steers_agents_is_not_followed_and_the_result_lands_a
 fn when_nothing_merges_with_the_new_base_no_branch_is_left_that_says_so() {
     let harbour = Harbour::github("1", "", SHELL);
     let step = harbour.move_base("file-1", "theirs\n");
-    let settings = "forge.kind = \"github\"\nplan = \"plan.json\"";
+    let settings = "forge.kind = \"github\"\nplan = \"plan.json\"\nsandbox = \"none\"";
     harbour
         .scene
         .configure(settings, &format!("{SHELL}; {step}"));

@@ -33,6 +33,7 @@ mod resolve;
 mod retries;
 mod rules;
 mod run;
+mod sandbox;
 mod scene;
 mod settings;
 mod setup;

@@ -69,6 +69,7 @@ impl Ground {
             grace: LONG,
             log_cap: LOG_CAP,
             hide: Secrets::default(),
+            sandbox: None,
         }
     }
 

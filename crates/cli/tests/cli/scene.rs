@@ -87,8 +87,15 @@ impl Scene {
         let shell = shell.replace("BESIDE", beside);
         let words = serde_json::to_string(&["sh", "-c", &shell]).unwrap();
         let settings = settings.replace("BESIDE", beside);
-        let config =
-            format!("task_timeout = \"60s\"\n{settings}\n[agents.shell]\ncommand = {words}\n");
+        // Most agents of tests leave their traces there; those that test the sandbox say so themselves.
+        let open = if settings.contains("sandbox") {
+            String::new()
+        } else {
+            format!("sandbox_write = [\"{beside}\"]\n")
+        };
+        let config = format!(
+            "{open}task_timeout = \"60s\"\n{settings}\n[agents.shell]\ncommand = {words}\n"
+        );
         self.repo.write("pleach.toml", config);
     }
 

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::ProcessSpec;
+use crate::sandbox::Confinement;
 use crate::secrets::Secrets;
 
 /// The sign that asks the wrapper to stop the program.
@@ -59,6 +60,15 @@ pub(super) fn send(socket: &mut impl Write, nonce: &str, spec: &ProcessSpec) -> 
     for (name, value) in spec.hide.values() {
         put(&mut bytes, name.as_bytes());
         put(&mut bytes, value);
+    }
+    put_count(&mut bytes, usize::from(spec.sandbox.is_some()));
+    if let Some(Confinement { write, read }) = &spec.sandbox {
+        for paths in [write, read] {
+            put_count(&mut bytes, paths.len());
+            for path in paths {
+                put(&mut bytes, path.as_os_str().as_bytes());
+            }
+        }
     }
     let length = (bytes.len() - size_of::<u64>()) as u64;
     bytes[..size_of::<u64>()].copy_from_slice(&length.to_le_bytes());
@@ -118,6 +128,13 @@ fn decode(bytes: &mut Bytes<'_>) -> Option<Order> {
         grace: bytes.duration()?,
         log_cap: bytes.number()?,
         hide: bytes.secrets()?,
+        sandbox: match bytes.number()? {
+            0 => None,
+            _ => Some(Confinement {
+                write: bytes.paths()?,
+                read: bytes.paths()?,
+            }),
+        },
     };
     Some(Order { nonce, spec })
 }
@@ -157,6 +174,11 @@ impl<'b> Bytes<'b> {
         values.collect::<Option<_>>().map(Secrets::from_values)
     }
 
+    fn paths(&mut self) -> Option<Vec<PathBuf>> {
+        let count = self.number()?;
+        (0..count).map(|_| self.path()).collect()
+    }
+
     fn duration(&mut self) -> Option<Duration> {
         Some(Duration::from_millis(self.number()?))
     }
@@ -191,7 +213,7 @@ mod tests {
                 argv: vec!["sh".into(), OsString::new(), odd.clone()],
                 cwd: "/somewhere".into(),
                 env: vec![("NAME".into(), odd.clone())],
-                stdin_file: Some(odd.into()),
+                stdin_file: Some(odd.clone().into()),
                 log: "/log".into(),
                 record: "/exit.json".into(),
                 timeout: Duration::from_millis(1500),
@@ -199,6 +221,10 @@ mod tests {
                 grace: Duration::ZERO,
                 log_cap: u64::MAX,
                 hide: Secrets::from_values(vec![("NAME".to_owned(), b"not \xff text".to_vec())]),
+                sandbox: Some(Confinement {
+                    write: vec!["/tree".into(), odd.into()],
+                    read: vec![PathBuf::new()],
+                }),
             },
         }
     }
@@ -215,6 +241,7 @@ mod tests {
                 assert_eq!(receive(&mut &bytes[..length]).unwrap(), None);
             }
             (order.spec.stdin_file, order.spec.stall) = (None, None);
+            order.spec.sandbox = None;
         }
     }
 

@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
@@ -22,6 +22,7 @@ use super::record::{Ending, Record, unix_ms};
 use super::relay::{CHUNK, Relay};
 use super::table::Entry;
 use super::{DEATH, NONCE, ProcessSpec, wait_for_any};
+use crate::sandbox::{Confinement, restrict};
 
 /// How long the program may take to end when there is no engine any more.
 const GRACE_ALONE: Duration = Duration::from_secs(2);
@@ -351,7 +352,7 @@ fn start(spec: &ProcessSpec, nonce: &str) -> Result<(OwnedFd, Pid), String> {
         .stdout(output)
         .stderr(errors)
         .process_group(0);
-    let spawned = while_expendable(|| command.spawn());
+    let spawned = while_expendable(|| spawn(&mut command, spec.sandbox.as_ref()))?;
     let child = spawned.map_err(|error| match error.kind() {
         // A folder on the path that may not be read hides that there is nothing behind it.
         io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied if !is_somewhere(spec) => {
@@ -360,6 +361,27 @@ fn start(spec: &ProcessSpec, nonce: &str) -> Result<(OwnedFd, Pid), String> {
         _ => format!("could not start {}: {error}", program.display()),
     })?;
     Ok((pipe, Pid::from_child(&child)))
+}
+
+/// Starts it, held by the kernel if it is to be; what cannot be held is not started.
+fn spawn(
+    command: &mut Command,
+    sandbox: Option<&Confinement>,
+) -> Result<io::Result<Child>, String> {
+    let Some(sandbox) = sandbox else {
+        return Ok(command.spawn());
+    };
+    let failed = |why: &str| format!("could not set up the sandbox: {why}");
+    // On a thread of its own: whoever is held stays so, and we must still write the log and end the family.
+    let spawned = std::thread::scope(|scope| {
+        let spawn = || restrict(sandbox).map(|()| command.spawn());
+        let thread = std::thread::Builder::new().spawn_scoped(scope, spawn);
+        let thread = thread.map_err(|error| error.to_string())?;
+        thread
+            .join()
+            .unwrap_or_else(|_| Err("it broke off".to_owned()))
+    });
+    spawned.map_err(|why| failed(&why))
 }
 
 fn output_pipe() -> io::Result<(OwnedFd, OwnedFd)> {

@@ -2,7 +2,8 @@
 //!
 //! Knows nothing of other tasks; runs on a thread of its own.
 
-use std::ffi::OsString;
+mod program;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,22 +14,18 @@ use pleach_domain::id::TaskId;
 
 use super::Heard;
 use super::judge::{self, Judged};
-use super::listening::listen_while;
 use super::record::BatchRecord;
 use super::spares::{Promise, Spares};
-use crate::agent::{Agent, Said};
+use crate::agent::Agent;
 use crate::capture::Kept;
 use crate::causes::with_causes;
 use crate::database::Whose;
 use crate::git::{CommitId, RefsSnapshot, Store, ref_segment};
-use crate::ports::PortLease;
-use crate::process::{
-    Cancel, Ending, LOG_CAP, ProcessIdentity, ProcessSpec, Record, Shim, load_record,
-};
+use crate::process::{Cancel, Ending, ProcessIdentity, Record, load_record};
 use crate::secrets::{Hider, Secrets};
-use crate::state_folder::{StateFolder, private_folder, write_private};
+use crate::state_folder::StateFolder;
 use crate::step::{Step, reached};
-use crate::validate::{Tests, said_in};
+use crate::validate::Tests;
 use crate::worktree::{Included, Worktree, WorktreeSpec};
 
 /// What all attempts of a batch share.
@@ -295,138 +292,26 @@ impl Workshop {
         let ran = match &attempt.from {
             From::Result(record) => {
                 finished.spent = self.spent_by(&attempt.segment, attempt.number);
-                Ok(record.clone())
+                Ok((record.clone(), Vec::new()))
             }
             From::Scratch | From::Limited => self.run_afresh(attempt, worktree, line, finished),
         };
         reached(Step::AgentEnded);
-        let record = match ran {
-            Ok(record) => record,
+        let (record, refused) = match ran {
+            Ok(ran) => ran,
             Err(NotRun::Ended(ending)) => return Judged::Ended(ending),
             Err(NotRun::Broke(error)) => return Judged::Ended(AttemptEnding::Failed(error)),
         };
         judge::note(&record, &mut finished.notes);
         let log = attempt_folder(&self.folder, &attempt.segment, attempt.number).join(LOG);
         let stall = self.record.stall;
-        judge::verdict(&*self.agent, &record.ending, &log, stall)
-    }
-
-    fn run_afresh(
-        &self,
-        attempt: &Attempt,
-        worktree: &Worktree,
-        line: &Line,
-        finished: &mut Finished,
-    ) -> Result<Record, NotRun> {
-        let folder = attempt_folder(&self.folder, &attempt.segment, attempt.number);
-        private_folder(&folder).map_err(NotRun::broke("its folder could not be made"))?;
-        let prompt_file = folder.join("prompt.md");
-        write_private(&prompt_file, &attempt.prompt)
-            .map_err(NotRun::broke("its prompt could not be written"))?;
-        let is_new = !matches!(attempt.from, From::Limited);
-        if is_new {
-            let copied = self.included.copy_into(&self.store, worktree);
-            let notes = copied.map_err(NotRun::broke("its ignored files could not be copied"))?;
-            finished.notes.extend(notes.iter().map(ToString::to_string));
-        }
-        // Held until everything that could listen there has ended.
-        let ports = PortLease::take(&self.state).map_err(NotRun::broke("it got no ports"))?;
-        let said = self.said(attempt, worktree, &ports);
-        let whose = Whose::Attempt(attempt.task.clone(), attempt.number);
-        let env = self.agent.environment(self.store.identity(), &said);
-        if let Some(setup) = self.record.setup.as_ref().filter(|_| is_new) {
-            let argv = ["/bin/sh", "-c", setup].map(OsString::from).to_vec();
-            let spec = self.spec(argv, worktree, env.clone(), &folder, "setup");
-            let record = self.run_wrapped(&whose, &spec, line)?;
-            reached(Step::SetupRun);
-            judge::setup(&record, setup, &spec.log).map_err(NotRun::Ended)?;
-        }
-        let argv = self.agent.argv(&prompt_file);
-        let mut spec = self.spec(argv, worktree, env, &folder, "agent");
-        spec.stdin_file = Some(prompt_file);
-        let tell = |said: &Said| {
-            let heard = Heard::Said {
-                task: attempt.task.clone(),
-                attempt: attempt.number,
-                said: said.clone(),
-            };
-            // Nobody listens only when the loop failed.
-            let _ = line.loop_.send(heard);
-        };
-        let run = || self.run_wrapped(&whose, &spec, line);
-        let (ran, said) = listen_while(&*self.agent, &spec.log, tell, run);
-        finished.spent = Some(said.spent).filter(|spent| *spent != Spent::default());
-        ran
-    }
-
-    fn said(
-        &self,
-        attempt: &Attempt,
-        worktree: &Worktree,
-        ports: &PortLease,
-    ) -> Vec<(&'static str, OsString)> {
-        let mut said = vec![
-            ("PLEACH_TASK", attempt.task.as_str().into()),
-            ("PLEACH_BATCH", self.number.to_string().into()),
-            ("PLEACH_ATTEMPT", attempt.number.to_string().into()),
-        ];
-        if matches!(attempt.from, From::Limited) {
-            said.push(("PLEACH_CONTINUES", "1".into()));
-        }
-        said.extend(said_in(worktree, ports));
-        said
-    }
-
-    fn spec(
-        &self,
-        argv: Vec<OsString>,
-        worktree: &Worktree,
-        env: Vec<(OsString, OsString)>,
-        folder: &Path,
-        role: &str,
-    ) -> ProcessSpec {
-        ProcessSpec {
-            argv,
-            cwd: worktree.path().to_owned(),
-            env,
-            stdin_file: None,
-            log: folder.join(format!("{role}.log")),
-            record: folder.join(format!("{role}.exit.json")),
-            timeout: self.record.timeout,
-            stall: Some(self.record.stall),
-            grace: self.record.grace,
-            log_cap: LOG_CAP,
-            hide: self.secrets.clone(),
+        match judge::verdict(&*self.agent, &record.ending, &log, stall) {
+            Judged::Ended(ending) => Judged::Ended(explained(ending, &refused)),
+            Judged::Succeeded => Judged::Succeeded,
         }
     }
 
-    /// The wrapper counts only once it is noted: whoever comes after us must be able to end it.
-    fn run_wrapped(
-        &self,
-        whose: &Whose,
-        spec: &ProcessSpec,
-        line: &Line,
-    ) -> Result<Record, NotRun> {
-        let broke = NotRun::broke("it could not be run");
-        let shim = match Shim::launch(&self.wrapper) {
-            Ok(shim) => shim,
-            Err(error) => return Err(broke(error)),
-        };
-        reached(Step::WrapperLaunched);
-        let (go, gone_ahead) = channel();
-        let launched = Launched {
-            whose: whose.clone(),
-            process: shim.identity().clone(),
-            go,
-        };
-        let _ = line.loop_.send(Heard::Launched(Box::new(launched)));
-        if gone_ahead.recv().is_err() {
-            return Err(NotRun::Ended(AttemptEnding::Interrupted));
-        }
-        reached(Step::ProcessNoted);
-        shim.run(spec, &line.cancel).map_err(broke)
-    }
-
+    /// The record of the agent, and what the sandbox refused it.
     /// What an attempt left of its result before its engine died, if it ended by itself.
     pub(super) fn result_of(&self, segment: &str, attempt: u32, nonce: &str) -> Option<Record> {
         let folder = attempt_folder(&self.folder, segment, attempt);
@@ -449,7 +334,7 @@ pub(super) struct Launched {
 }
 
 /// Why there is no result of an agent.
-enum NotRun {
+pub(super) enum NotRun {
     /// It came to an end before the agent.
     Ended(AttemptEnding),
     /// Something of ours failed.
@@ -484,6 +369,19 @@ pub fn attempt_folder(batch: &Path, segment: &str, attempt: u32) -> PathBuf {
     batch
         .join(format!("task-{segment}"))
         .join(format!("attempt-{attempt}"))
+}
+
+/// An ending that tells what the sandbox refused as well, for that may be why.
+fn explained(ending: AttemptEnding, refused: &[String]) -> AttemptEnding {
+    let with = |error: String| {
+        let parts = std::iter::once(error).chain(refused.iter().cloned());
+        parts.collect::<Vec<_>>().join("; ")
+    };
+    match ending {
+        AttemptEnding::Failed(error) => AttemptEnding::Failed(with(error)),
+        AttemptEnding::Hopeless(error) => AttemptEnding::Hopeless(with(error)),
+        other => other,
+    }
 }
 
 pub(super) fn explain(what: &str, error: &dyn std::error::Error) -> String {

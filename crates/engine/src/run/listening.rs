@@ -10,8 +10,11 @@ use std::time::Duration;
 
 use pleach_domain::batch::Spent;
 
-use super::attempt::{LOG, Workshop, attempt_folder};
+use super::Heard;
+use super::attempt::{Attempt, Finished, LOG, Line, NotRun, Workshop, attempt_folder};
 use crate::agent::{Agent, Said};
+use crate::database::Whose;
+use crate::process::{ProcessSpec, Record};
 
 /// How often there is a look at the log.
 const TICK: Duration = Duration::from_millis(200);
@@ -77,7 +80,7 @@ impl<'a> Listener<'a> {
 }
 
 /// Does something while somebody listens to a log, and returns what was said in all.
-pub(super) fn listen_while<T>(
+fn listen_while<T>(
     agent: &dyn Agent,
     log: &Path,
     tell: impl Fn(&Said) + Send,
@@ -106,6 +109,30 @@ pub(super) fn listen_while<T>(
 }
 
 impl Workshop {
+    /// Runs an agent while somebody listens to what it says.
+    pub(super) fn run_heard(
+        &self,
+        attempt: &Attempt,
+        spec: &ProcessSpec,
+        line: &Line,
+        finished: &mut Finished,
+    ) -> Result<Record, NotRun> {
+        let tell = |said: &Said| {
+            let heard = Heard::Said {
+                task: attempt.task.clone(),
+                attempt: attempt.number,
+                said: said.clone(),
+            };
+            // Nobody listens only when the loop failed.
+            let _ = line.loop_.send(heard);
+        };
+        let whose = Whose::Attempt(attempt.task.clone(), attempt.number);
+        let run = || self.run_wrapped(&whose, spec, line);
+        let (ran, said) = listen_while(&*self.agent, &spec.log, tell, run);
+        finished.spent = Some(said.spent).filter(|spent| *spent != Spent::default());
+        ran
+    }
+
     /// What an attempt took, by its log.
     pub(super) fn spent_by(&self, segment: &str, attempt: u32) -> Option<Spent> {
         let log = attempt_folder(&self.folder, segment, attempt).join(LOG);

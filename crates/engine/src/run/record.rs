@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::Chosen;
 use crate::branches::BranchNames;
 use crate::forge::ForgeKind;
+use crate::sandbox::Holding;
 use crate::secrets::Hider;
 use crate::validate::Tests;
 use crate::weave::Strategy;
@@ -78,6 +79,9 @@ pub(crate) struct BatchRecord {
     /// With less free space than this, in bytes, nothing new starts.
     #[serde(default)]
     pub(crate) min_free_disk: u64,
+    /// What holds setup, agents and tests.
+    #[serde(default)]
+    pub(crate) sandbox: Holding,
 }
 
 impl BatchRecord {
@@ -102,6 +106,7 @@ impl BatchRecord {
             timeout: self.validate_timeout,
             env: self.validate_env.clone(),
             setup: self.setup.clone(),
+            sandbox: self.sandbox.clone(),
         })
     }
 }

@@ -24,6 +24,7 @@ use crate::database::{Database, NewBatch};
 use crate::git::{Git, Logins, Store};
 use crate::ownership::BatchLock;
 use crate::prompt::{Template, prompt};
+use crate::sandbox::Holding;
 use crate::secrets::Secrets;
 use crate::settings::{RunMode, Settings};
 use crate::state_folder::StateFolder;
@@ -77,6 +78,8 @@ pub enum Fetch {
 
 /// Looks at the repository, the state folder and the database.
 pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
+    let settings = &request.settings;
+    let sandbox = Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?;
     let store = Store::open(Git::find()?, &request.state.stores(), &request.folder)?;
     for place in BranchNames::of(&request.settings).places() {
         store.check_prefixes(&place)?;
@@ -101,6 +104,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let past = database.past_durations(&paths::project_name(&store), &plan.to_string_lossy())?;
     weigh(&mut request.document.plan, &past);
     let mut record = record(&request, plan, base.to_string());
+    record.sandbox = sandbox;
     let secrets = Secrets::of_project(&store, &base, &record.passed_on());
     let hider = secrets.hider();
     let template = request.template.as_ref().map(Template::text);
@@ -188,6 +192,7 @@ fn record(request: &RunRequest, plan: PathBuf, base: String) -> BatchRecord {
         parallel_limit: settings.parallel_limit,
         auto_slots: settings.max_parallel == MaxParallel::Auto,
         min_free_disk: settings.min_free_disk,
+        sandbox: Holding::default(),
     }
 }
 

@@ -86,6 +86,8 @@ pub struct TaskView {
     /// The files that a person must consent to before it starts.
     pub consent: Vec<String>,
     pub files: Vec<String>,
+    /// What holds its agent: `landlock`, `strict`, `none`, or `wrapper: ` and a program.
+    pub sandbox: String,
     pub started_at: Option<String>,
     pub completed_at: Option<String>,
     /// How long agents worked on it.
@@ -204,11 +206,13 @@ pub(super) fn draw(
     titles: Vec<String>,
     base: Option<String>,
     test_command: Option<String>,
+    sandbox: &str,
     surroundings: &Surroundings<'_>,
 ) -> BatchView {
     let batch = &history.batch;
     let is_over = batch.status.is_over();
-    let draw_task = |((task, times), title)| draw_task(loaded.id, task, times, title, surroundings);
+    let draw_task =
+        |((task, times), title)| draw_task(loaded.id, task, times, title, sandbox, surroundings);
     let tasks: Vec<TaskView> = batch
         .tasks
         .iter()
@@ -300,6 +304,7 @@ fn draw_task(
     task: &BatchTask,
     times: &TaskHistory,
     title: String,
+    sandbox: &str,
     surroundings: &Surroundings<'_>,
 ) -> TaskView {
     let id = &task.design.id;
@@ -327,6 +332,7 @@ fn draw_task(
             _ => Vec::new(),
         },
         files: task.files.clone(),
+        sandbox: sandbox.to_owned(),
         started_at: times.started_at.map(rfc3339),
         completed_at: times.ended_at.map(rfc3339),
         seconds: seconds(times.worked_until(surroundings.now)),

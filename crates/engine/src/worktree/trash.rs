@@ -219,7 +219,7 @@ fn is_trash(path: &Path) -> bool {
 }
 
 /// Deletes a file or a folder with everything in it, if it is there.
-pub(super) fn remove_all(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
     match path.symlink_metadata() {
         Ok(meta) if meta.is_dir() => delete_folder(path),
         Ok(_) => fs::remove_file(path),

@@ -5,6 +5,7 @@ use pleach_engine::config::Config;
 use pleach_engine::git::{CommitId, Git, Store};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::process::Cancel;
+use pleach_engine::sandbox::Holding;
 use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::validate::{Alone, Judged, NoProof, Proved, Tests, prove_alone};
@@ -45,6 +46,7 @@ pub(super) fn prove(
         // Whoever weaves has consented to this command, and to nothing that the repository says.
         env: Vec::new(),
         setup: None,
+        sandbox: Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?,
     };
     // The store gets what it may lack.
     store.resolve_base(Some(onto.as_str()))?;

@@ -163,7 +163,8 @@ impl Ordeal {
             format!(
                 "max_parallel = 4\nretries = 1\nretry_pause = \"10ms\"\ntask_timeout = \"60s\"\nsetup = \"true\"\n\
                  validate = \"true\"\nkeep_failed = {keep_failed}\non_conflict = \"{on_conflict}\"\nmerge = \"{merge}\"\n\
-                 [agents.shell]\ncommand = [\"sh\", \"{}\"]\n",
+                 sandbox_write = [\"{}\"]\n[agents.shell]\ncommand = [\"sh\", \"{}\"]\n",
+                repo.beside("diary").display(),
                 agent.display()
             ),
         );

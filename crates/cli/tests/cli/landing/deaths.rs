@@ -19,7 +19,8 @@ pub(crate) const STEPS: [Step; 5] = [
 /// Killed at a step of landing, and again, until it is over; then all is as if nothing had happened.
 fn check_death(step: Step) {
     let harbour = Harbour::github("1, 2", "", SHELL);
-    let tests = "validate = \"true\"\nforge.kind = \"github\"\nplan = \"plan.json\"";
+    let tests =
+        "validate = \"true\"\nforge.kind = \"github\"\nplan = \"plan.json\"\nsandbox = \"none\"";
     let mut shell = SHELL.to_owned();
     if step == Step::BaseFollowed {
         shell = format!("{shell}; {}", harbour.move_base("other", "theirs\n"));

@@ -1,0 +1,143 @@
+//! The programs of an attempt: setup and agent, each under a wrapper, with what is said to them and what holds them.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::mpsc::channel;
+
+use pleach_domain::batch::AttemptEnding;
+
+use super::super::Heard;
+use super::super::judge;
+use super::{Attempt, Finished, From, Launched, Line, NotRun, Workshop, attempt_folder, explained};
+use crate::database::Whose;
+use crate::ports::PortLease;
+use crate::process::{LOG_CAP, ProcessSpec, Record, Shim};
+use crate::sandbox::Room;
+use crate::state_folder::{private_folder, write_private};
+use crate::step::{Step, reached};
+use crate::validate::said_in;
+use crate::worktree::Worktree;
+
+impl Workshop {
+    pub(super) fn run_afresh(
+        &self,
+        attempt: &Attempt,
+        worktree: &Worktree,
+        line: &Line,
+        finished: &mut Finished,
+    ) -> Result<(Record, Vec<String>), NotRun> {
+        let folder = attempt_folder(&self.folder, &attempt.segment, attempt.number);
+        private_folder(&folder).map_err(NotRun::broke("its folder could not be made"))?;
+        let prompt_file = folder.join("prompt.md");
+        write_private(&prompt_file, &attempt.prompt)
+            .map_err(NotRun::broke("its prompt could not be written"))?;
+        let is_new = !matches!(attempt.from, From::Limited);
+        if is_new {
+            let copied = self.included.copy_into(&self.store, worktree);
+            let notes = copied.map_err(NotRun::broke("its ignored files could not be copied"))?;
+            finished.notes.extend(notes.iter().map(ToString::to_string));
+        }
+        // Held until everything that could listen there has ended.
+        let ports = PortLease::take(&self.state).map_err(NotRun::broke("it got no ports"))?;
+        let said = self.said(attempt, worktree, &ports);
+        let whose = Whose::Attempt(attempt.task.clone(), attempt.number);
+        let mut env = self.agent.environment(self.store.identity(), &said);
+        let room = Room {
+            store: &self.store,
+            state: &self.state,
+            worktree,
+            read: &[&prompt_file],
+        };
+        let enclosure = self.record.sandbox.enclose(&room, &mut env);
+        let enclosure = enclosure.map_err(NotRun::broke("no sandbox could be made"))?;
+        finished.notes.extend_from_slice(&enclosure.notes);
+        if let Some(setup) = self.record.setup.as_ref().filter(|_| is_new) {
+            let argv = ["/bin/sh", "-c", setup].map(OsString::from).to_vec();
+            let spec = self.spec(argv, worktree, env.clone(), &folder, "setup");
+            let spec = enclosure.hold(spec);
+            let record = self.run_wrapped(&whose, &spec, line)?;
+            reached(Step::SetupRun);
+            let refused = enclosure.refusals(&spec.log, worktree.path());
+            finished.notes.extend_from_slice(&refused);
+            judge::setup(&record, setup, &spec.log)
+                .map_err(|ending| NotRun::Ended(explained(ending, &refused)))?;
+        }
+        let argv = self.agent.argv(&prompt_file);
+        let mut spec = self.spec(argv, worktree, env, &folder, "agent");
+        spec.stdin_file = Some(prompt_file.clone());
+        let spec = enclosure.hold(spec);
+        let record = self.run_heard(attempt, &spec, line, finished)?;
+        let refused = enclosure.refusals(&spec.log, worktree.path());
+        finished.notes.extend_from_slice(&refused);
+        Ok((record, refused))
+    }
+
+    fn said(
+        &self,
+        attempt: &Attempt,
+        worktree: &Worktree,
+        ports: &PortLease,
+    ) -> Vec<(&'static str, OsString)> {
+        let mut said = vec![
+            ("PLEACH_TASK", attempt.task.as_str().into()),
+            ("PLEACH_BATCH", self.number.to_string().into()),
+            ("PLEACH_ATTEMPT", attempt.number.to_string().into()),
+        ];
+        if matches!(attempt.from, From::Limited) {
+            said.push(("PLEACH_CONTINUES", "1".into()));
+        }
+        said.extend(said_in(worktree, ports));
+        said
+    }
+
+    fn spec(
+        &self,
+        argv: Vec<OsString>,
+        worktree: &Worktree,
+        env: Vec<(OsString, OsString)>,
+        folder: &Path,
+        role: &str,
+    ) -> ProcessSpec {
+        ProcessSpec {
+            argv,
+            cwd: worktree.path().to_owned(),
+            env,
+            stdin_file: None,
+            log: folder.join(format!("{role}.log")),
+            record: folder.join(format!("{role}.exit.json")),
+            timeout: self.record.timeout,
+            stall: Some(self.record.stall),
+            grace: self.record.grace,
+            log_cap: LOG_CAP,
+            hide: self.secrets.clone(),
+            sandbox: None,
+        }
+    }
+
+    /// The wrapper counts only once it is noted: whoever comes after us must be able to end it.
+    pub(in crate::run) fn run_wrapped(
+        &self,
+        whose: &Whose,
+        spec: &ProcessSpec,
+        line: &Line,
+    ) -> Result<Record, NotRun> {
+        let broke = NotRun::broke("it could not be run");
+        let shim = match Shim::launch(&self.wrapper) {
+            Ok(shim) => shim,
+            Err(error) => return Err(broke(error)),
+        };
+        reached(Step::WrapperLaunched);
+        let (go, gone_ahead) = channel();
+        let launched = Launched {
+            whose: whose.clone(),
+            process: shim.identity().clone(),
+            go,
+        };
+        let _ = line.loop_.send(Heard::Launched(Box::new(launched)));
+        if gone_ahead.recv().is_err() {
+            return Err(NotRun::Ended(AttemptEnding::Interrupted));
+        }
+        reached(Step::ProcessNoted);
+        shim.run(spec, &line.cancel).map_err(broke)
+    }
+}

@@ -1,0 +1,387 @@
+//! What holds setup, agents and tests: where they may write, and what they may not even read.
+//!
+//! Decides and describes; the wrapper carries it out. Knows nothing of tasks or batches.
+
+mod enforce;
+mod folders;
+mod git_folders;
+mod places;
+mod refusals;
+mod temporary;
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::tail;
+use crate::config::SandboxChoice;
+use crate::git::Store;
+use crate::placeholder::{Piece, pieces};
+use crate::process::ProcessSpec;
+use crate::run::Text;
+use crate::state_folder::StateFolder;
+use crate::worktree::Worktree;
+
+use self::folders::User;
+use self::refusals::Look;
+use self::temporary::TemporaryFolder;
+
+pub(crate) use enforce::restrict;
+
+/// The place in a wrapper's words that becomes the path of the worktree.
+const WORKTREE: &str = "worktree";
+
+/// The variable that says where temporary files go.
+const TMPDIR: &str = "TMPDIR";
+
+/// What holds the programs of a batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holding {
+    choice: SandboxChoice,
+    /// Where they may write besides.
+    write: Vec<Text>,
+    /// Whether nothing holds them only because the kernel has nothing for it.
+    #[serde(default)]
+    is_makeshift: bool,
+}
+
+/// Batches of versions that knew no sandbox had none.
+impl Default for Holding {
+    fn default() -> Self {
+        Self {
+            choice: SandboxChoice::None,
+            write: Vec::new(),
+            is_makeshift: false,
+        }
+    }
+}
+
+/// Why programs cannot be held as they should be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoSandbox {
+    /// The kernel cannot do it.
+    #[error("sandbox = \"{wanted}\" needs Landlock, which this kernel does not have")]
+    NoLandlock {
+        /// The word that asks for it.
+        wanted: &'static str,
+    },
+    /// The user's wrapper is not there.
+    #[error("the sandbox is to be {program}, which is not installed")]
+    NoWrapper {
+        /// The program.
+        program: String,
+    },
+}
+
+impl NoSandbox {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::NoLandlock { .. } => {
+                "Linux has it since 5.13, unless it is left out of the boot parameter lsm=; take the key sandbox away to \
+                 have the best there is, or set it to \"none\""
+            }
+            Self::NoWrapper { .. } => {
+                "install it, write its whole path, or take the key sandbox away"
+            }
+        }
+    }
+}
+
+impl Holding {
+    /// What is wished for, or the best there is if nobody says.
+    pub fn choose(wanted: Option<&SandboxChoice>, write: &[PathBuf]) -> Result<Self, NoSandbox> {
+        Self::choose_on(wanted, write, enforce::is_available())
+    }
+
+    fn choose_on(
+        wanted: Option<&SandboxChoice>,
+        write: &[PathBuf],
+        has_landlock: bool,
+    ) -> Result<Self, NoSandbox> {
+        let choice = match wanted {
+            None if has_landlock => SandboxChoice::Landlock,
+            None => SandboxChoice::None,
+            Some(wanted) => wanted.clone(),
+        };
+        match &choice {
+            SandboxChoice::Landlock | SandboxChoice::Strict if !has_landlock => {
+                let wanted = word(&choice);
+                return Err(NoSandbox::NoLandlock { wanted });
+            }
+            SandboxChoice::Wrapper(words) => {
+                let program = words.first().map(String::as_str).unwrap_or_default();
+                let path = std::env::var_os("PATH").unwrap_or_default();
+                if !folders::is_installed(program, &path) {
+                    let program = program.to_owned();
+                    return Err(NoSandbox::NoWrapper { program });
+                }
+            }
+            _ => {}
+        }
+        Ok(Self {
+            is_makeshift: wanted.is_none() && !has_landlock,
+            choice,
+            write: write.iter().cloned().map(Text).collect(),
+        })
+    }
+
+    /// What was chosen.
+    pub fn choice(&self) -> &SandboxChoice {
+        &self.choice
+    }
+
+    /// Its name: `landlock`, `strict`, `none`, or `wrapper: ` and a program.
+    pub fn label(&self) -> String {
+        match &self.choice {
+            SandboxChoice::Wrapper(words) => {
+                let program = words.first().map(String::as_str).unwrap_or_default();
+                let name = Path::new(program).file_name().and_then(OsStr::to_str);
+                format!("wrapper: {}", name.unwrap_or(program))
+            }
+            choice => word(choice).to_owned(),
+        }
+    }
+
+    /// What it means, for a person.
+    pub fn description(&self) -> String {
+        let label = self.label();
+        match &self.choice {
+            SandboxChoice::None if self.is_makeshift => {
+                format!(
+                    "{label}: this kernel has no Landlock, so the agent can do whatever you can"
+                )
+            }
+            SandboxChoice::None => format!("{label}: the agent can do whatever you can"),
+            SandboxChoice::Landlock => {
+                format!("{label}: writes to its worktree, caches and temporary files only")
+            }
+            SandboxChoice::Strict => {
+                format!("{label}: writes to its worktree and temporary files only")
+            }
+            SandboxChoice::Wrapper(_) => label,
+        }
+    }
+
+    /// Prepares to hold what is run in a worktree, and tells the programs by their environment.
+    pub(crate) fn enclose(
+        &self,
+        room: &Room<'_>,
+        env: &mut Vec<(OsString, OsString)>,
+    ) -> io::Result<Enclosure> {
+        let mut notes = Vec::new();
+        let held = match &self.choice {
+            SandboxChoice::None => {
+                if self.is_makeshift {
+                    notes.push("no sandbox holds it: this kernel has no Landlock".to_owned());
+                }
+                HeldBy::Nothing
+            }
+            SandboxChoice::Wrapper(words) => HeldBy::Words(
+                words
+                    .iter()
+                    .map(|word| filled(word, room.worktree))
+                    .collect(),
+            ),
+            choice @ (SandboxChoice::Landlock | SandboxChoice::Strict) => {
+                let temporary = TemporaryFolder::make(room.state)?;
+                env.retain(|(name, _)| name != TMPDIR);
+                env.push((TMPDIR.into(), temporary.path().into()));
+                let user = User::of(env, room);
+                let confinement =
+                    self.confinement(choice, room, &user, temporary.path(), &mut notes)?;
+                HeldBy::Kernel {
+                    confinement,
+                    keys: user.keys(),
+                    word: word(choice),
+                    ours: room.state.path().to_owned(),
+                    _temporary: temporary,
+                }
+            }
+        };
+        Ok(Enclosure { held, notes })
+    }
+
+    fn confinement(
+        &self,
+        choice: &SandboxChoice,
+        room: &Room<'_>,
+        user: &User<'_>,
+        temporary: &Path,
+        notes: &mut Vec<String>,
+    ) -> io::Result<Confinement> {
+        let mut write = vec![room.worktree.path().to_owned(), temporary.to_owned()];
+        write.extend(folders::devices());
+        if *choice == SandboxChoice::Landlock {
+            write.extend(git_folders::own(room.store, room.worktree)?);
+            write.extend(user.caches());
+        }
+        for Text(path) in &self.write {
+            match path.canonicalize() {
+                Ok(path) => write.push(path),
+                Err(_) => notes.push(format!(
+                    "sandbox_write names {}, which is not there and so stays closed",
+                    path.display()
+                )),
+            }
+        }
+        let mut read = user.readable();
+        read.push(room.store.git_dir());
+        read.extend(room.read.iter().map(|path| (*path).to_owned()));
+        Ok(Confinement { write, read })
+    }
+}
+
+fn word(choice: &SandboxChoice) -> &'static str {
+    match choice {
+        SandboxChoice::None => "none",
+        SandboxChoice::Landlock => "landlock",
+        SandboxChoice::Strict => "strict",
+        SandboxChoice::Wrapper(_) => "wrapper",
+    }
+}
+
+fn filled(word: &str, worktree: &Worktree) -> OsString {
+    let mut filled = OsString::new();
+    for piece in pieces(word) {
+        match piece {
+            Piece::Place { name: WORKTREE, .. } => filled.push(worktree.path()),
+            Piece::Place { written: text, .. } | Piece::Text(text) => filled.push(text),
+        }
+    }
+    filled
+}
+
+/// Where programs are run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) state: &'a StateFolder,
+    pub(crate) worktree: &'a Worktree,
+    /// Files of ours that they have to read.
+    pub(crate) read: &'a [&'a Path],
+}
+
+/// What the kernel lets a program do with files: nothing but this.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Confinement {
+    /// What it may write to and read, with everything beneath.
+    pub write: Vec<PathBuf>,
+    /// What it may read besides, with everything beneath.
+    pub read: Vec<PathBuf>,
+}
+
+impl Confinement {
+    fn lets_write(&self, path: &Path) -> bool {
+        self.write.iter().any(|open| path.starts_with(open))
+    }
+}
+
+/// What holds the programs that are run in one worktree, for as long as they run.
+#[derive(Debug)]
+pub(crate) struct Enclosure {
+    held: HeldBy,
+    /// What there is to say about it.
+    pub(crate) notes: Vec<String>,
+}
+
+#[derive(Debug)]
+enum HeldBy {
+    Nothing,
+    Words(Vec<OsString>),
+    Kernel {
+        confinement: Confinement,
+        /// What is not even read.
+        keys: Vec<PathBuf>,
+        word: &'static str,
+        /// What is Pleach's own, and opened to nobody.
+        ours: PathBuf,
+        /// Goes when this does.
+        _temporary: TemporaryFolder,
+    },
+}
+
+impl Enclosure {
+    /// The same program, held.
+    pub(crate) fn hold(&self, mut spec: ProcessSpec) -> ProcessSpec {
+        match &self.held {
+            HeldBy::Nothing => {}
+            HeldBy::Words(words) => spec.argv = [words.clone(), spec.argv].concat(),
+            HeldBy::Kernel { confinement, .. } => spec.sandbox = Some(confinement.clone()),
+        }
+        spec
+    }
+
+    /// What the program was refused, as far as what it printed tells.
+    pub(crate) fn refusals(&self, log: &Path, worktree: &Path) -> Vec<String> {
+        let HeldBy::Kernel {
+            confinement,
+            keys,
+            word,
+            ours,
+            ..
+        } = &self.held
+        else {
+            return Vec::new();
+        };
+        let look = Look {
+            confinement,
+            word,
+            keys,
+            ours,
+            folder: worktree,
+        };
+        look.refusals(&tail(log))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choose(wanted: Option<&SandboxChoice>, has_landlock: bool) -> Result<String, NoSandbox> {
+        let chosen = Holding::choose_on(wanted, &[], has_landlock)?;
+        Ok(chosen.description())
+    }
+
+    #[test]
+    fn the_best_there_is_holds_unless_somebody_says_otherwise() {
+        let landlock = "landlock: writes to its worktree, caches and temporary files only";
+        assert_eq!(choose(None, true).unwrap(), landlock);
+        assert_eq!(
+            choose(None, false).unwrap(),
+            "none: this kernel has no Landlock, so the agent can do whatever you can"
+        );
+        assert_eq!(
+            choose(Some(&SandboxChoice::None), true).unwrap(),
+            "none: the agent can do whatever you can"
+        );
+        let wrapper = SandboxChoice::Wrapper(vec!["/bin/sh".into(), "-c".into()]);
+        assert_eq!(choose(Some(&wrapper), false).unwrap(), "wrapper: sh");
+    }
+
+    #[test]
+    fn what_was_asked_for_and_cannot_be_had_is_an_error_with_a_way_out() {
+        for (choice, wanted) in [
+            (SandboxChoice::Landlock, "landlock"),
+            (SandboxChoice::Strict, "strict"),
+        ] {
+            let error = choose(Some(&choice), false).unwrap_err();
+            assert_eq!(error, NoSandbox::NoLandlock { wanted });
+            assert!(error.to_string().contains(wanted) && error.hint().contains("\"none\""));
+        }
+        let wrapper = SandboxChoice::Wrapper(vec!["no-such-sandbox".into()]);
+        let error = choose(Some(&wrapper), true).unwrap_err();
+        assert!(error.to_string().contains("no-such-sandbox"), "{error}");
+    }
+
+    #[test]
+    fn a_batch_of_an_older_version_was_held_by_nothing() {
+        assert_eq!(Holding::default().label(), "none");
+        let some = Holding::choose_on(Some(&SandboxChoice::Strict), &["/x".into()], true).unwrap();
+        let stored = serde_json::to_string(&some).unwrap();
+        assert_eq!(serde_json::from_str::<Holding>(&stored).unwrap(), some);
+    }
+}

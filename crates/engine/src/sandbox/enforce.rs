@@ -1,0 +1,71 @@
+//! Has the kernel hold the calling thread, and whatever it starts from then on.
+//!
+//! Knows nothing of why which places are open.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use landlock::{
+    ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible as _, PathBeneath, Ruleset,
+    RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
+};
+use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+
+use super::Confinement;
+
+/// The rights to change files, as of the last version that brought one; older kernels know fewer.
+const RIGHTS: ABI = ABI::V3;
+
+/// The kinds of confinement besides files, as of the version that brought them.
+const SCOPES: ABI = ABI::V6;
+
+/// Whether the kernel can hold anybody.
+pub(super) fn is_available() -> bool {
+    let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    let ruleset = ruleset.handle_access(AccessFs::WriteFile);
+    ruleset.and_then(Ruleset::create).is_ok()
+}
+
+/// Leaves the calling thread no more than is open, for good.
+pub(crate) fn restrict(confinement: &Confinement) -> Result<(), String> {
+    let held = hold(confinement).map_err(|error| error.to_string())?;
+    match held {
+        RulesetStatus::NotEnforced => Err("the kernel has no Landlock".to_owned()),
+        RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
+    }
+}
+
+fn hold(confinement: &Confinement) -> Result<RulesetStatus, RulesetError> {
+    let changing = AccessFs::from_write(RIGHTS);
+    let reading = BitFlags::from(AccessFs::ReadFile);
+    let mut ruleset = Ruleset::default()
+        .handle_access(changing | reading)?
+        .scope(Scope::from_all(SCOPES))?
+        .create()?;
+    // Nobody who works on a task makes devices.
+    let in_folder = changing & !(AccessFs::MakeChar | AccessFs::MakeBlock);
+    let in_file = changing & AccessFs::from_file(RIGHTS);
+    for path in &confinement.write {
+        if let Some((place, kind)) = opened(path) {
+            let rights = match kind {
+                FileType::Directory => in_folder,
+                _ => in_file,
+            };
+            ruleset = ruleset.add_rule(PathBeneath::new(place.as_fd(), rights | reading))?;
+        }
+    }
+    for path in &confinement.read {
+        if let Some((place, _)) = opened(path) {
+            ruleset = ruleset.add_rule(PathBeneath::new(place.as_fd(), reading))?;
+        }
+    }
+    Ok(ruleset.restrict_self()?.ruleset)
+}
+
+/// What is at a path; nothing for a link, which may lead anywhere by now.
+fn opened(path: &Path) -> Option<(OwnedFd, FileType)> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let place = open(path, flags, Mode::empty()).ok()?;
+    let kind = FileType::from_raw_mode(fstat(&place).ok()?.st_mode);
+    (kind != FileType::Symlink).then_some((place, kind))
+}

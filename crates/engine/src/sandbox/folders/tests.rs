@@ -1,0 +1,199 @@
+//! Home folders of many kinds, and what of them is open.
+
+use std::os::unix::fs::symlink;
+
+use tempfile::TempDir;
+
+use super::*;
+
+/// A home folder, the state folder in it, and what an environment says.
+struct Home {
+    folder: TempDir,
+    env: Vec<(OsString, OsString)>,
+}
+
+impl Home {
+    /// A home folder with these folders; a name with a dot at its end is a file.
+    fn with(places: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join("home");
+        fs::create_dir(&home).unwrap();
+        for place in places.split(' ') {
+            match place.strip_suffix("=") {
+                Some(file) => fs::write(home.join(file), "").unwrap(),
+                None => fs::create_dir_all(home.join(place)).unwrap(),
+            }
+        }
+        let env = vec![("HOME".into(), home.into())];
+        Self { folder, env }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join("home")
+    }
+
+    fn set(&mut self, name: &str, value: impl Into<OsString>) {
+        self.env.push((name.into(), value.into()));
+    }
+
+    fn user(&self, checkout: &[&str]) -> User<'_> {
+        let checkout = checkout.iter().map(|place| self.path().join(place));
+        let state = self.path().join(".local/state/pleach");
+        User::at(&self.env, &state, checkout.collect())
+    }
+
+    /// What of the home folder is in a list, by its names there.
+    fn named(&self, found: &[PathBuf]) -> String {
+        let home = self.path();
+        let mut names: Vec<&str> = found
+            .iter()
+            .filter_map(|path| path.strip_prefix(&home).ok()?.to_str())
+            .collect();
+        names.sort_unstable();
+        names.join(" ")
+    }
+
+    #[track_caller]
+    fn check_caches(&self, expected: &str) {
+        assert_eq!(self.named(&self.user(&[]).caches()), expected);
+    }
+}
+
+#[test]
+fn folders_of_tools_are_open_and_files_keys_shells_and_autostart_are_not() {
+    let home = Home::with(
+        ".cargo .npm .cache/pip .claude .codex .ssh .gnupg .aws .kube .oh-my-zsh .bashrc= .netrc= .claude.json= \
+         Documents bin",
+    );
+    home.check_caches(".cache .cargo .claude .codex .npm");
+}
+
+#[test]
+fn folders_that_hold_something_closed_are_divided() {
+    let home = Home::with(
+        ".config/opencode .config/autostart .config/gh .config/mimeapps.list= .local/bin .local/lib \
+         .local/share/opencode .local/share/keyrings .local/state/pleach/stores .local/state/goose",
+    );
+    home.check_caches(".config/opencode .local/lib .local/share/opencode .local/state/goose");
+}
+
+#[test]
+fn what_is_closed_stays_so_before_it_is_there() {
+    let home = Home::with(".config/opencode .local/share/opencode");
+    home.check_caches(".config/opencode .local/share/opencode");
+}
+
+#[test]
+fn the_users_checkout_is_closed_wherever_it_lies() {
+    let home = Home::with(".work/project/src .work/other .mine/.git");
+    let user = home.user(&[".work/project", ".mine"]);
+    assert_eq!(home.named(&user.caches()), ".work/other");
+}
+
+#[test]
+fn a_link_opens_the_folder_it_leads_to_unless_something_closed_is_near() {
+    let home = Home::with("big/cache .ssh Documents");
+    for (name, target) in [
+        (".cache", "big/cache"),
+        (".up", "."),
+        (".keys", ".ssh"),
+        (".all", "/"),
+    ] {
+        symlink(home.path().join(target), home.path().join(name)).unwrap();
+    }
+    let found = home.user(&[]).caches();
+    assert_eq!(home.named(&found), "big/cache");
+    assert!(!found.contains(&PathBuf::from("/")), "{found:?}");
+}
+
+#[test]
+fn folders_of_installed_tools_are_made_and_variables_say_where() {
+    let mut home = Home::with("programs");
+    let programs = home.path().join("programs");
+    for name in ["cargo", "opencode", "go"] {
+        fs::write(programs.join(name), "").unwrap();
+    }
+    home.set("PATH", programs);
+    let elsewhere = home
+        .folder
+        .path()
+        .canonicalize()
+        .unwrap()
+        .join("cold/cache");
+    home.set("GOCACHE", &elsewhere);
+    home.set("CLAUDE_CONFIG_DIR", home.path().join("claude/own"));
+    let found = home.user(&[]).caches();
+    assert_eq!(
+        home.named(&found),
+        ".cache .cargo .config/go .config/opencode .local/share/opencode .local/state/opencode claude/own go/pkg"
+    );
+    assert!(found.contains(&elsewhere) && elsewhere.is_dir());
+}
+
+#[test]
+fn a_variable_that_names_the_home_folder_opens_nothing() {
+    let mut home = Home::with("Documents .cache");
+    home.set("CARGO_HOME", home.path());
+    home.set("GOCACHE", "/");
+    home.check_caches(".cache");
+}
+
+#[test]
+fn folders_of_xdg_follow_their_variables_and_so_does_what_is_closed_in_them() {
+    let mut home = Home::with("conf/opencode conf/autostart conf/gh");
+    home.set("XDG_CONFIG_HOME", home.path().join("conf"));
+    home.check_caches("conf/opencode");
+    let readable = home.user(&[]).readable();
+    let reads = |place: &str| {
+        let path = home.path().join(place);
+        readable.iter().any(|open| path.starts_with(open))
+    };
+    assert!(reads("conf/autostart/x") && !reads("conf/gh/hosts.yml"));
+}
+
+#[test]
+fn everything_is_read_but_keys_and_what_is_ours() {
+    let home = Home::with(
+        ".ssh .netrc= .bashrc= .config/gh .config/git Documents .local/state/pleach/stores .local/state/other",
+    );
+    symlink(home.path().join(".ssh"), home.path().join("keys")).unwrap();
+    let readable = home.user(&[]).readable();
+    let reads = |path: &Path| readable.iter().any(|open| path.starts_with(open));
+    for place in [
+        ".bashrc",
+        ".config/git/config",
+        "Documents/a",
+        ".local/state/other",
+    ] {
+        assert!(reads(&home.path().join(place)), "{place}");
+    }
+    for place in [
+        ".ssh/id",
+        ".netrc",
+        ".config/gh/hosts.yml",
+        "keys",
+        ".local/state/pleach/token",
+    ] {
+        assert!(!reads(&home.path().join(place)), "{place}");
+    }
+    for path in ["/usr/bin/env", "/proc/self/status", "/etc/passwd"] {
+        assert!(
+            reads(&Path::new(path).canonicalize().unwrap_or(path.into())),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn devices_are_open_but_disks_and_memory() {
+    let devices = devices();
+    for name in ["null", "zero", "urandom"] {
+        assert!(devices.contains(&Path::new("/dev").join(name)), "{name}");
+    }
+    assert!(!devices.contains(&PathBuf::from("/dev/mem")));
+    let is_disk = |path: &PathBuf| {
+        let kind = path.symlink_metadata().unwrap().file_type();
+        kind.is_block_device()
+    };
+    assert!(!devices.iter().any(is_disk));
+}

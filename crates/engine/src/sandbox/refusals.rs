@@ -1,0 +1,219 @@
+//! Finds in what a program printed which paths the sandbox refused it.
+//!
+//! The kernel tells nobody else. A path counts if it stands near the words of a refusal, the sandbox has it
+//! closed, and the user could have done it.
+
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{Access, access};
+
+use super::Confinement;
+
+/// How systems and languages say that something was refused, in small letters.
+const WORDS: [&str; 6] = [
+    "permission denied",
+    "operation not permitted",
+    "read-only file system",
+    "eacces",
+    "permissionerror",
+    "os error 13",
+];
+
+/// How far from the words of a refusal its path may stand: so many lines above and below.
+const ABOVE: usize = 4;
+const BELOW: usize = 2;
+
+/// Nobody reads more than this.
+const MOST: usize = 5;
+
+/// What a program was held by, and where it was.
+pub(super) struct Look<'a> {
+    pub(super) confinement: &'a Confinement,
+    /// The name of the sandbox.
+    pub(super) word: &'a str,
+    /// What is not even read.
+    pub(super) keys: &'a [PathBuf],
+    /// What is opened to nobody.
+    pub(super) ours: &'a Path,
+    /// The folder that it was started in.
+    pub(super) folder: &'a Path,
+}
+
+impl Look<'_> {
+    /// What was refused, each with what to do about it.
+    pub(super) fn refusals(&self, output: &[u8]) -> Vec<String> {
+        let output = String::from_utf8_lossy(output);
+        let lines: Vec<&str> = output.lines().collect();
+        let mut told = Vec::new();
+        for (at, line) in lines.iter().enumerate() {
+            let line = line.to_lowercase();
+            if !WORDS.iter().any(|word| line.contains(word)) {
+                continue;
+            }
+            let refused = around(&lines, at).find_map(|line| {
+                let mut paths = paths_in(line).into_iter();
+                paths.find_map(|path| self.refusal(&path))
+            });
+            told.extend(refused.filter(|refused| !told.contains(refused)));
+        }
+        told.truncate(MOST);
+        told
+    }
+
+    fn refusal(&self, path: &str) -> Option<String> {
+        let path = self.resolved(path)?;
+        if self.confinement.lets_write(&path) || !is_possible(&path) {
+            return None;
+        }
+        let (word, shown) = (self.word, path.display());
+        Some(if path.starts_with(self.ours) {
+            format!("the sandbox ({word}) refused to open {shown}, which is Pleach's own")
+        } else if self.keys.iter().any(|keys| path.starts_with(keys)) {
+            format!(
+                "the sandbox ({word}) refused to open {shown}, because keys are kept there; add it to sandbox_write if it \
+                 has to be opened"
+            )
+        } else {
+            format!("the sandbox ({word}) refused to write {shown}; add it to sandbox_write")
+        })
+    }
+
+    /// Where a path leads, as far as it exists.
+    fn resolved(&self, path: &str) -> Option<PathBuf> {
+        let path = match path.strip_prefix("~/") {
+            Some(inside) => Path::new(&std::env::var_os("HOME")?).join(inside),
+            None => self.folder.join(path),
+        };
+        let there = path.ancestors().find(|above| above.exists())?;
+        let rest = path.strip_prefix(there).ok()?;
+        let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+        let there = there.canonicalize().ok()?;
+        rest.components()
+            .all(is_plain)
+            .then(|| there.components().chain(rest.components()).collect())
+    }
+}
+
+/// A line, then those above it from the nearest on, then those below.
+fn around<'l>(lines: &'l [&'l str], at: usize) -> impl Iterator<Item = &'l str> {
+    let above = lines[at.saturating_sub(ABOVE)..=at].iter().rev();
+    let below = lines[at + 1..].iter().take(BELOW);
+    above.chain(below).copied()
+}
+
+/// Whether the user could write or read there, so that nothing but the sandbox is in the way.
+fn is_possible(path: &Path) -> bool {
+    let there = path.ancestors().find(|above| above.exists());
+    there.is_some_and(|there| access(there, Access::WRITE_OK).is_ok())
+}
+
+/// What looks like a path in a line: between quotes, then word by word from the end, for a line begins with who says it.
+fn paths_in(line: &str) -> Vec<String> {
+    let is_quote = |c: char| matches!(c, '\'' | '"' | '`' | '‘' | '’' | '“' | '”');
+    let quoted = line.split(is_quote).skip(1).step_by(2);
+    let is_between = |c: char| c.is_whitespace() || is_quote(c) || "()[]{}<>,;=\\|".contains(c);
+    let words: Vec<&str> = line.split(is_between).collect();
+    let plain = |text: &str| text.trim_end_matches([':', '.', '\\']).trim().to_owned();
+    let mut paths: Vec<String> = Vec::new();
+    for text in quoted.chain(words.into_iter().rev()).map(plain) {
+        let is_path = ["/", "~/", "../", "./"]
+            .iter()
+            .any(|start| text.starts_with(start));
+        if is_path && text.len() > 1 && !paths.contains(&text) {
+            paths.push(text);
+        }
+    }
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn place() -> TempDir {
+        let place = tempfile::tempdir().unwrap();
+        for folder in ["tree", "home/.ssh", "home/.cargo", "state/token"] {
+            std::fs::create_dir_all(place.path().join(folder)).unwrap();
+        }
+        std::os::unix::fs::symlink("../home", place.path().join("tree/link")).unwrap();
+        place
+    }
+
+    /// What is told of an output in which `@` stands for the place; paths are shown from there.
+    #[track_caller]
+    fn check(output: &str, expected: &[&str]) {
+        let place = place();
+        let top = place.path().canonicalize().unwrap();
+        let at = |inside: &str| top.join(inside);
+        let confinement = Confinement {
+            write: vec![at("tree"), "/dev/null".into()],
+            read: Vec::new(),
+        };
+        let look = Look {
+            confinement: &confinement,
+            word: "landlock",
+            keys: &[at("home/.ssh")],
+            ours: &at("state"),
+            folder: &at("tree"),
+        };
+        let output = output.replace('@', top.to_str().unwrap());
+        let told: Vec<String> = look
+            .refusals(output.as_bytes())
+            .iter()
+            .map(|line| line.replace(top.to_str().unwrap(), "@"))
+            .collect();
+        assert_eq!(told, expected, "{output}");
+    }
+
+    const CARGO: &str =
+        "the sandbox (landlock) refused to write @/home/.cargo/lock; add it to sandbox_write";
+    const FILE: &str =
+        "the sandbox (landlock) refused to write @/home/file; add it to sandbox_write";
+    const KEY: &str = "the sandbox (landlock) refused to open @/home/.ssh/id, because keys are kept there; add it to \
+                       sandbox_write if it has to be opened";
+
+    #[test]
+    fn the_words_of_many_programs_are_understood() {
+        for output in [
+            "sh: 1: cannot create @/home/file: Permission denied",
+            "@/home/.cargo/sh: 1: cannot create @/home/file: Permission denied",
+            "touch: cannot touch '@/home/file': Permission denied\nand then more",
+            "PermissionError: [Errno 13] Permission denied: '@/home/file'",
+            "npm error code EACCES\nnpm error syscall mkdir\nnpm error path @/home/file\nnpm error errno -13",
+            "{\"type\":\"result\",\"text\":\"EACCES: permission denied, open '@/home/file'\"}",
+            "{\"text\":\"bash: \\\"@/home/file\\\": Permission denied\"}",
+            "open @/home/file: permission denied",
+            "cp: cannot create regular file '../home/file': Permission denied",
+            "sh: cannot create ./link/file: Permission denied",
+        ] {
+            check(output, &[FILE]);
+        }
+        check(
+            "error: failed to open: @/home/.cargo/lock\n\nCaused by:\n  Permission denied (os error 13)",
+            &[CARGO],
+        );
+        check("cat: @/home/.ssh/id: Permission denied", &[KEY]);
+    }
+
+    #[test]
+    fn what_was_not_refused_by_the_sandbox_is_not_told() {
+        for output in [
+            "all is well in @/home/file",
+            "sh: cannot create @/tree/closed: Permission denied",
+            "Permission denied",
+            "ssh: me@host: Permission denied (publickey).",
+        ] {
+            check(output, &[]);
+        }
+    }
+
+    #[test]
+    fn a_path_of_ours_is_told_without_advice_to_open_it_and_none_is_told_twice() {
+        check(
+            "x: @/state/token/a: Permission denied\nx: @/state/token/a: Permission denied",
+            &["the sandbox (landlock) refused to open @/state/token/a, which is Pleach's own"],
+        );
+    }
+}
