@@ -2,15 +2,22 @@
 
 #![expect(clippy::print_stdout, reason = "printing is what a benchmark does")]
 
+use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
+use pleach_domain::id::TaskId;
 use pleach_engine::git::{CommitId, Git, Named, Repository};
+use pleach_engine::process::Cancel;
+use pleach_engine::radar::{Live, Radar, Situation};
 use pleach_engine::weave::{Collision, Known, Loom, Pairwise, Work};
 use pleach_testkit::{Tangle, Tangled};
 use tempfile::TempDir;
 
-use crate::measure::{cpu_with_children, figure, least, verdict};
+use crate::measure::{cpu_of_each, cpu_with_children, figure, least, middle_ratio, verdict};
+use crate::worktrees;
 
 const FILES: usize = 20_000;
 const ROUNDS: usize = 5;
@@ -21,17 +28,23 @@ const SAMPLE: usize = 150;
 
 const MOST_OF_A_HUNDRED: f64 = 1.0 / 100.0;
 const MOST_OF_A_THOUSAND: f64 = 1.0 / 100.0;
+const MOST_STILL: f64 = 1.5;
+const MOST_BUSY: f64 = 3.0;
 
 /// Measures, prints, and tells whether every limit is kept.
 pub(crate) fn compare() -> bool {
     let hundred = Ground::new(100).compare(ROUNDS, RUNS, MOST_OF_A_HUNDRED);
     let thousand = Ground::new(1_000).compare(2, 1, MOST_OF_A_THOUSAND);
-    hundred && thousand
+    let looked = look_around();
+    hundred && thousand && looked
 }
 
 /// A large repository, and what git's own merges write.
 struct Ground {
     tangled: Tangled,
+    repository: Repository,
+    /// The base, and then the branches.
+    commits: Vec<CommitId>,
     scratch: TempDir,
 }
 
@@ -42,8 +55,19 @@ impl Ground {
         let mut tangle = Tangle::tasks(7, FILES, branches);
         tangle.parent.clone_from(&memory);
         let scratch = memory.map_or_else(TempDir::new, TempDir::new_in);
+        let tangled = tangle.make();
+        let git = Git::find().expect("git is installed");
+        let repository = Repository::find(git, tangled.path()).expect("it was just made");
+        let names = [std::slice::from_ref(&tangled.base), &tangled.branches].concat();
+        let commits = repository.resolve(&names).expect("git can look");
+        let commits = commits.into_iter().map(|named| match named {
+            Some(Named::Branch(commit) | Named::Other(commit)) => commit,
+            None => panic!("a branch is missing"),
+        });
         Self {
-            tangled: tangle.make(),
+            commits: commits.collect(),
+            tangled,
+            repository,
             scratch: scratch.expect("there is room"),
         }
     }
@@ -94,24 +118,15 @@ impl Ground {
 
     /// All pairs that conflict, and how many were merged for that; what it writes goes with it.
     fn find(&self) -> (Vec<Collision>, usize) {
-        let git = Git::find().expect("git is installed");
-        let repository = Repository::find(git, self.tangled.path()).expect("it was just made");
-        let names = [&[self.tangled.base.clone()], &self.tangled.branches[..]].concat();
-        let commits = repository.resolve(&names).expect("they are there");
-        let mut commits = commits.into_iter().map(|named| match named {
-            Some(Named::Branch(commit) | Named::Other(commit)) => commit,
-            None => panic!("a branch is missing"),
-        });
-        let loom = Loom::of_repository(&repository).expect("there is room");
-        let base = commits.next().expect("the base comes first");
-        let pairwise = Pairwise::on(&loom, &base).expect("the base can be read");
+        let loom = Loom::of_repository(&self.repository).expect("there is room");
+        let pairwise = Pairwise::on(&loom, &self.commits[0]).expect("the base can be read");
         let tree = |commit: &CommitId| pairwise.tree_of(commit).expect("it can be read");
-        let basis = tree(&base);
-        let work = |commit: CommitId| Work {
+        let basis = tree(&self.commits[0]);
+        let work = |commit: &CommitId| Work {
             basis: basis.clone(),
-            tree: tree(&commit),
+            tree: tree(commit),
         };
-        let works: Vec<Work> = commits.map(work).collect();
+        let works: Vec<Work> = self.commits[1..].iter().map(work).collect();
         let mut known = Known::default();
         let found = pairwise.collisions(&works, |_, _| true, &mut known);
         (found.expect("they can be merged"), known.merged())
@@ -138,6 +153,71 @@ impl Ground {
             code => panic!("git merge-tree exited with {code:?}"),
         }
     }
+}
+
+/// What a round costs for each worktree, beside the `git status` of somebody who asks again and again.
+fn look_around() -> bool {
+    let ground = worktrees::Ground::new();
+    let worktrees = ["one", "two"].map(|name| ground.make(name));
+    let live = worktrees
+        .iter()
+        .enumerate()
+        .map(|(position, worktree)| Live {
+            task: TaskId::new(worktree.branch()),
+            position,
+            attempt: 1,
+            branch: worktree.branch().to_owned(),
+            basis: ground.basis.clone(),
+            built: None,
+            comes_after: vec![false; 2],
+        });
+    let situation = Situation {
+        live: live.collect(),
+        woven: Vec::new(),
+        tip: ground.basis.clone(),
+    };
+    let stop = Cancel::new().expect("there are files to spare");
+    let mut radar = Radar::new(&ground.store, Vec::new(), stop);
+    let mut look = || {
+        let found = radar.look(&situation).expect("it can look");
+        assert_eq!(found.map(|pairs| pairs.len()), Some(1));
+    };
+    let edit = |round: usize| {
+        for worktree in &worktrees {
+            for number in 1..=5 {
+                let file = format!("folder-{number}/file-{}.txt", number * 10);
+                let text = format!("{round} {number} {}", worktree.branch());
+                fs::write(worktree.path().join(file), text).expect("there is room");
+            }
+        }
+    };
+    // What is as old as an index has to be read by whoever compares it.
+    thread::sleep(Duration::from_millis(1100));
+    let (mut status, mut still, mut busy) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        edit(round);
+        busy.push(cpu_of_each(1, &mut look));
+        thread::sleep(Duration::from_millis(50));
+        look();
+        still.push(cpu_of_each(RUNS, &mut look));
+        let ask = || {
+            for worktree in &worktrees {
+                worktrees::git(worktree.path(), &["status"]);
+            }
+        };
+        status.push(cpu_of_each(RUNS, ask));
+    }
+    let [still_ratio, busy_ratio] = [&still, &busy].map(|ours| middle_ratio(ours, &status));
+    println!("looking at worktrees of {FILES} files, each");
+    for (what, samples) in [
+        ("git status", &status),
+        ("a look, nothing changed", &still),
+        ("a look, 5 files changed", &busy),
+    ] {
+        println!("  {what:<30} {:8.0} ms CPU", least(samples) / 2.0 * 1e3);
+    }
+    let still = verdict("  times git status", still_ratio, MOST_STILL);
+    verdict("  times git status, changed", busy_ratio, MOST_BUSY) && still
 }
 
 fn is_among(found: &[Collision], (one, other): (usize, usize)) -> bool {

@@ -28,10 +28,10 @@ const MOST_REMOVAL: f64 = 0.1;
 const MOST_CAPTURE: f64 = 1.5;
 
 /// A large repository, its store, and room for worktrees.
-struct Ground {
+pub(crate) struct Ground {
     folder: TempDir,
-    store: Store,
-    basis: CommitId,
+    pub(crate) store: Store,
+    pub(crate) basis: CommitId,
 }
 
 /// Compares making, capturing and removing, and tells whether all limits are kept.
@@ -47,7 +47,7 @@ pub(crate) fn compare() -> bool {
 }
 
 impl Ground {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let memory = Path::new("/dev/shm");
         let folder = if memory.is_dir() {
             tempfile::tempdir_in(memory)
@@ -80,7 +80,7 @@ impl Ground {
         }
     }
 
-    fn make(&self, name: &str) -> Worktree {
+    pub(crate) fn make(&self, name: &str) -> Worktree {
         Worktree::create(&self.store, &self.spec(name)).expect("it can be made")
     }
 
@@ -244,7 +244,7 @@ fn write_files(project: &Path) {
 }
 
 /// Git as an agent would run it, without anybody's settings.
-fn git(folder: &Path, words: &[&str]) {
+pub(crate) fn git(folder: &Path, words: &[&str]) {
     let status = Command::new("git")
         .args(["-c", "user.name=Bench", "-c", "user.email=bench@localhost"])
         .args(words)
