@@ -41,13 +41,13 @@ fn the_next_task_finds_what_is_cached_and_nothing_else_of_the_last() {
     scene.story(&[]).check(0, "1:merged 2:merged 3:merged");
     let seen = ["1", "2", "3"].map(|task| scene.trace(&format!("seen-{task}")));
     assert_eq!(seen[0], FILES);
-    let sees = |files: &str, cached: &str| {
+    let found = |files: &str, cached: &str| {
         FILES.replace("./pleach.toml", &format!("{files} ./pleach.toml {cached}"))
     };
-    assert_eq!(seen[1], sees("./file-1", "./target ./target/of-1"));
+    assert_eq!(seen[1], found("./file-1", "./target ./target/of-1"));
     assert_eq!(
         seen[2],
-        sees("./file-1 ./file-2", "./target ./target/of-1 ./target/of-2")
+        found("./file-1 ./file-2", "./target ./target/of-1 ./target/of-2")
     );
     assert_eq!(scene.new_files("pleach/batch-1"), "file-1 file-2 file-3");
     scene.check_no_worktree_is_left();
