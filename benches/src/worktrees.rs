@@ -26,12 +26,17 @@ const CALLS: u32 = 8;
 const MOST_CREATION: f64 = 1.1;
 const MOST_REMOVAL: f64 = 0.1;
 const MOST_CAPTURE: f64 = 1.5;
+const MOST_RECYCLED: f64 = 0.2;
+/// So many files differ between two tasks.
+const DIFFERENT: usize = 20;
 
 /// A large repository, its store, and room for worktrees.
 pub(crate) struct Ground {
     folder: TempDir,
     pub(crate) store: Store,
     pub(crate) basis: CommitId,
+    /// Another commit, which differs in a few files.
+    next: CommitId,
 }
 
 /// Compares making, capturing and removing, and tells whether all limits are kept.
@@ -43,7 +48,8 @@ pub(crate) fn compare() -> bool {
     );
     let made = ground.compare_making();
     let captured = ground.compare_capturing();
-    made && captured
+    let recycled = ground.compare_recycling();
+    made && captured && recycled
 }
 
 impl Ground {
@@ -65,10 +71,17 @@ impl Ground {
         let found = Git::find().expect("git is installed");
         let store = Store::open(found, &stores, &project).expect("the store can be made");
         let basis = store.resolve_base(None).expect("there is a commit");
+        for number in 0..DIFFERENT {
+            let name = file_name(number * (FILES / DIFFERENT));
+            fs::write(project.join(name), "other\n").expect("it can be written");
+        }
+        git(&["commit", "--quiet", "--all", "-m", "next"]);
+        let next = store.resolve_base(None).expect("there is another commit");
         Self {
             folder,
             store,
             basis,
+            next,
         }
     }
 
@@ -78,6 +91,62 @@ impl Ground {
             branch: format!("pleach/task-1/{name}"),
             basis: self.basis.clone(),
         }
+    }
+
+    /// Takes the files of one task over to another, back and forth between two commits, against new ones.
+    fn compare_recycling(&self) -> bool {
+        let (mut stock, mut ours, mut again) = (Vec::new(), Vec::new(), Vec::new());
+        let mut worktree = self.make("used-0");
+        for round in 1..=ROUNDS {
+            let name = format!("used-{round}");
+            let mut path = PathBuf::new();
+            stock.push(measure::cpu_of_each(1, || path = self.make_with_git(&name)));
+            let remove = [
+                "worktree",
+                "remove",
+                "--force",
+                path.to_str().expect("a plain path"),
+            ];
+            git(&self.store.git_dir(), &remove);
+            let mut made = None;
+            let new = format!("new-{round}");
+            ours.push(measure::cpu_of_each(1, || made = Some(self.make(&new))));
+            self.leave(made.expect("it was just made"));
+            // What the last task did.
+            fs::write(worktree.path().join(file_name(7)), "edited\n").expect("it can be written");
+            fs::write(worktree.path().join("new.txt"), "new\n").expect("it can be written");
+            let kept = keep_last_state(&self.store, &worktree, "bench").expect("it can be kept");
+            let mut spec = self.spec(&name);
+            if round % 2 == 1 {
+                spec.basis = self.next.clone();
+            }
+            let mut used = Some(worktree);
+            again.push(measure::cpu_of_each(1, || {
+                let worktree = used.take().expect("it is called once");
+                let spare = worktree.release(&self.store, &kept, &[]);
+                let spare = spare.expect("it can be released").expect("it is worth it");
+                let made = Worktree::recycle(&self.store, &spec, spare);
+                used = Some(made.expect("it can be used again"));
+            }));
+            worktree = used.expect("it was just made");
+            finish_removals();
+        }
+        self.leave(worktree);
+        let to_stock = measure::middle_ratio(&again, &stock);
+        let to_ours = measure::middle_ratio(&again, &ours);
+        println!(
+            "  a worktree that is used again  {:8.0} ms CPU",
+            measure::least(&again) * 1e3
+        );
+        let kept = measure::verdict("  times git worktree add", to_stock, MOST_RECYCLED);
+        measure::verdict("  times a new worktree", to_ours, MOST_RECYCLED) && kept
+    }
+
+    fn leave(&self, worktree: Worktree) {
+        worktree
+            .retire(&self.store, "bench")
+            .expect("it can be removed");
+        finish_removals();
     }
 
     pub(crate) fn make(&self, name: &str) -> Worktree {
@@ -232,15 +301,20 @@ fn write_files(project: &Path) {
         (random >> 33) % limit
     };
     for number in 0..FILES {
-        let folder = project.join(format!("folder-{}", number / FILES_IN_A_FOLDER));
-        fs::create_dir_all(&folder).expect("there is room");
+        let file = project.join(file_name(number));
+        let folder = file.parent().expect("it is in a folder");
+        fs::create_dir_all(folder).expect("there is room");
         let lines = 10 + next(20) * next(20);
         let mut text = String::new();
         for line in 0..lines {
             writeln!(text, "{line} {}", next(1 << 40)).expect("writing to a string works");
         }
-        fs::write(folder.join(format!("file-{number}.txt")), text).expect("there is room");
+        fs::write(file, text).expect("there is room");
     }
+}
+
+fn file_name(number: usize) -> String {
+    format!("folder-{}/file-{number}.txt", number / FILES_IN_A_FOLDER)
 }
 
 /// Git as an agent would run it, without anybody's settings.
