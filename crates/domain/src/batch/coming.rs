@@ -33,7 +33,10 @@ impl Batch {
     fn stands(&self, pair: &Coming) -> bool {
         let state = |task: &TaskId| self.position(task).map(|at| &self.tasks[at].state);
         let is_open = |state: &TaskState| {
-            matches!(state, TaskState::Running { .. } | TaskState::Built { .. })
+            matches!(
+                state,
+                TaskState::Running { .. } | TaskState::Limited { .. } | TaskState::Built { .. }
+            )
         };
         let is_woven = |state: &TaskState| matches!(state, TaskState::Ended(Ending::Merged { .. }));
         match (state(&pair.a), state(&pair.b)) {

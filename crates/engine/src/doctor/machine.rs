@@ -10,7 +10,9 @@ use rustix::process::{Resource, getrlimit};
 
 use super::{Finding, Level};
 use crate::causes::with_causes;
+use crate::config::SandboxChoice;
 use crate::database::Database;
+use crate::sandbox::Holding;
 use crate::settings::Settings;
 use crate::state_folder::StateFolder;
 
@@ -28,6 +30,7 @@ pub(super) fn look(top: &Path, settings: Option<&Settings>, findings: &mut Vec<F
         let here = state.as_ref().map(|state| state.path().to_owned());
         let place = settings.worktrees.clone().or(here);
         findings.extend(place.map(|place| disk(&place, settings.min_free_disk)));
+        findings.push(sandbox(settings));
     }
     findings.extend(
         fs::read_to_string("/proc/meminfo")
@@ -42,6 +45,19 @@ pub(super) fn look(top: &Path, settings: Option<&Settings>, findings: &mut Vec<F
             .zip(home)
             .and_then(|(shell, home)| completions(&shell, &home)),
     );
+}
+
+/// What would hold agents.
+fn sandbox(settings: &Settings) -> Finding {
+    match Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write) {
+        Err(none) => Finding::error("sandbox", none.to_string(), none.hint()),
+        Ok(held) if *held.choice() == SandboxChoice::None => {
+            let fix =
+                "set sandbox to \"landlock\" on a kernel that has it, or to a wrapper of yours";
+            Finding::warning("sandbox", held.description(), fix)
+        }
+        Ok(held) => Finding::fine("sandbox", held.description()),
+    }
 }
 
 /// The state folder: there, private, and with a database that can be used.

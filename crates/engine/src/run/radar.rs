@@ -97,6 +97,8 @@ impl Loop<'_> {
         let live = tasks.filter_map(|(position, task)| {
             let (attempt, built) = match &task.state {
                 TaskState::Running { attempt } => (*attempt, None),
+                // It goes on in the same worktree.
+                TaskState::Limited { .. } => (task.attempts, None),
                 TaskState::Built { commit } => (task.attempts, Some(commit.0.parse().ok()?)),
                 _ => return None,
             };

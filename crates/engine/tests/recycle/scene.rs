@@ -130,7 +130,8 @@ impl Scene {
         });
         let only_in = |one: &str, other: &str| -> String {
             let lines = one.lines().filter(|line| !other.contains(line));
-            lines.map(|line| format!("\n  {line}")).collect()
+            let lines: Vec<&str> = lines.flat_map(|line| ["\n  ", line]).collect();
+            lines.concat()
         };
         let (more, less) = (only_in(&used, new), only_in(new, &used));
         assert!(used == *new, "after {what}\nthere is{more}\nand not{less}");
