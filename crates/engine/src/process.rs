@@ -29,7 +29,7 @@ pub use identity::ProcessIdentity;
 pub(crate) use identity::start_time;
 pub use record::{Ending, Output, Record, load_record};
 pub use shim::{SHIM, Shim};
-pub use sweep::end_leftovers;
+pub use sweep::{Sweeps, end_leftovers, end_marked};
 pub use wrapper::shim_main;
 
 use crate::secrets::Secrets;

@@ -15,7 +15,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::order::{self, STOP, STOP_AT_ONCE};
 use super::record::{Ending, Record, load_record};
-use super::sweep::sweep;
+use super::sweep::{Sweeps, sweep};
 use super::table::Entry;
 use super::{Cancel, ProcessError, ProcessIdentity, ProcessSpec, wait, wait_for_any};
 
@@ -32,6 +32,7 @@ pub struct Shim {
     /// The wrapper ends when this does, in whatever way.
     lifeline: Option<UnixStream>,
     identity: ProcessIdentity,
+    sweeps: Sweeps,
 }
 
 impl Shim {
@@ -47,6 +48,13 @@ impl Shim {
     /// Who the wrapper is, to be noted before it runs anything.
     pub fn identity(&self) -> &ProcessIdentity {
         &self.identity
+    }
+
+    /// The same, with other rules for what is ended where the wrapper cannot do it.
+    #[must_use]
+    pub fn sweeping(mut self, sweeps: Sweeps) -> Self {
+        self.sweeps = sweeps;
+        self
     }
 
     /// Has it run a program, and waits until nothing of that is left.
@@ -68,7 +76,7 @@ impl Shim {
             .wait_for_end(spec, cancel)
             .map_err(ProcessError::io("wait for the wrapper"))?;
         let swept = match in_time {
-            InTime::No => sweep(&self.identity, &spec.cwd)?,
+            InTime::No => sweep(&self.identity, &spec.cwd, self.sweeps)?,
             InTime::Yes => Vec::new(),
         };
         self.lifeline = None;
@@ -82,7 +90,7 @@ impl Shim {
             record.ending = Ending::Cancelled;
             return Ok(record);
         }
-        let rest = sweep(&self.identity, &spec.cwd)?;
+        let rest = sweep(&self.identity, &spec.cwd, self.sweeps)?;
         record.leaked = swept.iter().chain(&rest).map(Entry::describe).collect();
         Ok(record)
     }
@@ -151,6 +159,7 @@ fn launch(program: &Path) -> io::Result<Shim> {
             child,
             lifeline: Some(lifeline),
             identity,
+            sweeps: Sweeps::MarkedAndThere,
         }),
         Err(error) => {
             drop(lifeline);

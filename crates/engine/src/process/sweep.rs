@@ -20,6 +20,15 @@ use super::{DEATH, NONCE, ProcessError, ProcessIdentity, Woke, wait};
 /// How long a wrapper may take after it was asked: its own grace when it is alone, and some more.
 const ASKED: Duration = Duration::from_secs(5);
 
+/// Which processes are taken for the work of a wrapper that cannot tell any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sweeps {
+    /// Those that bear its mark, and those that work in its folder, where nobody else has any business.
+    MarkedAndThere,
+    /// Those that bear its mark: the folder is the user's.
+    Marked,
+}
+
 /// What the system appends to the name of a folder that is gone.
 const GONE: &[u8] = b" (deleted)";
 
@@ -27,6 +36,23 @@ const GONE: &[u8] = b" (deleted)";
 pub fn end_leftovers(
     identity: &ProcessIdentity,
     worktree: &Path,
+    patience: Duration,
+) -> Result<Vec<i32>, ProcessError> {
+    end(identity, worktree, Sweeps::MarkedAndThere, patience)
+}
+
+/// The same where the folder is the user's, who may be at work there: only what bears the wrapper's mark is ended.
+pub fn end_marked(
+    identity: &ProcessIdentity,
+    patience: Duration,
+) -> Result<Vec<i32>, ProcessError> {
+    end(identity, Path::new(""), Sweeps::Marked, patience)
+}
+
+fn end(
+    identity: &ProcessIdentity,
+    worktree: &Path,
+    sweeps: Sweeps,
     patience: Duration,
 ) -> Result<Vec<i32>, ProcessError> {
     let boot = boot_id().map_err(ProcessError::io("learn when the system was started"))?;
@@ -38,7 +64,7 @@ pub fn end_leftovers(
     if let Some(pidfd) = wrapper.and_then(|entry| entry.hold()) {
         await_end(&pidfd, patience).map_err(ProcessError::io("wait for a wrapper"))?;
     }
-    let swept = sweep(identity, worktree)?;
+    let swept = sweep(identity, worktree, sweeps)?;
     Ok(swept.iter().map(Entry::number).collect())
 }
 
@@ -59,12 +85,15 @@ fn await_end(pidfd: &OwnedFd, patience: Duration) -> io::Result<()> {
 pub(super) fn sweep(
     identity: &ProcessIdentity,
     worktree: &Path,
+    sweeps: Sweeps,
 ) -> Result<Vec<Entry>, ProcessError> {
     let worktree = resolved(worktree);
     let frozen = freeze(&own_line(), |entry| {
         // Nobody that the wrapper started is older than it.
         entry.start_time >= identity.start_time
-            && (identity.is(entry) || bears(entry, &identity.nonce) || is_lost_in(entry, &worktree))
+            && (identity.is(entry)
+                || bears(entry, &identity.nonce)
+                || sweeps == Sweeps::MarkedAndThere && is_lost_in(entry, &worktree))
     });
     let held = frozen
         .map_err(ProcessError::io("look at the processes"))?
