@@ -18,7 +18,7 @@ use pleach_engine::init::InitError;
 use pleach_engine::plan_file::PlanFileError;
 use pleach_engine::plan_in_use::NoPlan;
 use pleach_engine::prompt::UnknownPlace;
-use pleach_engine::run::RunError;
+use pleach_engine::run::{InPlaceError, RunError};
 use pleach_engine::sandbox::NoSandbox;
 use pleach_engine::secrets::{Hider, Secrets};
 use pleach_engine::state_folder::StateFolderError;
@@ -397,6 +397,17 @@ impl From<RunError> for Failures {
             RunError::Worktree(error) => (*error).into(),
             RunError::Database(error) => error.into(),
             RunError::Sandbox(error) => error.into(),
+            RunError::InPlace(error) => {
+                let exit = match error {
+                    InPlaceError::Busy { .. } => Exit::Usage,
+                    InPlaceError::NeedsRepository { .. } | InPlaceError::Unfit { .. } => {
+                        Exit::Environment
+                    }
+                };
+                Failure::new(exit, error.code(), error.to_string())
+                    .hint(error.hint())
+                    .into()
+            }
             RunError::NoBatch(_) => Failure::new(Exit::Usage, "batch_not_found", error.to_string())
                 .hint("`pleach status --all` lists the batches there are")
                 .into(),

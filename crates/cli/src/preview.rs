@@ -17,7 +17,7 @@ use pleach_domain::plan::Plan;
 use pleach_engine::agent::{Agent, Chosen};
 use pleach_engine::config::MaxParallel;
 use pleach_engine::outlook::seconds_left;
-use pleach_engine::run::RunRequest;
+use pleach_engine::run::{RunRequest, Where};
 use pleach_engine::sandbox::Holding;
 use pleach_engine::settings::{RunMode, Settings};
 
@@ -42,10 +42,11 @@ pub(crate) struct Shown {
     settings: Settings,
     agent: Chosen,
     sandbox: String,
+    place: Where,
 }
 
 impl Shown {
-    pub(crate) fn of(request: &RunRequest) -> Self {
+    pub(crate) fn of(request: &RunRequest, place: Where) -> Self {
         let settings = &request.settings;
         let sandbox = Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write);
         Self {
@@ -56,6 +57,7 @@ impl Shown {
             rules: request.rules,
             settings: request.settings.clone(),
             agent: request.agent.clone(),
+            place,
         }
     }
 
@@ -75,6 +77,7 @@ impl Shown {
             rules: self.rules,
             settings: &self.settings,
             agent,
+            place: self.place,
             past,
             sandbox: &self.sandbox,
         }
@@ -89,6 +92,7 @@ pub(crate) struct Preview<'a> {
     pub(crate) rules: Rules,
     pub(crate) settings: &'a Settings,
     pub(crate) agent: &'a dyn Agent,
+    pub(crate) place: Where,
     /// How long tasks took when they were last done.
     pub(crate) past: &'a HashMap<TaskId, Duration>,
     /// What holds agents, in words.
@@ -161,6 +165,9 @@ impl Preview<'_> {
         let no_tests = || "none: no command is set (validate)".to_owned();
         facts.push(("tests", tests.unwrap_or_else(no_tests)));
         let lands = match settings.land {
+            _ if self.place == Where::InPlace => {
+                "in this folder itself: it is no git repository, so there are no branches"
+            }
             Landing::Nowhere => "a local branch",
             Landing::Push => "pushed to a branch of the server",
             Landing::PullRequest => "pushed, with one pull request",

@@ -2,12 +2,14 @@
 //!
 //! Does nothing and knows no values of variables, only their names.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anstyle::Style;
 use pleach_domain::batch::Landing;
 use pleach_domain::graph::{Graph, Strictness};
 use pleach_engine::config::{MaxParallel, OnInvalid, SandboxChoice};
+use pleach_engine::git::CommitId;
 use pleach_engine::run::{Fetch, Rehearsal, RunRequest};
 use pleach_engine::sandbox::Holding;
 use pleach_engine::settings::RunMode;
@@ -36,32 +38,16 @@ pub(crate) fn print(preview: &Preview<'_>, request: &RunRequest, found: &Rehears
 
 /// What the preview does not say, each with its name.
 fn facts(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)> {
-    let settings = &request.settings;
-    let base = match request.fetch {
-        Fetch::Nothing => found.base.to_string(),
-        Fetch::Origin => format!("what is on the server then; now {}", found.base),
-    };
-    let mut facts = vec![
-        ("base", base),
-        (
-            "batch",
-            format!("{}, into {}", found.batch, found.batch_branch),
-        ),
-        ("branches", few(&found.task_branches)),
-        ("worktrees", found.worktrees.display().to_string()),
+    let mut facts = place(request, found);
+    facts.extend([
         ("command", words(&found.argv)),
         ("variables", found.variables.join(" ")),
         ("writes", may_write(request)),
         ("limits", limits(request)),
         ("retries", retries(request)),
         ("governors", governors(request)),
-        (
-            "conflicts",
-            format!("{:?}", settings.on_conflict).to_lowercase(),
-        ),
-        ("history", format!("{:?}", settings.merge).to_lowercase()),
-        ("landing", landing(request, found)),
-    ];
+    ]);
+    facts.extend(weaving(request, found));
     facts.push((
         "consent",
         match found.steering.len() {
@@ -70,6 +56,50 @@ fn facts(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)>
         },
     ));
     facts
+}
+
+/// Where it begins, and where its tasks work.
+fn place(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)> {
+    if let Some(folder) = &found.folder {
+        let folder = folder.display();
+        return vec![
+            ("base", "the folder as it is then".to_owned()),
+            ("batch", format!("{}, in {folder} itself", found.batch)),
+        ];
+    }
+    let base = found.base.as_ref().map(ToString::to_string);
+    let base = base.unwrap_or_default();
+    let base = match request.fetch {
+        Fetch::Nothing => base,
+        Fetch::Origin => format!("what is on the server then; now {base}"),
+    };
+    let branch = found.batch_branch.as_deref().unwrap_or_default();
+    let worktrees = found.worktrees.as_ref();
+    vec![
+        ("base", base),
+        ("batch", format!("{}, into {branch}", found.batch)),
+        ("branches", few(&found.task_branches)),
+        (
+            "worktrees",
+            worktrees
+                .map(|path| path.display().to_string())
+                .unwrap_or_default(),
+        ),
+    ]
+}
+
+/// How branches become one, and where that goes.
+fn weaving(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)> {
+    let Some(branch) = &found.batch_branch else {
+        let nowhere = "nowhere: what tasks do stays in the folder";
+        return vec![("landing", nowhere.to_owned())];
+    };
+    let word = |word: &dyn std::fmt::Debug| format!("{word:?}").to_lowercase();
+    vec![
+        ("conflicts", word(&request.settings.on_conflict)),
+        ("history", word(&request.settings.merge)),
+        ("landing", landing(request, found, branch)),
+    ]
 }
 
 fn few(names: &[String]) -> String {
@@ -146,9 +176,8 @@ fn governors(request: &RunRequest) -> String {
     )
 }
 
-fn landing(request: &RunRequest, found: &Rehearsal) -> String {
+fn landing(request: &RunRequest, found: &Rehearsal, branch: &str) -> String {
     let remote = found.remote.as_deref();
-    let branch = &found.batch_branch;
     match (request.settings.land, remote) {
         (Landing::Nowhere, _) => format!("nowhere: {branch} stays a local branch"),
         (_, None) => format!("nowhere: there is no remote; {branch} stays a local branch"),
@@ -174,31 +203,33 @@ fn answer(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) -> Val
     let order = preview.order(&graph);
     let id = |position: &usize| plan.tasks[*position].id.as_str();
     let ids = |positions: &[usize]| positions.iter().map(id).collect::<Vec<_>>();
-    let chosen = preview.chosen.iter().zip(&found.task_branches);
-    let tasks = chosen.map(|(position, branch)| {
+    let chosen = preview.chosen.iter().enumerate();
+    let tasks = chosen.map(|(number, position)| {
         json!({
             "taskId": id(position),
             "title": plan.tasks[*position].title,
             "wave": order.wave_of[*position],
             "waitsFor": ids(&order.waits_for(*position)),
-            "branch": branch,
+            "branch": found.task_branches.get(number),
         })
     });
     let ordered = order.ordered.iter().map(
         |pair| json!({"first": id(&pair.first), "then": id(&pair.then), "because": pair.because}),
     );
     let waves = order.waves.iter().map(|wave| ids(wave));
+    let path = |path: Option<&PathBuf>| path.map(|path| path.display().to_string());
     let mut answer = json!({
         "dryRun": true,
         "plan": preview.name.display().to_string(),
         "tasks": tasks.collect::<Vec<_>>(),
         "waves": waves.collect::<Vec<_>>(),
         "ordered": ordered.collect::<Vec<_>>(),
-        "base": found.base.as_str(),
+        "base": found.base.as_ref().map(CommitId::as_str),
         "fetches": request.fetch == Fetch::Origin,
         "batchId": found.batch,
         "batchBranch": found.batch_branch,
-        "worktrees": found.worktrees.display().to_string(),
+        "worktrees": path(found.worktrees.as_ref()),
+        "folder": path(found.folder.as_ref()),
         "agent": {
             "name": preview.agent.name(),
             "command": found.argv,
@@ -248,6 +279,7 @@ fn settled(request: &RunRequest, found: &Rehearsal) -> Value {
         "budget": {"batch": settings.budget, "task": settings.task_budget},
         "landing": {
             "kind": match settings.land {
+                _ if found.folder.is_some() => "none",
                 Landing::Nowhere => "none",
                 Landing::Push => "push",
                 Landing::PullRequest => "pr",

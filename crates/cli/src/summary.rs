@@ -54,6 +54,7 @@ pub(crate) fn print(summary: &Summary) {
         .count();
     let base: String = summary.base.as_str().chars().take(10).collect();
     match &summary.branch {
+        _ if summary.folder.is_some() => print_in_place(summary, merged),
         Some(branch) => {
             tell(format_args!(
                 "\n{} merged into {BOLD}{branch}{BOLD:#}, on top of {base}\n",
@@ -73,6 +74,37 @@ pub(crate) fn print(summary: &Summary) {
         None => tell(format_args!(
             "\nNothing was merged, so there is no branch.\n"
         )),
+    }
+}
+
+/// Where the work is when it was done in the user's own folder.
+fn print_in_place(summary: &Summary, merged: usize) {
+    let folder = summary.folder.as_ref().map(|folder| folder.display());
+    let folder = one_line(&folder.map(|folder| folder.to_string()).unwrap_or_default());
+    let number = summary.number;
+    if merged == 0 {
+        tell(format_args!(
+            "\nNo task changed anything for good in {folder}\n"
+        ));
+    } else {
+        tell(format_args!(
+            "\n{} done in {BOLD}{folder}{BOLD:#}; nothing is pushed from there\n",
+            count(merged, "task"),
+        ));
+        print_proof(summary);
+        tell(format_args!(
+            "  {DIM}look at it{DIM:#}  pleach diff {number}\n"
+        ));
+    }
+    let left = |task: &&TaskReport| {
+        let ending = task.ending.as_ref();
+        task.attempts > 0 && ending.is_some_and(|ending| !ending.is_success())
+    };
+    if let Some(task) = summary.tasks.iter().find(left) {
+        tell(format_args!(
+            "  what other tasks changed there stays as well: pleach diff {number} {}\n",
+            one_line(task.id.as_str())
+        ));
     }
 }
 
@@ -315,6 +347,7 @@ pub(crate) fn print_json(summary: &Summary) {
         "tasks": tasks,
         "prUrl": summary.pr_url,
         "validation": validation(summary),
+        "folder": summary.folder.as_ref().map(|folder| folder.to_string_lossy()),
     });
     tell(format_args!(
         "{}\n",

@@ -4,6 +4,7 @@
 
 mod chosen;
 mod ignored;
+mod in_place;
 mod index;
 mod large;
 mod live;
@@ -20,6 +21,7 @@ use crate::step::{Step, reached};
 use crate::weave::{self, WeaveError};
 use crate::worktree::Worktree;
 
+pub(crate) use in_place::{check_out_into, state_of_folder, tree_of_folder};
 pub(crate) use live::{Seen, look};
 pub(crate) use staging::Aside;
 

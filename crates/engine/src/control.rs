@@ -133,6 +133,18 @@ impl Control<'_> {
         if stored.batch.status.is_over() {
             return Err(self.over(&stored, "batch_over"));
         }
+        if stored.is_in_place() && rollback == Rollback::Remove {
+            let message = format!(
+                "batch {} runs in {}: what its tasks did there cannot be taken back",
+                self.batch,
+                stored.folder().display()
+            );
+            let hint = format!(
+                "`pleach cancel {0}` stops it, `pleach diff {0}` shows what they did",
+                self.batch
+            );
+            return Err(refused("ran_in_place", message, hint));
+        }
         for _ in 0..TRIES {
             let request = Request::Cancel {
                 task: None,
@@ -211,6 +223,15 @@ impl Control<'_> {
     /// Takes up a batch that is over, to land what is woven.
     pub fn land(&self, asked: LandingAsked) -> Result<Box<Prepared>, ControlError> {
         let stored = self.load()?;
+        if stored.is_in_place() {
+            let (batch, folder) = (self.batch, stored.folder().display());
+            let message = format!(
+                "batch {batch} ran in {folder}, which was no git repository: there is no branch to land"
+            );
+            let hint =
+                format!("what its tasks did is in the folder; `pleach diff {batch}` shows it");
+            return Err(refused("ran_in_place", message, hint));
+        }
         if !stored.batch.status.is_over() {
             let message = format!("batch {} is not over yet", self.batch);
             if !is_owned(&self.state.batch(self.batch)).map_err(RunError::from)? {

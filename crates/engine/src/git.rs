@@ -28,6 +28,7 @@ mod repack;
 mod repository;
 mod rooms;
 mod settings;
+mod shadow;
 mod stale_locks;
 pub mod store;
 mod store_error;

@@ -1,6 +1,8 @@
-//! The work of attempts that is kept under `refs/pleach/keep/`: listed, and brought back as branches.
+//! The work of attempts that is kept under `refs/pleach/keep/`: listed, and brought back as branches or folders.
 //!
 //! Removes nothing.
+
+mod into_folder;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -36,6 +38,14 @@ pub enum KeptError {
     /// Whether anybody runs the batch could not be seen.
     #[error(transparent)]
     Ownership(#[from] OwnershipError),
+    /// There is no room to bring it back to.
+    #[error("could not make a folder in {}", path.display())]
+    Folder {
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// There is no kept work of what was named.
     #[error("{0}")]
     Nothing(String),
@@ -117,12 +127,21 @@ pub struct Recovered {
     pub task: TaskId,
     /// The attempt; none, if a person made it.
     pub attempt: Option<u32>,
-    /// The branch in the user's repository.
-    pub branch: String,
+    /// Where it is now.
+    pub back: Back,
     /// The commit that it is at.
     pub commit: CommitId,
     /// The commit that the attempt started from, if known.
     pub basis: Option<CommitId>,
+}
+
+/// Where work was brought back to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Back {
+    /// A branch of the user's repository.
+    Branch(String),
+    /// A new folder, where there is no repository.
+    Folder(PathBuf),
 }
 
 /// Everything that is kept in a store, by the names of the refs.
@@ -191,7 +210,7 @@ impl KeptWork {
     }
 }
 
-/// Brings kept work of a batch back as branches of the user's repository.
+/// Brings kept work of a batch back as branches of the user's repository, or as folders where there is none.
 ///
 /// Of one task, or of every task that is not merged. What is in a worktree that stayed is kept first, unless somebody
 /// runs the batch.
@@ -236,12 +255,19 @@ pub fn recover(
         let Some(last) = last else { continue };
         let commit = latest.remove(&position);
         let commit = commit.unwrap_or_else(|| last.commit.clone());
-        let names = &stored.record.branches;
-        let wanted = names.recovered(stored.id, &ref_segment(id.as_str()));
+        let segment = ref_segment(id.as_str());
+        let back = if store.plain_folder().is_some() {
+            Back::Folder(into_folder::bring_back(
+                state, stored, &store, &commit, &segment,
+            )?)
+        } else {
+            let wanted = stored.record.branches.recovered(stored.id, &segment);
+            Back::Branch(store.publish(&commit, &wanted, None)?)
+        };
         recovered.push(Recovered {
             task: id.clone(),
             attempt: last.attempt(),
-            branch: store.publish(&commit, &wanted, None)?,
+            back,
             basis: last.origin.as_ref().and_then(|origin| origin.basis.clone()),
             commit,
         });

@@ -12,6 +12,7 @@ mod continuing;
 mod finish;
 mod governing;
 mod hiding;
+mod in_place;
 mod judge;
 mod lander;
 mod listening;
@@ -45,6 +46,7 @@ use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::id::TaskId;
 
 pub use attempt::{LOG, attempt_folder};
+pub use in_place::{InPlaceError, Where};
 pub use probe::probe_folder;
 pub(crate) use record::{BatchRecord, Text};
 pub use rehearsal::{Rehearsal, rehearse};
@@ -105,6 +107,9 @@ pub enum RunError {
     /// Nothing can hold agents as they should be held.
     #[error(transparent)]
     Sandbox(#[from] NoSandbox),
+    /// It cannot run in the folder.
+    #[error(transparent)]
+    InPlace(#[from] InPlaceError),
     /// There is no such batch.
     #[error("there is no batch {0}")]
     NoBatch(u32),
@@ -149,6 +154,8 @@ pub struct Prepared {
     record: BatchRecord,
     program: PathBuf,
     opening: Opening,
+    /// The hold on the folder that its tasks work in, if that is the user's.
+    folder_lock: Option<in_place::FolderLock>,
     controls: Controls,
     inbox: Receiver<Heard>,
 }
@@ -167,7 +174,7 @@ enum Opening {
     },
 }
 
-/// The batches of a repository that were alive when their process died, oldest first.
+/// The batches of a repository or a folder that were alive when their process died, oldest first.
 pub fn interrupted(state: &StateFolder, folder: &Path) -> Result<Vec<u32>, RunError> {
     let open = BatchFilter {
         project: None,
@@ -181,10 +188,12 @@ pub fn interrupted(state: &StateFolder, folder: &Path) -> Result<Vec<u32>, RunEr
         }
         // Most of the time nothing is interrupted, and then nobody waits for git.
         if project.is_none() {
-            let store = Store::open(Git::find()?, &state.stores(), folder)?;
-            project = Some(paths::project_name(&store));
+            project = Some(Store::names_of(&Git::find()?, &state.stores(), folder)?);
         }
-        if project.as_ref() == Some(&row.project) {
+        if project
+            .as_ref()
+            .is_some_and(|names| names.contains(&row.project))
+        {
             numbers.push(row.id);
         }
     }
@@ -218,8 +227,7 @@ pub fn take_up(
     if first.is_none() && replay(number, &record, &events)?.status.is_over() {
         return Err(RunError::Over(number));
     }
-    let store = Store::open(Git::find()?, &state.stores(), &record.folder)?;
-    store.install_guard(program)?;
+    let (store, folder_lock) = request::reopen(state, &record, program)?;
     let base: CommitId = record
         .base
         .parse()
@@ -243,6 +251,7 @@ pub fn take_up(
             events,
             first,
         },
+        folder_lock,
         controls: Controls {
             inbox: inbox_sender,
         },
@@ -297,14 +306,13 @@ impl Prepared {
     pub fn run(mut self, told: &mut dyn FnMut(Told<'_>)) -> Result<Summary, RunError> {
         let hider = self.secrets.hider();
         let told: &mut dyn FnMut(Told<'_>) = &mut |what| told(what.hidden(&hider));
-        if self
-            .store
-            .read_file_at(&self.base, ".gitmodules")?
-            .is_some()
-        {
+        let modules = self.store.read_file_at(&self.base, ".gitmodules")?;
+        if modules.is_some() && !self.record.is_in_place() {
             let note = "submodules are not fetched: their folders are empty in worktrees";
             told(Told::Note(note.to_owned()));
         }
+        // Held to the end.
+        let _folder = self.folder_lock.take();
         let opening = std::mem::replace(&mut self.opening, Opening::Fresh);
         let (number, lock, events, first) = match opening {
             Opening::TakenUp {
@@ -325,6 +333,7 @@ impl Prepared {
             let _ = hears.send(Heard::Asked(request, reply));
         })?;
         let (mut run, inbox) = self.into_loop(number, events.as_deref().unwrap_or(&[]), told)?;
+        run.tell_what_is_not_kept();
         match &run.batch.status {
             BatchStatus::Pending => run.begin(),
             status if status.is_over() => run.stand_at_the_tip(),

@@ -1,9 +1,10 @@
-//! Which batches somebody means who names none: those of the repository around, else all of this user.
+//! Which batches somebody means who names none: those of the repository or the folder around, else all of this user.
 
 use std::path::Path;
 
 use crate::database::{Among, BatchFilter, BatchRow, Database, DatabaseError};
 use crate::git::{Git, GitError, Store, StoreError};
+use crate::state_folder::StateFolder;
 
 /// Whose batches are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,8 +17,8 @@ pub enum Scope {
 
 impl Scope {
     /// The scope of somebody who stands in a folder.
-    pub fn of(folder: &Path) -> Result<Self, GitError> {
-        match Store::name_of(&Git::find()?, folder) {
+    pub fn of(state: &StateFolder, folder: &Path) -> Result<Self, GitError> {
+        match Store::name_of(&Git::find()?, &state.stores(), folder) {
             Ok(name) => Ok(Self::Project(name)),
             Err(StoreError::Git(error)) => Err(error),
             // A folder that could not have a batch has no business hiding others.

@@ -8,6 +8,8 @@ mod shapes;
 mod sources;
 
 use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use crate::agent::is_allowed_to_all;
 use crate::git::{CommitId, Store};
@@ -44,15 +46,27 @@ impl fmt::Debug for Secrets {
     }
 }
 
+/// The files of variables at the top of a folder.
+fn env_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let named = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".env");
+    entries.filter(named).map(|entry| entry.path()).collect()
+}
+
 impl Secrets {
     /// All that is known of a project: of our own environment, of what is passed on to programs by name, of git's
-    /// configuration, and of the files that come along into worktrees.
+    /// configuration, and of the files that come along into worktrees or that agents find in a plain folder.
     pub fn of_project(store: &Store, base: &CommitId, passed_on: &[String]) -> Self {
         let mut secrets = Self::of_environment(passed_on);
-        if let Ok(checkout) = store.checkout() {
-            for (key, value) in checkout.config.pairs() {
-                sources::of_setting(key, value, &mut secrets);
-            }
+        for (key, value) in store.users_config().pairs() {
+            sources::of_setting(key, value, &mut secrets);
+        }
+        for path in store
+            .plain_folder()
+            .iter()
+            .flat_map(|folder| env_files(folder))
+        {
+            sources::in_file(&path, &mut secrets);
         }
         // Where it cannot be listed, nothing comes along, and the run tells why.
         if let Ok(included) = Included::list(store, base) {

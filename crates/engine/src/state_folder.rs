@@ -106,6 +106,12 @@ impl StateFolder {
         project.join(format!("batch-{batch}"))
     }
 
+    /// Where work of a batch is brought back that has no repository to go to.
+    pub(crate) fn recovered(&self, project: &str, batch: u32) -> PathBuf {
+        let project = self.path.join("recovered").join(project);
+        project.join(format!("batch-{batch}"))
+    }
+
     /// Where what belongs to a batch is.
     pub fn batch(&self, number: u32) -> PathBuf {
         self.path.join("batches").join(number.to_string())
@@ -124,6 +130,11 @@ impl StateFolder {
     /// Where the slots are that all batches of this user share.
     pub(crate) fn slots(&self) -> Result<PathBuf, StateFolderError> {
         self.private_folder("slots")
+    }
+
+    /// Where the folders are noted that batches work in without a repository.
+    pub(crate) fn in_place(&self) -> Result<PathBuf, StateFolderError> {
+        self.private_folder("in-place")
     }
 
     fn private_folder(&self, name: &str) -> Result<PathBuf, StateFolderError> {

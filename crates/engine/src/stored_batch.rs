@@ -136,7 +136,17 @@ impl StoredBatch {
 
     /// The store that its work is in, if that is still there.
     pub fn store(&self, state: &StateFolder) -> Result<Option<Store>, StoreError> {
-        Store::existing(Git::find()?, &state.stores(), &self.record.folder)
+        let (git, stores, folder) = (Git::find()?, state.stores(), &self.record.folder);
+        if self.record.is_in_place() {
+            Store::existing_plain(git, &stores, folder)
+        } else {
+            Store::existing(git, &stores, folder)
+        }
+    }
+
+    /// Whether its tasks worked in that folder itself.
+    pub fn is_in_place(&self) -> bool {
+        self.record.is_in_place()
     }
 
     /// The folder that whoever began it stood in.
@@ -152,6 +162,10 @@ impl StoredBatch {
 
     /// The worktree of the last attempt of a task, if there was one.
     pub(crate) fn tree_spec(&self, state: &StateFolder, task: usize) -> Option<WorktreeSpec> {
+        if self.record.is_in_place() {
+            // Whatever is in the user's folder by now is nobody's last state.
+            return None;
+        }
         let task = &self.batch.tasks[task];
         let segment = ref_segment(task.design.id.as_str());
         Some(WorktreeSpec {

@@ -190,7 +190,8 @@ impl TestBench<'_> {
             let spec = self.spec(command, worktree, env.clone(), &place.folder, role);
             let spec = enclosure.hold(spec);
             let shim = Shim::launch(self.wrapper)
-                .map_err(|error| failed("the command could not be run", &error))?;
+                .map_err(|error| failed("the command could not be run", &error))?
+                .sweeping(worktree.sweeps());
             if !note(shim.identity()) {
                 return Ok(RunEnding::Stopped);
             }

@@ -93,10 +93,13 @@ pub struct Surroundings<'a> {
     pub now: u64,
 }
 
-/// Where a batch has its worktrees, if not where they are usually.
+/// Where a batch has its worktrees, if not where they are usually, and whether it has any.
 #[derive(Deserialize)]
-struct Place {
+struct Grounds {
     worktrees: Option<crate::run::Text>,
+    #[serde(default)]
+    place: crate::run::Where,
+    folder: Option<crate::run::Text>,
 }
 
 impl BatchView {
@@ -115,15 +118,21 @@ impl BatchView {
         let Some(loaded) = database.load(batch)? else {
             return Ok(None);
         };
-        let place: Place = serde_json::from_str(&loaded.record)
+        let grounds: Grounds = serde_json::from_str(&loaded.record)
             .map_err(|source| ViewError::Record { batch, source })?;
-        let root = place.worktrees.as_ref().map(|root| root.0.as_path());
+        let root = grounds.worktrees.as_ref().map(|root| root.0.as_path());
         let surroundings = Surroundings {
             worktrees: &state.worktrees(root, &loaded.project, batch),
             owner,
             now: database::now(),
         };
-        Self::of(&loaded, &surroundings).map(Some)
+        let mut view = Self::of(&loaded, &surroundings)?;
+        if grounds.place == crate::run::Where::InPlace {
+            for task in view.tasks.iter_mut().filter(|task| task.attempts > 0) {
+                task.worktree_path = grounds.folder.as_ref().map(|folder| folder.0.clone());
+            }
+        }
+        Ok(Some(view))
     }
 
     /// The view of what is stored.

@@ -4,6 +4,7 @@
 
 mod caches;
 mod error;
+mod in_place;
 mod include;
 mod list;
 mod record;
@@ -30,11 +31,13 @@ pub use include::{Included, NotCopied, Why};
 pub use list::{Listed, TreeState, list};
 pub use spare::Spare;
 pub use sweep::sweep;
+use sweep::wait_for_earlier;
 pub use trash::finish_removals;
 pub(crate) use trash::remove_all;
 pub(crate) use unmerged::StoppedMerge;
 
 use error::failed;
+use in_place::Tenure;
 use record::{Record, Stage};
 use trash::{Waste, delete_later};
 
@@ -66,12 +69,16 @@ pub struct Worktree {
     basis: CommitId,
     admin: PathBuf,
     pristine_index: PathBuf,
+    tenure: Tenure,
 }
 
 impl Worktree {
     /// Makes a worktree; a branch that an earlier attempt left behind is kept and begun anew.
     pub fn create(store: &Store, spec: &WorktreeSpec) -> Result<Self, WorktreeError> {
         let worktree = Self::begin(store, spec)?;
+        if worktree.is_in_place() {
+            return Ok(worktree);
+        }
         worktree.register(store, |path| fs::create_dir(path))?;
         reached(Step::WorktreeRegistered);
         let checked_out = worktree.check_out(store);
@@ -87,6 +94,9 @@ impl Worktree {
         spare: Spare,
     ) -> Result<Self, WorktreeError> {
         let worktree = Self::begin(store, spec)?;
+        if worktree.is_in_place() {
+            return Ok(worktree);
+        }
         spare.bring_to(store, &spec.basis)?;
         worktree.register(store, |path| spare.move_to(path))?;
         reached(Step::WorktreeRegistered);
@@ -102,6 +112,9 @@ impl Worktree {
         // What cannot be cleared up now is in nobody's way, or found to be so below.
         let _ = sweep(store);
         store.adopt_excludes()?;
+        if let Some(users) = Self::wanted_in_place(store, spec) {
+            return Ok(users);
+        }
         let folder = spec.path.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder).map_err(failed("create", folder))?;
         Self::named(store, spec)
@@ -125,7 +138,8 @@ impl Worktree {
         wait_for_earlier(store, spec)?;
         sweep(store)?;
         store.adopt_excludes()?;
-        if !spec.path.parent().is_some_and(Path::is_dir) {
+        // The folder of no repository is there for everybody, and nothing of it was made.
+        if store.plain_folder().is_some() || !spec.path.parent().is_some_and(Path::is_dir) {
             return Ok(None);
         }
         let worktree = Self::named(store, spec)?;
@@ -233,6 +247,7 @@ impl Worktree {
             basis: spec.basis.clone(),
             admin: store.git_dir().join("worktrees").join(&id),
             pristine_index: store.home().join("index").join(&id),
+            tenure: Tenure::Ours,
         })
     }
 
@@ -245,6 +260,7 @@ impl Worktree {
             basis: record.basis.clone(),
             admin: store.git_dir().join("worktrees").join(&id),
             pristine_index: store.home().join("index").join(&id),
+            tenure: Tenure::Ours,
         }
     }
 
@@ -303,6 +319,9 @@ impl Worktree {
 
     /// Out of sight first, so that no half-deleted worktree is ever found; under the lock.
     fn put_away(&self, store: &Store) -> Result<(), WorktreeError> {
+        if self.is_in_place() {
+            return Ok(());
+        }
         self.note(store, Stage::Going)?;
         if is_present(&self.path) {
             delete_later(trash::move_away(store, &self.path)?);
@@ -353,16 +372,6 @@ pub(crate) fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
         .write(true)
         .open(to)?
         .set_modified(written)
-}
-
-/// A process that was killed may have left a git behind that is still writing to the same place.
-fn wait_for_earlier(store: &Store, spec: &WorktreeSpec) -> Result<(), WorktreeError> {
-    let record = Record::load(store, &ref_segment(&spec.branch));
-    let us = store.sign()?;
-    match record.filter(|record| record.sign != us) {
-        Some(record) => Ok(store.wait_for_end(&record.sign)?),
-        None => Ok(()),
-    }
 }
 
 /// Whether anything has that name, a dangling link included.

@@ -10,7 +10,7 @@ use pleach_domain::task_state::Ending;
 use pleach_engine::agent::Chosen;
 use pleach_engine::config::Config;
 use pleach_engine::demo::{PLAN, make_repository};
-use pleach_engine::run::{Fetch, RunRequest, Summary, prepare};
+use pleach_engine::run::{Fetch, RunRequest, Summary, Where, prepare};
 use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
 
@@ -52,7 +52,7 @@ pub(crate) fn run() -> Result<Exit, Failures> {
     std::fs::create_dir(&repository).map_err(|error| trouble("make a folder", &error))?;
     make_repository(&repository).map_err(|error| trouble("make the demo's repository", &error))?;
     let request = request(&folder, &repository)?;
-    let shown = Shown::of(&request);
+    let shown = Shown::of(&request, Where::Worktrees);
     let agent = request.agent.agent(&request.program);
     shown.preview(&*agent, &HashMap::new()).print();
     let summary = follow(prepare(request)?, Reader::Person, |_| {})?;

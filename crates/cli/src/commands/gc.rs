@@ -110,7 +110,7 @@ fn projects(
     keep: Option<Duration>,
 ) -> Result<Vec<Project>, Failures> {
     let here = current_folder()?;
-    let scope = Scope::of(&here)?;
+    let scope = Scope::of(state, &here)?;
     let mut folders: BTreeMap<String, PathBuf> = BTreeMap::new();
     match scope {
         Scope::Project(name) => {

@@ -35,7 +35,7 @@ fn show(arguments: &ProgressArgs) -> Result<Exit, Failures> {
         database: Database::open(&state)?,
         state,
     };
-    let scope = Scope::of(&current_folder()?)?;
+    let scope = Scope::of(&sight.state, &current_folder()?)?;
     let on_terminal = terminal::can_draw(&std::io::stdout()) && !arguments.json;
     let mut screen = Screen::default();
     let mut told = Vec::new();

@@ -1,13 +1,14 @@
-//! `pleach recover`: lists the work that is kept, or brings it back as branches.
+//! `pleach recover`: lists the work that is kept, or brings it back as branches, or as folders where there is no repository.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use anstyle::{AnsiColor, Style};
 use pleach_engine::causes::with_causes;
 use pleach_engine::database::Database;
 use pleach_engine::git::{CommitId, Git, Store};
-use pleach_engine::kept::{Also, KeptError, KeptWork, Recovered, Which, list, recover};
+use pleach_engine::kept::{Also, Back, KeptError, KeptWork, Recovered, Which, list, recover};
 use pleach_engine::ownership::is_owned;
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::stored_batch::StoredBatch;
@@ -181,7 +182,14 @@ fn bring_back(state: &StateFolder, batch: u32, arguments: &RecoverArgs) -> Resul
                 json!({
                     "taskId": work.task.as_str(),
                     "attempt": work.attempt,
-                    "branch": work.branch,
+                    "branch": match &work.back {
+                        Back::Branch(branch) => Some(branch),
+                        Back::Folder(_) => None,
+                    },
+                    "folder": match &work.back {
+                        Back::Branch(_) => None,
+                        Back::Folder(folder) => Some(folder.to_string_lossy()),
+                    },
                     "commit": work.commit.as_str(),
                     "basis": work.basis.as_ref().map(CommitId::as_str),
                 })
@@ -193,28 +201,43 @@ fn bring_back(state: &StateFolder, batch: u32, arguments: &RecoverArgs) -> Resul
         return Ok(Exit::Success);
     }
     for work in &recovered {
-        print_recovered(work);
+        print_recovered(work, stored.folder());
     }
     Ok(Exit::Success)
 }
 
-fn print_recovered(work: &Recovered) {
-    let branch = one_line(&work.branch);
-    let basis = work.basis.as_ref().map(CommitId::as_str);
-    let basis: String = basis.unwrap_or_default().chars().take(10).collect();
-    let look = if basis.is_empty() {
-        format!("git show {branch}")
-    } else {
-        format!("git diff {basis} {branch}")
+fn print_recovered(work: &Recovered, original: &Path) {
+    let (back, look) = match &work.back {
+        Back::Branch(branch) => {
+            let branch = one_line(branch);
+            let look = look_at_branch(&branch, work);
+            (branch, look)
+        }
+        Back::Folder(folder) => {
+            let folder = one_line(&folder.display().to_string());
+            let original = one_line(&original.display().to_string());
+            let look = format!("diff -r {original} {folder}");
+            (folder, look)
+        }
     };
     let by = match work.attempt {
         Some(attempt) => format!("attempt {attempt}"),
         None => "by hand".to_owned(),
     };
     print(format_args!(
-        "{GREEN}✓{GREEN:#} task {}, {by}  → {BOLD}{branch}{BOLD:#}\n    {DIM}look at it{DIM:#}  {look}\n",
+        "{GREEN}✓{GREEN:#} task {}, {by}  → {BOLD}{back}{BOLD:#}\n    {DIM}look at it{DIM:#}  {look}\n",
         one_line(work.task.as_str()),
     ));
+}
+
+fn look_at_branch(branch: &str, work: &Recovered) -> String {
+    let basis = work.basis.as_ref().map(CommitId::as_str);
+    let basis: String = basis.unwrap_or_default().chars().take(10).collect();
+    if basis.is_empty() {
+        format!("git show {branch}")
+    } else {
+        format!("git diff {basis} {branch}")
+    }
 }
 
 impl From<KeptError> for Failures {
@@ -226,6 +249,9 @@ impl From<KeptError> for Failures {
             KeptError::Worktree(error) => (*error).into(),
             KeptError::Ownership(_) => {
                 Failure::new(Exit::Environment, "owner", with_causes(&error)).into()
+            }
+            KeptError::Folder { .. } => {
+                Failure::new(Exit::Environment, "state_folder", with_causes(&error)).into()
             }
             KeptError::Nothing(_) => Failure::new(Exit::Usage, "nothing_kept", error.to_string())
                 .hint("`pleach recover --all` lists everything that is kept")

@@ -1,5 +1,7 @@
 //! `pleach run`: runs an agent on tasks and weaves what it did.
 
+mod plain;
+
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,7 +20,7 @@ use pleach_engine::outlook::{Setting, recall_failures};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::prompt::Template;
 use pleach_engine::run::{
-    Fetch, Prepared, RunError, RunRequest, Summary, interrupted, prepare, rehearse, take_up,
+    Fetch, Prepared, RunError, RunRequest, Summary, Where, interrupted, rehearse, take_up,
 };
 use pleach_engine::scope::Scope;
 use pleach_engine::settings::Settings;
@@ -33,7 +35,6 @@ use crate::picker::{self, Picked};
 use crate::plan_source::{PlanSource, choose, current_folder};
 use crate::preview::{Shown, ask_to_run};
 use crate::rehearsal;
-use crate::waiting::Waiting;
 
 /// How long an agent may take to stop.
 pub(crate) const GRACE: Duration = Duration::from_secs(10);
@@ -129,7 +130,7 @@ impl Place {
         if !self.state.database().exists() {
             return Ok(());
         }
-        let scope = Scope::of(&self.folder)?;
+        let scope = Scope::of(&self.state, &self.folder)?;
         let plan = source.path.canonicalize().ok();
         let plan = plan.map(|path| path.to_string_lossy().into_owned());
         let setting = Setting {
@@ -148,7 +149,7 @@ impl Place {
             None => *interrupted(&self.state, &self.folder)?
                 .last()
                 .ok_or_else(|| {
-                    let message = "no batch of this repository is interrupted";
+                    let message = "no batch of this repository or folder is interrupted";
                     Failure::new(Exit::Usage, "nothing_to_resume", message)
                         .hint("`pleach status` shows the batches there are")
                 })?,
@@ -193,16 +194,14 @@ impl Place {
             (chosen, Some(exit)) if chosen.is_empty() => return Ok(exit),
             (chosen, _) => chosen,
         };
+        let place = plain::place(&self.folder, settings.mode, arguments)?;
         let request = self.request(arguments, settings, source, chosen)?;
         if arguments.dry_run {
-            return self.rehearse(&request);
+            return self.rehearse(&request, place);
         }
         let tasks = request.chosen.len();
-        let shown = Shown::of(&request);
-        let mut prepared = {
-            let _waiting = Waiting::tell(first_steps(arguments));
-            prepare(request)?
-        };
+        let shown = Shown::of(&request, place);
+        let mut prepared = plain::prepare_at(place, request)?;
         if !arguments.json && !arguments.in_background {
             // Without them there is no estimate.
             let past = prepared.past_durations().unwrap_or_default();
@@ -213,6 +212,8 @@ impl Place {
             ask_to_run()?;
         }
         if arguments.detach {
+            // It lets go of the folder, for whoever runs in the background.
+            drop(prepared);
             let mut further = vec!["--yes"];
             if arguments.select.is_empty() {
                 further.extend(select.iter().map(String::as_str));
@@ -264,9 +265,9 @@ impl Place {
     }
 
     /// Says what would be done, and does nothing.
-    fn rehearse(&self, request: &RunRequest) -> Result<Exit, Failures> {
+    fn rehearse(&self, request: &RunRequest, place: Where) -> Result<Exit, Failures> {
         let found = rehearse(request)?;
-        let shown = Shown::of(request);
+        let shown = Shown::of(request, place);
         let agent = shown.agent(&self.program);
         let preview = shown.preview(&*agent, &found.past);
         match self.reader {
@@ -274,15 +275,6 @@ impl Place {
             Reader::Program => rehearsal::print_json(&preview, request, &found),
         }
         Ok(Exit::Success)
-    }
-}
-
-/// What is waited for before a batch begins.
-fn first_steps(arguments: &RunArgs) -> String {
-    if arguments.fetch {
-        "fetching from origin".to_owned()
-    } else {
-        "reading the repository".to_owned()
     }
 }
 

@@ -75,7 +75,7 @@ impl Sight {
         if let Some(number) = arguments.batch {
             return Ok((vec![number], Home::Known));
         }
-        let scope = Scope::of(&current_folder()?)?;
+        let scope = Scope::of(&self.state, &current_folder()?)?;
         let home = match scope {
             Scope::Project(_) => Home::Known,
             Scope::User => Home::Named,

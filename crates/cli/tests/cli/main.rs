@@ -23,6 +23,7 @@ mod logs;
 mod mark;
 mod next;
 mod order;
+mod plain;
 mod plan;
 mod processes;
 mod radar;

@@ -75,10 +75,10 @@ pub(crate) struct Aside<'a> {
 }
 
 /// An index as it was right after a checkout.
-struct Pristine<'a> {
-    bytes: &'a [u8],
-    index: Index<'a>,
-    written: SystemTime,
+pub(super) struct Pristine<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) index: Index<'a>,
+    pub(super) written: SystemTime,
 }
 
 impl<'a> Staging<'a> {
@@ -92,8 +92,12 @@ impl<'a> Staging<'a> {
             store,
             worktree,
             scratch: store.scratch()?,
-            leave_out,
-            manners: Manners::OpenUp,
+            leave_out: if worktree.is_in_place() {
+                store.never_captured()
+            } else {
+                leave_out
+            },
+            manners: Manners::in_a(worktree),
             aside: None,
         })
     }
@@ -104,6 +108,9 @@ impl<'a> Staging<'a> {
         start: (&CommitId, &TreeId),
         basis: &TreeId,
     ) -> Result<Staged, CaptureError> {
+        if self.worktree.is_in_place() {
+            return self.stage_in_place();
+        }
         self.stage_unless(start, basis, |_, _| None)
     }
 
@@ -151,7 +158,7 @@ impl<'a> Staging<'a> {
         )
     }
 
-    fn stage_from(
+    pub(super) fn stage_from(
         &self,
         pristine: &Pristine<'_>,
         (start, start_tree): (&CommitId, &TreeId),
@@ -175,9 +182,11 @@ impl<'a> Staging<'a> {
         {
             found.stays[at] |= !found.special.contains(&at);
         }
-        let changed = self.changed(&lookup, &found)?;
+        let mut changed = self.changed(&lookup, &found)?;
         let Unignored { mut taken, folders } = self.unignored(found.loose.clone())?;
         taken.extend(self.chosen(&overlay, &lookup, theirs)?);
+        changed.retain(|path| !self.passes_over(path));
+        taken.retain(|path| !self.passes_over(path));
         let mut left_out = LeftOut::of(self.leave_out);
         let mut edits = overlay.edits(&lookup, &found);
         for (at, entry) in expected.iter().enumerate() {
@@ -233,7 +242,7 @@ impl<'a> Staging<'a> {
         call
     }
 
-    fn index(&self) -> PathBuf {
+    pub(super) fn index(&self) -> PathBuf {
         self.scratch.path().join("index")
     }
 
@@ -379,7 +388,12 @@ impl<'a> Staging<'a> {
         if lines.is_empty() {
             return Ok(());
         }
-        let call = self.call().args(["update-index", "-z"]).args(how);
+        let mut call = self.call();
+        if self.worktree.is_in_place() {
+            // All that is new goes into one pack, for at first that is the whole folder.
+            call = call.args(["-c", "core.bigFileThreshold=1"]);
+        }
+        let call = call.args(["update-index", "-z"]).args(how);
         call.stdin(lines).output().map(drop)
     }
 }
@@ -416,7 +430,7 @@ fn has_odd_part(path: &[u8]) -> bool {
 }
 
 /// The bytes of an index and its age, if it can be read.
-fn read_index(file: &Path) -> (Vec<u8>, SystemTime) {
+pub(super) fn read_index(file: &Path) -> (Vec<u8>, SystemTime) {
     let written = file.metadata().and_then(|meta| meta.modified());
     let bytes = fs::read(file).unwrap_or_default();
     (bytes, written.unwrap_or(UNIX_EPOCH))

@@ -100,6 +100,8 @@ pub(super) enum Manners {
     OpenUp,
     /// They are taken for unchanged, and what vanishes meanwhile for gone: somebody is at work.
     LookOn,
+    /// They stay closed, and whoever takes files says which were passed over: the folder is the user's.
+    PassOver,
 }
 
 /// Walks all folders that hold expected entries; others are only named.
@@ -153,8 +155,11 @@ impl Walk<'_> {
     /// Goes on without a folder that cannot be read, if that is the way to go about it.
     fn pass_over(&mut self, folder: &[u8], error: io::Error) -> io::Result<()> {
         match (self.manners, error.kind()) {
-            (Manners::LookOn, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
-            (Manners::LookOn, io::ErrorKind::PermissionDenied) => {
+            (Manners::OpenUp, _) => Err(error),
+            // Nothing is known of it then, least of all that it is empty.
+            (Manners::PassOver, _) if folder.is_empty() => Err(error),
+            (_, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
+            (_, io::ErrorKind::PermissionDenied) => {
                 for (at, entry) in self.lookup.entries.iter().enumerate() {
                     self.found.stays[at] |= is_at_or_below(&entry.path, folder);
                 }
@@ -197,7 +202,10 @@ impl Walk<'_> {
             Likeness::Doubtful => self.found.doubtful.push(known),
             Likeness::Other => self.found.changed.push(known),
         }
-        open_up_file(&self.root.join(os_str(&path())), &file)
+        match self.manners {
+            Manners::OpenUp => open_up_file(&self.root.join(os_str(&path())), &file),
+            Manners::LookOn | Manners::PassOver => Ok(()),
+        }
     }
 
     fn visit_folder(&mut self, path: Vec<u8>, known: Option<usize>) -> io::Result<()> {
@@ -218,7 +226,7 @@ impl Walk<'_> {
     }
 }
 
-/// What is in a folder, without any repository's own bookkeeping.
+/// What is in a folder, without any repository's own bookkeeping; one that is passed over is empty.
 pub(super) fn children(
     root: &Path,
     folder: &[u8],
@@ -233,6 +241,11 @@ pub(super) fn children(
     let read = read_folder(&place, &mut Vec::with_capacity(1 << 15), manners, visit);
     match read {
         Err(_) if manners == Manners::LookOn => Ok(Vec::new()),
+        Err(error)
+            if manners == Manners::PassOver && error.kind() == io::ErrorKind::PermissionDenied =>
+        {
+            Ok(Vec::new())
+        }
         read => read.map(|()| found).map_err(failed(&place)),
     }
 }
@@ -241,8 +254,11 @@ pub(super) fn children(
 pub(super) fn open_up(root: &Path, path: &[u8], manners: Manners) -> Result<bool, CaptureError> {
     let place = root.join(os_str(path));
     let file = rustix::fs::lstat(&place).map_err(io::Error::from);
-    if manners == Manners::LookOn {
-        return Ok(file.is_ok_and(|file| !is_closed(&file)));
+    match manners {
+        Manners::LookOn => return Ok(file.is_ok_and(|file| !is_closed(&file))),
+        // Whether it can be read is asked of all files together, and told.
+        Manners::PassOver => return Ok(true),
+        Manners::OpenUp => {}
     }
     file.and_then(|file| open_up_file(&place, &file))
         .map_err(failed(&place))?;

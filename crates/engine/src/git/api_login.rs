@@ -55,7 +55,7 @@ impl Store {
         );
         let place = match &self.project {
             Project::Local(checkout) => Place::Users(&checkout.folder),
-            Project::Remote(_) => Place::Nowhere(self.home()),
+            Project::Remote(_) | Project::Plain(_) => Place::Nowhere(self.home()),
         };
         let call = self.git.call(place).args(["credential", "fill"]);
         let call = call.env("GCM_INTERACTIVE", "never").deadline(PATIENCE);

@@ -23,6 +23,10 @@ impl Store {
                 (&checkout.config, Some(local))
             }
             Project::Remote(remote) => (&remote.config, None),
+            Project::Plain(plain) => {
+                rules.extend(plain.rules());
+                (&plain.config, None)
+            }
         };
         // Later rules win, and git gives way to those of the repository.
         for file in config.excludes_file().iter().chain(&local) {

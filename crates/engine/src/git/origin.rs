@@ -121,6 +121,9 @@ impl Store {
                 let found = self.named_on_origin(name)?;
                 self.anchor_here(found.ok_or_else(|| not_found(name))?)
             }
+            (Project::Plain(plain), _) => Err(StoreError::PlainFolder {
+                path: plain.folder.clone(),
+            }),
         }
     }
 
@@ -180,8 +183,8 @@ impl Store {
         Ok(commit)
     }
 
-    /// Keeps a commit of the server that is here already.
-    fn anchor_here(&self, commit: CommitId) -> Result<CommitId, StoreError> {
+    /// Keeps a commit that is here already for those who start from it.
+    pub(super) fn anchor_here(&self, commit: CommitId) -> Result<CommitId, StoreError> {
         let anchor = anchor(&commit);
         let update = ["update-ref", "--no-deref", &anchor, commit.as_str()];
         self.call().args(update).output()?;
@@ -239,6 +242,11 @@ impl Store {
                 })?;
                 (Place::Users(&checkout.folder), origin)
             }
+            Project::Plain(plain) => {
+                return Err(StoreError::PlainFolder {
+                    path: plain.folder.clone(),
+                });
+            }
         };
         let ask = ["ls-remote", "--get-url", "--", address.as_str()];
         let meant = self.git.call(place).args(ask).output()?;
@@ -255,15 +263,11 @@ impl Store {
         written: &'l UserInfo,
         logins: &'l Logins,
     ) -> Line<'l> {
-        let config = match &self.project {
-            Project::Remote(remote) => &remote.config,
-            Project::Local(checkout) => &checkout.config,
-        };
         Line {
             address,
             written,
             logins,
-            settings: config.network(),
+            settings: self.users_config().network(),
             store: self,
             stop: None,
         }

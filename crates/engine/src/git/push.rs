@@ -102,7 +102,7 @@ impl Store {
     pub(super) fn push_server(&self) -> Result<(Address, UserInfo), StoreError> {
         let checkout = match &self.project {
             Project::Local(checkout) => checkout,
-            Project::Remote(_) => return self.server(),
+            Project::Remote(_) | Project::Plain(_) => return self.server(),
         };
         let call = || self.git.call(Place::Users(&checkout.folder));
         let remote = push_remote(checkout, &call)?;

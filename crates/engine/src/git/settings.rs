@@ -102,6 +102,7 @@ impl Store {
         match &self.project {
             Project::Local(checkout) => checkout.origin().map(|(address, _)| address),
             Project::Remote(remote) => Some(remote.address.clone()),
+            Project::Plain(_) => None,
         }
     }
 

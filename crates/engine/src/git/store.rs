@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::address::{Address, UserInfo};
 use super::checkout::Checkout;
 use super::names::fnv1a;
+use super::shadow::PlainFolder;
 use super::users_config::UsersConfig;
 use super::{Call, CommitId, Git, GitError, Place, StoreError, TreeId, nul_separated, parse_id};
 
@@ -55,6 +56,8 @@ pub(super) enum Project {
     Local(Checkout),
     /// A repository that is known by its address only.
     Remote(RemoteProject),
+    /// A folder of the user's that is in no repository.
+    Plain(PlainFolder),
 }
 
 /// A project that is an address.
@@ -86,9 +89,17 @@ impl Store {
         Ok(store)
     }
 
-    /// The store of the repository that a folder is in, as it is, if there is one.
+    /// The store of the repository that a folder is in, as it is, if there is one; where there is no repository,
+    /// that of the folder itself or of the nearest above.
     pub fn existing(git: Git, stores: &Path, checkout: &Path) -> Result<Option<Self>, StoreError> {
-        let checkout = Checkout::find(&git, checkout)?;
+        let checkout = match (Checkout::find(&git, checkout), checkout) {
+            (Err(StoreError::NotARepository { path }), folder) => {
+                let plain = Self::nearest_plain(stores, folder);
+                let (plain, _) = plain.ok_or(StoreError::NotARepository { path })?;
+                return Self::existing_plain(git, stores, &plain);
+            }
+            (found, _) => found?,
+        };
         let place = checkout.common_dir.as_os_str().as_encoded_bytes();
         let home = home_of(stores, top(&checkout.common_dir), place);
         let Ok(home) = home.canonicalize() else {
@@ -108,9 +119,26 @@ impl Store {
         Ok(Self::at(git, home, Project::Local(checkout), identity))
     }
 
-    /// The name of the store of the repository that a folder is in, whether or not it is there yet.
-    pub fn name_of(git: &Git, checkout: &Path) -> Result<String, StoreError> {
-        let checkout = Checkout::find(git, checkout)?;
+    /// What the user has configured for git there.
+    pub(crate) fn users_config(&self) -> &UsersConfig {
+        match &self.project {
+            Project::Local(checkout) => &checkout.config,
+            Project::Remote(remote) => &remote.config,
+            Project::Plain(plain) => &plain.config,
+        }
+    }
+
+    /// The name of the store of the repository that a folder is in, whether or not it is there yet; where there is no
+    /// repository, of the store that [`Store::existing`] finds.
+    pub fn name_of(git: &Git, stores: &Path, checkout: &Path) -> Result<String, StoreError> {
+        let checkout = match (Checkout::find(git, checkout), checkout) {
+            (Err(StoreError::NotARepository { path }), folder) => {
+                let plain = Self::nearest_plain(stores, folder);
+                let (_, name) = plain.ok_or(StoreError::NotARepository { path })?;
+                return Ok(name);
+            }
+            (found, _) => found?,
+        };
         let place = checkout.common_dir.as_os_str().as_encoded_bytes();
         let home = home_of(Path::new(""), top(&checkout.common_dir), place);
         Ok(home.to_string_lossy().into_owned())
@@ -150,6 +178,7 @@ impl Store {
         match &self.project {
             Project::Local(checkout) => &checkout.object_format,
             Project::Remote(remote) => &remote.object_format,
+            Project::Plain(_) => "sha1",
         }
     }
 
@@ -159,6 +188,9 @@ impl Store {
             Project::Local(checkout) => Ok(checkout),
             Project::Remote(remote) => Err(StoreError::NoCheckout {
                 address: remote.address.clone(),
+            }),
+            Project::Plain(plain) => Err(StoreError::PlainFolder {
+                path: plain.folder.clone(),
             }),
         }
     }
@@ -259,7 +291,7 @@ pub(super) fn make_home(stores: &Path, name: &Path, place: &[u8]) -> Result<Path
     home.canonicalize().map_err(StoreError::io("find", &home))
 }
 
-fn home_of(stores: &Path, name: &Path, place: &[u8]) -> PathBuf {
+pub(super) fn home_of(stores: &Path, name: &Path, place: &[u8]) -> PathBuf {
     let name = name.file_stem().unwrap_or_default().to_string_lossy();
     let plain = |c: char| match c {
         _ if c.is_ascii_alphanumeric() => c.to_ascii_lowercase(),

@@ -66,6 +66,12 @@ pub enum StoreError {
         /// The address of the project.
         address: Address,
     },
+    /// There is no repository, and what was asked for needs one.
+    #[error("{} is no git repository: there are no branches to make or to push there", path.display())]
+    PlainFolder {
+        /// The folder.
+        path: PathBuf,
+    },
     /// What was given as an address is none.
     #[error(transparent)]
     BadAddress(#[from] BadAddress),
@@ -151,6 +157,9 @@ impl StoreError {
             }
             Self::NoOrigin { .. } => {
                 "run `git remote add origin URL`, or run without --fetch".into()
+            }
+            Self::PlainFolder { .. } => {
+                "run `git init` there and commit something, if you want branches".into()
             }
             Self::NoCheckout { .. } => "land the batch by a push instead".into(),
             Self::BadAddress(_) => {

@@ -24,6 +24,7 @@ impl Store {
     /// None where the base is no branch; then the server's own choice is meant.
     pub fn target_branch(&self, base: Option<&str>) -> Result<Option<String>, StoreError> {
         let Project::Local(checkout) = &self.project else {
+            let base = base.filter(|_| self.plain_folder().is_none());
             let branch = base.map(|name| name.strip_prefix("origin/").unwrap_or(name));
             return Ok(branch.map(str::to_owned));
         };

@@ -43,17 +43,19 @@ impl Loop<'_> {
         }
     }
 
-    /// Whether a task is still to begin, this one again or another.
+    /// Whether a task is still to begin, this one again or another, and in a worktree of its own.
     fn wants_worktrees(&self) -> bool {
-        self.batch.tasks.iter().any(|task| {
-            matches!(
-                task.state,
-                TaskState::Queued
-                    | TaskState::Waiting { .. }
-                    | TaskState::Resting { .. }
-                    | TaskState::Limited { .. }
-            )
-        })
+        let makes_any = !self.workshop.record.is_in_place();
+        makes_any
+            && self.batch.tasks.iter().any(|task| {
+                matches!(
+                    task.state,
+                    TaskState::Queued
+                        | TaskState::Waiting { .. }
+                        | TaskState::Resting { .. }
+                        | TaskState::Limited { .. }
+                )
+            })
     }
 
     /// Whether a task is woven, and nobody knows yet whether it may stay.

@@ -237,6 +237,7 @@ impl Workshop {
         if kept.is_none() {
             self.note_what_is_left(attempt, finished);
         }
+        self.note_what_is_not_kept(finished);
         reached(Step::WorkKept);
         self.mend_what_is_shared(finished);
         let tree = Tree {
@@ -255,7 +256,7 @@ impl Workshop {
         };
         let explained = |error| with_causes(&error);
         let goes_on = !matches!(attempt.from, From::Scratch);
-        let found = goes_on.then(|| Worktree::existing(&self.store, &spec));
+        let found = goes_on.then(|| self.find_tree(&spec));
         match (
             found.transpose().map_err(explained)?.flatten(),
             &attempt.from,
@@ -264,7 +265,7 @@ impl Workshop {
             (None, From::Result(_)) => return Err("its folder is gone".to_owned()),
             (None, From::Scratch | From::Limited) => {}
         }
-        if attempt.path.symlink_metadata().is_ok() {
+        if !self.record.is_in_place() && attempt.path.symlink_metadata().is_ok() {
             // One of an earlier attempt, which stayed for somebody to look at.
             let earlier = Worktree::existing(&self.store, &spec).map_err(explained)?;
             let name = self.keep_name(&attempt.segment, attempt.number.saturating_sub(1));

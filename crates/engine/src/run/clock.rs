@@ -14,6 +14,7 @@ pub(super) struct Clock {
     began: Option<u64>,
     last: u64,
     tasks: HashMap<TaskId, TaskClock>,
+    last_started: Option<TaskId>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -49,7 +50,10 @@ impl Clock {
                 let clock = self.tasks.entry(task.clone()).or_default();
                 clock.last = stored.at;
                 match event {
-                    TaskEvent::Started { .. } => clock.began = Some(stored.at),
+                    TaskEvent::Started { .. } => {
+                        clock.began = Some(stored.at);
+                        self.last_started = Some(task.clone());
+                    }
                     TaskEvent::Kept { .. } | TaskEvent::StopRequested | TaskEvent::Spent(_) => {}
                     _ => {
                         if let Some(began) = clock.began.take() {
@@ -72,6 +76,11 @@ impl Clock {
     /// When something last happened to a task, in milliseconds since 1970.
     pub(super) fn last_of(&self, task: &TaskId) -> Option<u64> {
         self.tasks.get(task).map(|clock| clock.last)
+    }
+
+    /// The task that an agent was put to last.
+    pub(super) fn last_started(&self) -> Option<&TaskId> {
+        self.last_started.as_ref()
     }
 
     /// How long the batch has taken since it began, or since it was opened again.

@@ -2,6 +2,7 @@
 //!
 //! Every step can be done again after a crash and comes to the same.
 
+use std::path::Path;
 use std::sync::mpsc::Receiver;
 
 use pleach_domain::batch::BatchStatus;
@@ -140,6 +141,10 @@ impl Loop<'_> {
         ours: Option<(&str, &CommitId)>,
     ) -> Option<String> {
         let store = &self.workshop.store;
+        if store.plain_folder().is_some() {
+            // There is no repository, and the work is in the folder.
+            return None;
+        }
         match store.publish(commit, branch, ours) {
             Ok(name) => Some(name),
             Err(error) => {
@@ -202,6 +207,7 @@ impl Loop<'_> {
             landing_was_stopped: self.lander.was_stopped,
             pr_url: self.batch.pr_url.clone(),
             time: self.clock.total(),
+            folder: self.workshop.store.plain_folder().map(Path::to_owned),
         }
     }
 }

@@ -30,7 +30,7 @@ impl Loop<'_> {
     /// Why nothing new may start, if something is in the way.
     fn obstacle(&self) -> Result<Option<String>, RunError> {
         let least = self.workshop.record.min_free_disk;
-        let places = [self.workshop.trees(), self.workshop.folder.clone()];
+        let places = [self.workshop.ground(), self.workshop.folder.clone()];
         let is_full = |place: &std::path::PathBuf| {
             // A disk that does not say how full it is gets its chance.
             free_disk(place).is_ok_and(|free| free < least)
@@ -118,8 +118,9 @@ impl Loop<'_> {
 
     /// Where a task goes on whose agent was limited in mid-work.
     pub(super) fn goes_on_from(&self, task: usize) -> Option<CommitId> {
+        let is_as_left = self.is_as_left(task);
         let task = &self.batch.tasks[task];
-        let basis = task.basis.as_ref().filter(|_| task.goes_on)?;
+        let basis = task.basis.as_ref().filter(|_| task.goes_on && is_as_left)?;
         basis.0.parse().ok()
     }
 

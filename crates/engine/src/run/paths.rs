@@ -19,8 +19,19 @@ impl Workshop {
         self.state.worktrees(root, &project, self.number)
     }
 
+    /// The folder that work fills.
+    pub(super) fn ground(&self) -> PathBuf {
+        if self.record.is_in_place() {
+            return self.record.folder.clone();
+        }
+        self.trees()
+    }
+
     /// The folder of one of them.
     pub(super) fn tree_path(&self, segment: &str) -> PathBuf {
+        if self.record.is_in_place() {
+            return self.record.folder.clone();
+        }
         self.trees().join(format!("task-{segment}"))
     }
 }

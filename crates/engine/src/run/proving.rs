@@ -40,6 +40,9 @@ impl Loop<'_> {
         let Proof::Searching(searching) = &self.batch.proof else {
             return Ok(false);
         };
+        if self.workshop.record.is_in_place() {
+            return self.prove_in_place();
+        }
         let fails = self.batch.design.settings.validation == Validation::Fail;
         if fails && searching.is_red() {
             let because = "the tests fail on what is woven, and that fails this batch";
@@ -82,7 +85,12 @@ impl Loop<'_> {
     /// What verdicts hold for, besides a tree.
     fn judge(&self) -> String {
         let tests = self.workshop.tests.as_ref();
-        tests.map(Tests::name).unwrap_or_default()
+        let name = tests.map(Tests::name).unwrap_or_default();
+        if self.workshop.record.is_in_place() {
+            // What is ignored there is part of what they ran on.
+            return format!("{name} in place");
+        }
+        name
     }
 
     /// How many runs there may be at once.
@@ -93,7 +101,7 @@ impl Loop<'_> {
         }
     }
 
-    fn take_proof(&mut self, kept: &[usize]) -> Result<bool, RunError> {
+    pub(super) fn take_proof(&mut self, kept: &[usize]) -> Result<bool, RunError> {
         let woven = match self.weave_set(kept)? {
             Ok(woven) => woven,
             Err(fell_out) => return Ok(self.decide(Message::Judged(fell_out))),
@@ -118,7 +126,7 @@ impl Loop<'_> {
         }))
     }
 
-    fn doubt(&mut self, doubt: Doubt, because: String) -> bool {
+    pub(super) fn doubt(&mut self, doubt: Doubt, because: String) -> bool {
         self.stop_proving();
         self.decide(Message::NotProved(doubt, because))
     }
@@ -154,7 +162,7 @@ impl Loop<'_> {
     }
 
     /// Judges one set, or begins to; tells whether the state moved.
-    fn probe(&mut self, set: Vec<usize>) -> Result<bool, RunError> {
+    pub(super) fn probe(&mut self, set: Vec<usize>) -> Result<bool, RunError> {
         let woven = match self.weave_set(&set)? {
             Ok(woven) => woven,
             Err(fell_out) => return Ok(self.decide(Message::Judged(fell_out))),
@@ -166,7 +174,11 @@ impl Loop<'_> {
         let judge = self.judge();
         // That the base was green once says nothing about the machine as it is now; when something is red, it does.
         let is_base = set.is_empty() && !searching.strands.is_empty();
-        if !is_base && self.database.is_green(woven.tree.as_str(), &judge)? {
+        let is_alone_with_its_tree = !self.workshop.record.is_in_place();
+        if !is_base
+            && is_alone_with_its_tree
+            && self.database.is_green(woven.tree.as_str(), &judge)?
+        {
             return Ok(self.decide(Message::Judged(BatchEvent::Judged {
                 tasks: tasks.iter().map(|task| self.id(*task)).collect(),
                 tree: woven.tree.to_string(),

@@ -10,6 +10,7 @@ use pleach_domain::id::TaskId;
 use pleach_formats::{Change, Document, Identity, Marker};
 use serde::{Deserialize, Serialize};
 
+use super::in_place::Where;
 use crate::agent::Chosen;
 use crate::branches::BranchNames;
 use crate::forge::ForgeKind;
@@ -82,6 +83,9 @@ pub(crate) struct BatchRecord {
     /// What holds setup, agents and tests.
     #[serde(default)]
     pub(crate) sandbox: Holding,
+    /// Where its tasks work.
+    #[serde(default)]
+    pub(crate) place: Where,
 }
 
 impl BatchRecord {
@@ -105,7 +109,8 @@ impl BatchRecord {
             command: self.validate.clone()?,
             timeout: self.validate_timeout,
             env: self.validate_env.clone(),
-            setup: self.setup.clone(),
+            // A folder that all tasks share was set up for them.
+            setup: self.setup.clone().filter(|_| !self.is_in_place()),
             sandbox: self.sandbox.clone(),
         })
     }

@@ -16,7 +16,7 @@ use crate::capture::keep_last_state;
 use crate::database::Whose;
 use crate::git::{CommitId, ref_segment};
 use crate::kept::refs_below;
-use crate::process::{ProcessIdentity, Record, end_leftovers};
+use crate::process::{ProcessIdentity, Record, Sweeps, end_leftovers, end_marked};
 use crate::step::{Step, reached};
 use crate::worktree::{Worktree, WorktreeSpec};
 
@@ -109,7 +109,10 @@ impl Loop<'_> {
                 start_time: noted.start_time,
                 nonce: noted.nonce,
             };
-            let ended = end_leftovers(&identity, &path, PATIENCE)?;
+            let ended = match self.workshop.sweeps() {
+                Sweeps::MarkedAndThere => end_leftovers(&identity, &path, PATIENCE)?,
+                Sweeps::Marked => end_marked(&identity, PATIENCE)?,
+            };
             if !ended.is_empty() {
                 let note = format!("{what}: processes of the run that died were ended: {ended:?}");
                 (self.told)(Told::Note(note));
@@ -138,7 +141,9 @@ impl Loop<'_> {
             return self.interrupted(task, None);
         };
         let spec = self.tree_spec(task, basis.clone());
-        let worktree = Worktree::existing(&self.workshop.store, &spec)
+        let worktree = self
+            .workshop
+            .find_tree(&spec)
             .map_err(Box::new)
             .map_err(RunError::Worktree)?;
         let Some(worktree) = worktree else {

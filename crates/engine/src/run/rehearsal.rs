@@ -1,6 +1,6 @@
 //! What a run would do, looked up without making or changing anything.
 //!
-//! Asks the user's repository only; what is already known of the plan is read where it is.
+//! Asks the user's repository or folder only; what is already known of the plan is read where it is.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use pleach_domain::id::TaskId;
 
+use super::in_place::{self, Where};
 use super::{RunError, RunRequest, batch_branch, paths, task_branch};
 use crate::consent::is_steering;
 use crate::database::Database;
@@ -26,17 +27,19 @@ const SAID: [&str; 5] = [
 /// What a run would do.
 #[derive(Debug)]
 pub struct Rehearsal {
+    /// The folder that its tasks would work in, if that is the user's own: then there are no commits and branches.
+    pub folder: Option<PathBuf>,
     /// The commit that it would start from.
-    pub base: CommitId,
+    pub base: Option<CommitId>,
     /// The number that it would get, unless somebody else takes it first.
     pub batch: u32,
     /// The branch of the result.
-    pub batch_branch: String,
+    pub batch_branch: Option<String>,
     /// The branches of the chosen tasks, in their order.
     pub task_branches: Vec<String>,
     /// The folder of its worktrees.
-    pub worktrees: PathBuf,
-    /// The files at the base that steer agents or Pleach.
+    pub worktrees: Option<PathBuf>,
+    /// The files at the base or in the folder that steer agents or Pleach.
     pub steering: Vec<String>,
     /// Where the result would be pushed to.
     pub remote: Option<String>,
@@ -54,6 +57,13 @@ pub struct Rehearsal {
 
 /// Looks up what a run would do.
 pub fn rehearse(request: &RunRequest) -> Result<Rehearsal, RunError> {
+    match Where::choose(&request.folder, request.settings.mode)? {
+        Where::Worktrees => rehearse_in_worktrees(request),
+        Where::InPlace => in_place::rehearse(request),
+    }
+}
+
+fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
     let settings = &request.settings;
     let named = settings.base.as_deref();
     let repository = Repository::find(Git::find()?, &request.folder)?;
@@ -71,32 +81,47 @@ pub fn rehearse(request: &RunRequest) -> Result<Rehearsal, RunError> {
         let task = &request.document.plan.tasks[*position];
         task_branch(batch, &ref_segment(task.id.as_str()))
     };
-    let agent = request.agent.agent(&request.program);
-    let said = SAID.map(|name| (name, std::ffi::OsString::new()));
-    let variables = agent.environment(store.identity(), &said);
-    let name = |(name, _): (std::ffi::OsString, _)| name.to_string_lossy().into_owned();
-    let mut variables: Vec<String> = variables.into_iter().map(name).collect();
-    variables.sort();
-    let argv = agent.argv(Path::new("{{prompt_file}}"));
+    let worktrees = settings.worktrees.as_deref();
     Ok(Rehearsal {
-        batch_branch: batch_branch(batch),
+        base: Some(base),
+        batch_branch: Some(batch_branch(batch)),
         task_branches: chosen.map(segment).collect(),
-        worktrees: request
-            .state
-            .worktrees(settings.worktrees.as_deref(), &project, batch),
-        past: past(request, &project)?,
-        base,
-        batch,
+        worktrees: Some(request.state.worktrees(worktrees, &project, batch)),
         steering,
         target: store.target_branch(named)?,
         remote: remote.map(|remote| remote.as_str().to_owned()),
         forge: forge.map(|project| project.kind().word()),
-        argv: argv
-            .iter()
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect(),
-        variables,
+        ..Rehearsal::without_branches(request, &store)?
     })
+}
+
+impl Rehearsal {
+    /// What is the same wherever tasks work.
+    pub(super) fn without_branches(request: &RunRequest, store: &Store) -> Result<Self, RunError> {
+        let agent = request.agent.agent(&request.program);
+        let said = SAID.map(|name| (name, std::ffi::OsString::new()));
+        let variables = agent.environment(store.identity(), &said);
+        let name = |(name, _): (std::ffi::OsString, _)| name.to_string_lossy().into_owned();
+        let mut variables: Vec<String> = variables.into_iter().map(name).collect();
+        variables.sort();
+        let argv = agent.argv(Path::new("{{prompt_file}}"));
+        let argv = argv.iter().map(|word| word.to_string_lossy().into_owned());
+        Ok(Self {
+            folder: store.plain_folder().map(Path::to_owned),
+            base: None,
+            batch: request.state.next_batch(),
+            batch_branch: None,
+            task_branches: Vec::new(),
+            worktrees: None,
+            steering: Vec::new(),
+            remote: None,
+            target: None,
+            forge: None,
+            argv: argv.collect(),
+            variables,
+            past: past(request, &paths::project_name(store))?,
+        })
+    }
 }
 
 /// What earlier runs tell, if there were any.

@@ -1,7 +1,7 @@
 //! What is asked for when a batch is to run, and a first look at everything it needs.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use pleach_domain::plan::Plan;
 use pleach_domain::task::Effort;
 use pleach_formats::Document;
 
+use super::in_place::{self, FolderLock, Where};
 use super::record::{BatchRecord, PlanMark, TaskRecord, Text};
 use super::{Controls, Opening, Prepared, RunError, paths};
 use crate::agent::Chosen;
@@ -21,7 +22,7 @@ use crate::branches::BranchNames;
 use crate::config::{MaxParallel, OnInvalid};
 use crate::consent::{Steering, SteeringFiles, steering_settings};
 use crate::database::{Database, NewBatch};
-use crate::git::{Git, Logins, Store};
+use crate::git::{CommitId, Git, Logins, Store};
 use crate::ownership::BatchLock;
 use crate::prompt::{Template, prompt};
 use crate::sandbox::Holding;
@@ -76,21 +77,21 @@ pub enum Fetch {
     Origin,
 }
 
-/// Looks at the repository, the state folder and the database.
+/// Looks at the repository or the folder, the state folder and the database.
 pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let settings = &request.settings;
     let sandbox = Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?;
-    let store = Store::open(Git::find()?, &request.state.stores(), &request.folder)?;
-    for place in BranchNames::of(&request.settings).places() {
-        store.check_prefixes(&place)?;
-    }
-    store.install_guard(&request.program)?;
-    let named = request.settings.base.as_deref();
-    let base = match request.fetch {
-        Fetch::Nothing => store.resolve_base(named)?,
-        Fetch::Origin => {
-            store.fetch_origin(&Logins::of_user(&request.program))?;
-            store.resolve_fetched_base(named)?
+    let place = Where::choose(&request.folder, request.settings.mode)?;
+    let left_out = in_place::paths_of_plan(&request.plan_path, &request.folder);
+    let (store, base, folder_lock) = match place {
+        Where::Worktrees => {
+            let (store, base) = open_repository(&request)?;
+            (store, base, None)
+        }
+        Where::InPlace => {
+            let (store, lock) = in_place::open(&request.state, &request.folder, left_out.clone())?;
+            let base = in_place::base(&store)?;
+            (store, base, Some(lock))
         }
     };
     let steering = SteeringFiles::at(&store, &base)?;
@@ -113,7 +114,12 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let consent = Steering::new(&steering, said, &hider);
     let tasks = std::mem::take(&mut record.tasks).into_iter();
     record.tasks = tasks.map(|task| task.hidden(&hider)).collect();
-    record.target = store.target_branch(request.settings.base.as_deref())?;
+    match place {
+        Where::Worktrees => {
+            record.target = store.target_branch(request.settings.base.as_deref())?;
+        }
+        Where::InPlace => record.put_in_place(&left_out),
+    }
     let (sender, inbox) = channel();
     Ok(Prepared {
         database,
@@ -126,9 +132,47 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         record,
         program: request.program,
         opening: Opening::Fresh,
+        folder_lock,
         controls: Controls { inbox: sender },
         inbox,
     })
+}
+
+fn open_repository(request: &RunRequest) -> Result<(Store, CommitId), RunError> {
+    let store = Store::open(Git::find()?, &request.state.stores(), &request.folder)?;
+    for place in BranchNames::of(&request.settings).places() {
+        store.check_prefixes(&place)?;
+    }
+    store.install_guard(&request.program)?;
+    let named = request.settings.base.as_deref();
+    let base = match request.fetch {
+        Fetch::Nothing => store.resolve_base(named)?,
+        Fetch::Origin => {
+            store.fetch_origin(&Logins::of_user(&request.program))?;
+            store.resolve_fetched_base(named)?
+        }
+    };
+    Ok((store, base))
+}
+
+/// Opens the store of a batch that was begun before; of one in a folder, with a hold on that.
+pub(super) fn reopen(
+    state: &StateFolder,
+    record: &BatchRecord,
+    program: &Path,
+) -> Result<(Store, Option<FolderLock>), RunError> {
+    match record.place {
+        Where::Worktrees => {
+            let store = Store::open(Git::find()?, &state.stores(), &record.folder)?;
+            store.install_guard(program)?;
+            Ok((store, None))
+        }
+        Where::InPlace => {
+            let left_out = record.leave_out.iter().map(|path| path.0.clone());
+            let (store, lock) = in_place::open(state, &record.folder, left_out.collect())?;
+            Ok((store, Some(lock)))
+        }
+    }
 }
 
 /// What a task took last time says more than what somebody thought it would.
@@ -193,6 +237,7 @@ fn record(request: &RunRequest, plan: PathBuf, base: String) -> BatchRecord {
         auto_slots: settings.max_parallel == MaxParallel::Auto,
         min_free_disk: settings.min_free_disk,
         sandbox: Holding::default(),
+        place: Where::Worktrees,
     }
 }
 

@@ -398,7 +398,7 @@ impl Loop<'_> {
         let (basis, from) = match self.goes_on_from(task) {
             Some(basis) => (basis, From::Limited),
             None => match self.basis_or_why_not(task) {
-                Ok(basis) => (basis, From::Scratch),
+                Ok(basis) => (basis, self.afresh(task)),
                 Err(message) => return Ok(self.decide(*message)),
             },
         };

@@ -46,6 +46,8 @@ pub struct Summary {
     pub pr_url: Option<String>,
     /// How long it took.
     pub time: Duration,
+    /// The folder that its tasks worked in, if that is the user's own.
+    pub folder: Option<PathBuf>,
 }
 
 /// What became of a task.

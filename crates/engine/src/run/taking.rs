@@ -79,6 +79,10 @@ impl Workshop {
 
     /// The plan, which is marked for agents, and what is ignored in the user's own checkout.
     pub(super) fn left_out(&self) -> Vec<PathBuf> {
+        if self.record.is_in_place() {
+            // The store knows of the plan, and nothing else came along.
+            return Vec::new();
+        }
         let plan = self.record.leave_out.iter().map(|path| path.0.clone());
         let included = self.included.paths().map(Path::to_owned);
         plan.chain(included).collect()

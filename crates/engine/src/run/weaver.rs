@@ -42,7 +42,9 @@ impl Loop<'_> {
     fn basis(&self, task: usize) -> Result<Basis, RunError> {
         let needed = self.batch.basis_of(task);
         // Everything that is woven is one commit already.
-        let basis = if needed.len() == self.batch.woven.len() {
+        let basis = if self.workshop.record.is_in_place() {
+            self.basis_in_place(task)?
+        } else if needed.len() == self.batch.woven.len() {
             self.tip.clone()
         } else {
             let commits: Vec<CommitId> = needed
@@ -108,6 +110,9 @@ impl Loop<'_> {
     }
 
     fn weave_commit(&mut self, task: usize, commit: &CommitId) -> Result<WeaveEnding, RunError> {
+        if self.workshop.record.is_in_place() {
+            return self.weave_in_place(commit);
+        }
         let loom = Loom::of_store(&self.workshop.store)?;
         let strand = [self.strand(task, commit)];
         let woven = weave(&loom, &self.tip, &strand, Strategy::Merge)?;

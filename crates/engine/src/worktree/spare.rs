@@ -59,7 +59,8 @@ impl Worktree {
         cache: &[String],
     ) -> Result<Option<Spare>, WorktreeError> {
         let cache: Vec<PathBuf> = cache.iter().filter_map(|path| cached_path(path)).collect();
-        if !self.is_worth_using_again(&cache) {
+        // What is the user's is nobody else's to use again.
+        if self.is_in_place() || !self.is_worth_using_again(&cache) {
             return Ok(None);
         }
         let _lock = store.lock(LOCK)?;

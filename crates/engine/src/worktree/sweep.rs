@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::record::{self, Record, Stage};
 use super::trash::{self, Waste, delete_later};
-use super::{GITDIR, LOCK, Worktree, WorktreeError};
-use crate::git::Store;
+use super::{GITDIR, LOCK, Worktree, WorktreeError, WorktreeSpec};
+use crate::git::{Store, ref_segment};
 
 /// Clears up what processes left behind that have ended, and names the worktrees that were cleared.
 ///
@@ -39,6 +39,16 @@ pub fn sweep(store: &Store) -> Result<Vec<PathBuf>, WorktreeError> {
     }
     waste.into_iter().for_each(delete_later);
     Ok(cleared)
+}
+
+/// A process that was killed may have left a git behind that is still writing to the same place.
+pub(super) fn wait_for_earlier(store: &Store, spec: &WorktreeSpec) -> Result<(), WorktreeError> {
+    let record = Record::load(store, &ref_segment(&spec.branch));
+    let us = store.sign()?;
+    match record.filter(|record| record.sign != us) {
+        Some(record) => Ok(store.wait_for_end(&record.sign)?),
+        None => Ok(()),
+    }
 }
 
 /// Worktrees that were never finished, and those whose removal was not.

@@ -51,7 +51,7 @@ impl Workshop {
         let enclosure = self.record.sandbox.enclose(&room, &mut env);
         let enclosure = enclosure.map_err(NotRun::broke("no sandbox could be made"))?;
         finished.notes.extend_from_slice(&enclosure.notes);
-        if let Some(setup) = self.record.setup.as_ref().filter(|_| is_new) {
+        if let Some(setup) = self.setup_to_run().filter(|_| is_new) {
             let argv = ["/bin/sh", "-c", setup].map(OsString::from).to_vec();
             let spec = self.spec(argv, worktree, env.clone(), &folder, "setup");
             let spec = enclosure.hold(spec);
@@ -61,6 +61,7 @@ impl Workshop {
             finished.notes.extend_from_slice(&refused);
             judge::setup(&record, setup, &spec.log)
                 .map_err(|ending| NotRun::Ended(explained(ending, &refused)))?;
+            self.note_setup();
         }
         let argv = self.agent.argv(&prompt_file);
         let mut spec = self.spec(argv, worktree, env, &folder, "agent");
@@ -123,7 +124,7 @@ impl Workshop {
     ) -> Result<Record, NotRun> {
         let broke = NotRun::broke("it could not be run");
         let shim = match Shim::launch(&self.wrapper) {
-            Ok(shim) => shim,
+            Ok(shim) => shim.sweeping(self.sweeps()),
             Err(error) => return Err(broke(error)),
         };
         reached(Step::WrapperLaunched);

@@ -1,0 +1,54 @@
+//! Where the tasks of a command line work: what makes no sense in a folder that is no repository, and what takes its
+//! time there.
+
+use std::path::Path;
+
+use pleach_engine::run::{Fetch, Prepared, RunRequest, Where, prepare};
+use pleach_engine::settings::RunMode;
+
+use crate::args::RunArgs;
+use crate::failure::{Exit, Failure, Failures};
+use crate::waiting::Waiting;
+
+/// Where tasks would work that are run from a folder.
+pub(super) fn place(folder: &Path, mode: RunMode, arguments: &RunArgs) -> Result<Where, Failures> {
+    let place = Where::choose(folder, mode)?;
+    if place == Where::InPlace {
+        check(arguments)?;
+    }
+    Ok(place)
+}
+
+/// Prepares a batch, which may take a while: a server is asked, or a folder is copied for the first time.
+pub(super) fn prepare_at(place: Where, request: RunRequest) -> Result<Prepared, Failures> {
+    let what = match (place, request.fetch) {
+        (Where::InPlace, _) => "keeping the folder as it is",
+        (Where::Worktrees, Fetch::Origin) => "fetching from origin",
+        (Where::Worktrees, Fetch::Nothing) => "reading the repository",
+    };
+    let _waiting = Waiting::tell(what.to_owned());
+    Ok(prepare(request)?)
+}
+
+/// Refuses what needs branches, a server or several tasks at once.
+fn check(arguments: &RunArgs) -> Result<(), Failures> {
+    let given = [
+        ("--base", arguments.base.is_some()),
+        ("--fetch", arguments.fetch),
+        ("--pr", arguments.pr),
+        ("--merge", arguments.merge.is_some()),
+        ("--on-conflict", arguments.on_conflict.is_some()),
+        ("--waves", arguments.waves),
+        ("--jobs", arguments.jobs.is_some_and(|jobs| jobs > 1)),
+    ];
+    let given = given.iter().filter(|(_, is_given)| *is_given);
+    let failures = given.map(|(flag, _)| {
+        let message = format!(
+            "{flag} needs a git repository: here tasks run in the folder itself, one by one and without branches"
+        );
+        Failure::new(Exit::Usage, "needs_repository", message).hint(format!(
+            "leave {flag} out, or run `git init` and commit something"
+        ))
+    });
+    Failures::check(failures.collect())
+}
