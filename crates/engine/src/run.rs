@@ -13,6 +13,7 @@ mod finish;
 mod governing;
 mod hiding;
 mod in_place;
+mod interrupted;
 mod judge;
 mod lander;
 mod listening;
@@ -47,6 +48,7 @@ use pleach_domain::id::TaskId;
 
 pub use attempt::{LOG, attempt_folder};
 pub use in_place::{InPlaceError, Where};
+pub use interrupted::interrupted;
 pub use probe::probe_folder;
 pub(crate) use record::{BatchRecord, Text};
 pub use rehearsal::{Rehearsal, rehearse};
@@ -61,8 +63,8 @@ use self::marks::Marks;
 use self::run_loop::Loop;
 use self::talk::Heard;
 use crate::consent::{Steering, SteeringFiles};
-use crate::database::{Among, BatchFilter, Database, DatabaseError, LoadedBatch, StoredEvent};
-use crate::git::{CommitId, Git, GitError, Store, StoreError};
+use crate::database::{Database, DatabaseError, LoadedBatch, StoredEvent};
+use crate::git::{CommitId, GitError, Store, StoreError};
 use crate::machine::Machine;
 use crate::ownership::{BatchLock, Door, OwnershipError};
 use crate::process::ProcessError;
@@ -172,33 +174,6 @@ enum Opening {
         events: Vec<StoredEvent>,
         first: Option<Message>,
     },
-}
-
-/// The batches of a repository or a folder that were alive when their process died, oldest first.
-pub fn interrupted(state: &StateFolder, folder: &Path) -> Result<Vec<u32>, RunError> {
-    let open = BatchFilter {
-        project: None,
-        among: Among::Open,
-    };
-    let mut numbers = Vec::new();
-    let mut project = None;
-    for row in Database::open(state)?.batches(open)? {
-        if crate::ownership::is_owned(&state.batch(row.id))? {
-            continue;
-        }
-        // Most of the time nothing is interrupted, and then nobody waits for git.
-        if project.is_none() {
-            project = Some(Store::names_of(&Git::find()?, &state.stores(), folder)?);
-        }
-        if project
-            .as_ref()
-            .is_some_and(|names| names.contains(&row.project))
-        {
-            numbers.push(row.id);
-        }
-    }
-    numbers.sort_unstable();
-    Ok(numbers)
 }
 
 /// Takes up a batch that nobody runs, and says something to it first; `None` if somebody does run it.

@@ -148,13 +148,18 @@ impl Store {
         stores: &Path,
         folder: &Path,
     ) -> Result<Vec<String>, StoreError> {
-        let plain = Self::nearest_plain(stores, folder).map(|(_, name)| name);
-        let mut names: Vec<String> = plain.into_iter().collect();
-        match Self::name_of(git, stores, folder) {
-            Err(StoreError::NotARepository { .. }) => {}
-            name => names.push(name?),
-        }
-        Ok(names)
+        let name = match Self::name_of(git, stores, folder) {
+            Err(StoreError::NotARepository { .. }) => None,
+            name => Some(name?),
+        };
+        let folder = folder.canonicalize().unwrap_or(folder.to_owned());
+        let mut above = folder.ancestors();
+        let top = above.find(|above| above.join(".git").exists());
+        // A folder around a repository is another place.
+        let is_here = |plain: &Path| top.is_none_or(|top| plain.starts_with(top));
+        let plain = Self::nearest_plain(stores, &folder).filter(|(plain, _)| is_here(plain));
+        let plain = plain.map(|(_, plain)| plain);
+        Ok(name.into_iter().chain(plain).collect())
     }
 
     /// The nearest folder at or above one that has such a store, and the name of that.

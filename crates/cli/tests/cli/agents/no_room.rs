@@ -51,7 +51,7 @@ fn an_agent_that_fills_the_disk_fails_alone_when_it_clears_up() {
     let shell = "[ $PLEACH_TASK = 2 ] && { dd if=/dev/zero of=big bs=1M 2>&1; code=$?
         head -c 400000 /dev/zero | tr '\\0' x; rm -f big; exit $code; }
         echo x > file-$PLEACH_TASK";
-    let scene = Scene::of("1, 2, 3 1", "retries = 0", shell);
+    let scene = Scene::of("1, 2, 3 1", "retries = 0\nmin_free_disk = 0", shell);
     let words = ["--json", "-j", "1"];
     let Some(answer) = on_a_small_disk(&scene, 40, ":", &words) else {
         return;
@@ -71,7 +71,7 @@ fn an_agent_that_fills_the_disk_fails_alone_when_it_clears_up() {
 fn an_agent_that_leaves_the_disk_full_holds_the_batch_up_until_there_is_room() {
     let shell = "[ $PLEACH_TASK = 2 ] && { dd if=/dev/zero of=big bs=64k 2>/dev/null; exit 0; }
         echo x > file-$PLEACH_TASK";
-    let scene = Scene::of("1, 2 1, 3 1", "retries = 0", shell);
+    let scene = Scene::of("1, 2 1, 3 1", "retries = 0\nmin_free_disk = 0", shell);
     let words = ["--json", "-j", "1"];
     let make_room = "until grep -q 'trying again' \"$OUT\" || ! kill -0 $RUN; do sleep 0.02; done
         rm -f \"$PLEACH_HOME\"/worktrees/*/batch-1/task-2/big";
@@ -87,7 +87,7 @@ fn an_agent_that_leaves_the_disk_full_holds_the_batch_up_until_there_is_room() {
 
 #[test]
 fn no_disk_is_told_before_anything_starts() {
-    let scene = Scene::of("1", "", "touch ran");
+    let scene = Scene::of("1", "min_free_disk = 0", "touch ran");
     // Everything is there already, and then there is no room for more.
     let fill = "wait $RUN; dd if=/dev/zero of=\"$PLEACH_HOME/ballast\" bs=512 2>/dev/null
         \"$0\" run --yes > \"$OUT\" & RUN=$!";

@@ -5,6 +5,7 @@ use std::fs;
 use rustix::process::Signal;
 
 use super::{ask, plain};
+use crate::pleach;
 use crate::scene::{Gate, WAIT};
 
 const TWICE: &str = "echo $PLEACH_ATTEMPT >> tries; ";
@@ -63,5 +64,34 @@ fn an_interrupted_batch_can_be_cancelled() {
     assert!(scene.repo.path().join("half").exists());
     let told = ask(&scene, &["diff", "1", "1"]).good();
     assert!(told.contains("+++ b/half"), "{told}");
+    assert!(gate.is_empty());
+}
+
+#[test]
+fn a_repository_within_does_not_take_up_what_was_interrupted_around_it() {
+    let scene = plain("retries = 0", "- [ ] A\n", &format!("echo x > x; {WAIT}"));
+    let mut gate = Gate::at(&scene);
+    let run = scene.start(&["--mode", "queue"]);
+    gate.wait_for(1);
+    run.signal(Signal::KILL);
+    run.answer();
+    let inner = scene.repo.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    fs::write(inner.join("TODO.md"), "- [ ] B\n").unwrap();
+    fs::write(
+        inner.join("pleach.toml"),
+        "[agents.a]\ncommand = [\"touch\", \"made\"]\n",
+    )
+    .unwrap();
+    let at = inner.to_str().unwrap();
+    for words in [
+        &["init", "-q", at][..],
+        &["-C", at, "add", "-A"],
+        &["-C", at, "commit", "-qm", "first"],
+    ] {
+        scene.repo.git(words);
+    }
+    let told = pleach(&inner, &scene.home(), &["run", "--yes", "--json"]).good();
+    assert!(told.contains("\"batchId\":2"), "{told}");
     assert!(gate.is_empty());
 }

@@ -1,0 +1,37 @@
+//! Finds the batches whose process died.
+//!
+//! Takes none of them up.
+
+use std::path::Path;
+
+use super::RunError;
+use crate::database::{Among, BatchFilter, Database};
+use crate::git::{Git, Store};
+use crate::state_folder::StateFolder;
+
+/// The batches of a repository or a folder that were alive when their process died, oldest first.
+pub fn interrupted(state: &StateFolder, folder: &Path) -> Result<Vec<u32>, RunError> {
+    let open = BatchFilter {
+        project: None,
+        among: Among::Open,
+    };
+    let mut numbers = Vec::new();
+    let mut project = None;
+    for row in Database::open(state)?.batches(open)? {
+        if crate::ownership::is_owned(&state.batch(row.id))? {
+            continue;
+        }
+        // Most of the time nothing is interrupted, and then nobody waits for git.
+        if project.is_none() {
+            project = Some(Store::names_of(&Git::find()?, &state.stores(), folder)?);
+        }
+        if project
+            .as_ref()
+            .is_some_and(|names| names.contains(&row.project))
+        {
+            numbers.push(row.id);
+        }
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
