@@ -51,17 +51,16 @@ fn a_link_is_not_kept_and_what_it_leads_to_is_left_alone() {
     let outside = scene.repo.beside("outside");
     fs::create_dir(&outside).unwrap();
     fs::write(outside.join("kept"), "theirs").unwrap();
-    let deed = "ln -s \"$OUTSIDE\" target; rm -r web; ln -s \"$OUTSIDE\" web; mkdir \"$OUTSIDE/modules\"; mkdir .tools; \
-                ln -s \"$OUTSIDE\" .tools/into";
-    let worktree = scene
-        .recycled(deed, &["target", "web/modules", ".tools"])
-        .unwrap();
+    let deed = "ln -s \"$OUTSIDE\" target; ln -s \"$OUTSIDE\" web/modules; mkdir \"$OUTSIDE/a.log\"; rm -r deep; \
+                ln -s \"$OUTSIDE\" deep; mkdir .tools; ln -s \"$OUTSIDE\" .tools/into";
+    let cache = ["target", "web/modules", "deep/a.log", ".tools"];
+    let worktree = scene.recycled(deed, &cache).unwrap();
     scene.check_like_fresh(&worktree, &[".tools"], "links");
     assert!(scene.path("two").join(".tools/into").is_symlink());
     drop(worktree.retire(&scene.store, "two").unwrap());
     finish_removals();
     assert_eq!(fs::read_to_string(outside.join("kept")).unwrap(), "theirs");
-    assert!(outside.join("modules").is_dir());
+    assert!(outside.join("a.log").is_dir());
 }
 
 #[test]
