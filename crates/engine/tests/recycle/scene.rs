@@ -128,13 +128,15 @@ impl Scene {
             let fresh = Worktree::create(&self.store, &spec).unwrap();
             portrait(self, &fresh, but_for)
         });
-        let only_in = |one: &str, other: &str| -> String {
+        let only_in = |one: &str, other: &str| {
             let lines = one.lines().filter(|line| !other.contains(line));
-            let lines: Vec<&str> = lines.flat_map(|line| ["\n  ", line]).collect();
-            lines.concat()
+            lines.collect::<Vec<_>>().join("\n  ")
         };
         let (more, less) = (only_in(&used, new), only_in(new, &used));
-        assert!(used == *new, "after {what}\nthere is{more}\nand not{less}");
+        assert!(
+            used == *new,
+            "after {what}\nthere is\n  {more}\nand not\n  {less}"
+        );
     }
 }
 
