@@ -19,6 +19,7 @@ use pleach_engine::config::MaxParallel;
 use pleach_engine::outlook::seconds_left;
 use pleach_engine::run::{RunRequest, Where};
 use pleach_engine::sandbox::Holding;
+use pleach_engine::secrets::Secrets;
 use pleach_engine::settings::{RunMode, Settings};
 
 use crate::columns::about;
@@ -52,7 +53,7 @@ impl Shown {
         Self {
             sandbox: sandbox.map_or_else(|none| none.to_string(), |held| held.description()),
             name: request.plan_path.clone(),
-            plan: request.document.plan.clone(),
+            plan: without_secrets(&request.document.plan),
             chosen: request.chosen.clone(),
             rules: request.rules,
             settings: request.settings.clone(),
@@ -82,6 +83,16 @@ impl Shown {
             sandbox: &self.sandbox,
         }
     }
+}
+
+/// A plan whose titles say nothing that nobody may see.
+fn without_secrets(plan: &Plan) -> Plan {
+    let hider = Secrets::of_environment(&[]).hider();
+    let mut plan = plan.clone();
+    for task in &mut plan.tasks {
+        task.title = hider.hidden(std::mem::take(&mut task.title));
+    }
+    plan
 }
 
 /// What a run would do.

@@ -18,6 +18,7 @@ mod network;
 mod object;
 mod origin;
 mod pauses;
+mod printed;
 mod protect;
 mod publish;
 mod push;
@@ -40,7 +41,6 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -62,6 +62,7 @@ pub(crate) use ignored::{ignored, loose_files};
 pub use names::ref_segment;
 pub use object::{BlobId, CommitId, NotAnId, TreeId};
 pub use pauses::Pauses;
+pub(crate) use printed::{nul_separated, os_str, parse_id};
 pub use protect::Mended;
 pub use push::{PushError, Pushed};
 pub use ref_watch::{Moved, MovedRef, RefsSnapshot};
@@ -480,23 +481,4 @@ fn contents(file: &mut File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Reads one line that must be an object id.
-pub(crate) fn parse_id<Id: std::str::FromStr>(what: &str, printed: &[u8]) -> Result<Id, GitError> {
-    let text = String::from_utf8_lossy(printed);
-    text.trim_end().parse().map_err(|_| GitError::Garbled {
-        what: what.to_owned(),
-        printed: text.trim_end().to_owned(),
-    })
-}
-
-/// The records of output that separates them by NUL.
-pub(crate) fn nul_separated(printed: &[u8]) -> impl Iterator<Item = &[u8]> {
-    printed.split(|byte| *byte == 0).filter(|r| !r.is_empty())
-}
-
-/// Bytes of a path as the system takes them.
-pub(crate) fn os_str(bytes: &[u8]) -> &OsStr {
-    OsStr::from_bytes(bytes)
 }

@@ -29,6 +29,7 @@ use self::refusals::Look;
 use self::temporary::TemporaryFolder;
 
 pub(crate) use enforce::restrict;
+pub(crate) use temporary::clear as clear_temporary_files;
 
 /// The place in a wrapper's words that becomes the path of the worktree.
 const WORKTREE: &str = "worktree";
@@ -145,6 +146,12 @@ impl Holding {
         }
     }
 
+    /// Everything that the end of a program may depend on.
+    pub(crate) fn parts(&self) -> Vec<OsString> {
+        let write = self.write.iter().map(|Text(path)| path.clone().into());
+        std::iter::once(self.label().into()).chain(write).collect()
+    }
+
     /// What it means, for a person.
     pub fn description(&self) -> String {
         let label = self.label();
@@ -215,7 +222,10 @@ impl Holding {
         let mut write = vec![room.worktree.path().to_owned(), temporary.to_owned()];
         write.extend(folders::devices());
         if *choice == SandboxChoice::Landlock {
-            write.extend(git_folders::own(room.store, room.worktree)?);
+            // A folder of the user's is no checkout, and nobody commits there.
+            if !room.worktree.is_in_place() {
+                write.extend(git_folders::own(room.store, room.worktree)?);
+            }
             write.extend(user.caches());
         }
         for Text(path) in &self.write {

@@ -58,7 +58,9 @@ impl Tests {
         };
         add(self.command.as_bytes());
         add(self.setup.as_deref().unwrap_or_default().as_bytes());
-        add(self.sandbox.label().as_bytes());
+        for part in self.sandbox.parts() {
+            add(part.as_encoded_bytes());
+        }
         for name in &self.env {
             add(name.as_bytes());
             let value = std::env::var_os(name).unwrap_or_default();

@@ -22,6 +22,7 @@ use pleach_engine::prompt::Template;
 use pleach_engine::run::{
     Fetch, Prepared, RunError, RunRequest, Summary, Where, interrupted, rehearse, take_up,
 };
+use pleach_engine::sandbox::Holding;
 use pleach_engine::scope::Scope;
 use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
@@ -244,6 +245,7 @@ impl Place {
     ) -> Result<RunRequest, Failures> {
         let agent = agent::choose(&settings)?;
         agent.agent(&self.program).check_installed()?;
+        Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?;
         Ok(RunRequest {
             folder: self.folder.clone(),
             plan_path: source.path,

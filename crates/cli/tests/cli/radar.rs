@@ -6,8 +6,8 @@ use crate::held::{Held, Running};
 
 const THREE: &str = "- [ ] 1.1 A\n- [ ] 1.2 B\n- [ ] 1.3 C\n";
 
-/// What lets an agent be told several things, one after the other.
-const AGAIN: &str = "again() { read line < 'GATES'/$PLEACH_TASK; eval \"$line\"; }";
+/// What lets an agent be told several things, one after the other; whoever told it the last one may be about to leave.
+const AGAIN: &str = "again() { line=; while [ -z \"$line\" ]; do read line < 'GATES'/$PLEACH_TASK; done; eval \"$line\"; }";
 
 fn held() -> Held {
     Held::with(THREE, "radar = \"100ms\"", AGAIN)
@@ -43,7 +43,7 @@ fn a_coming_conflict_is_shown_on_both_tasks_until_it_is_none_any_more() {
     assert_eq!(predicted(&mut run), json!([]));
     assert_eq!(held.batch(1)["predictedConflicts"], json!([]));
     for task in ["1.1", "1.2", "1.3"] {
-        drop(held.gate(task));
+        held.tell(task, ":");
     }
     assert_eq!(run.end().code, 0);
 }
@@ -67,7 +67,7 @@ fn what_is_woven_counts_and_a_task_that_fails_does_not() {
         json!([pair("1.3")]),
         "without another look"
     );
-    drop(held.gate("1.3"));
+    held.tell("1.3", ":");
     assert_eq!(run.end().code, 1);
     assert_eq!(held.batch(1)["predictedConflicts"], json!([]));
 }
@@ -92,7 +92,7 @@ fn a_pair_is_told_people_once() {
         "{line}"
     );
     for task in ["1.1", "1.2", "1.3"] {
-        drop(held.gate(task));
+        held.tell(task, ":");
     }
     let rest = run.end().out;
     assert!(!rest.contains("1.1 and 1.2 would conflict"), "{rest}");
@@ -103,7 +103,7 @@ fn a_radar_that_is_off_says_nothing() {
     let held = Held::with(THREE, "radar = \"off\"", "echo $PLEACH_TASK > README.md");
     let run = held.run(&["-j", "3", "--json"]);
     for task in ["1.1", "1.2", "1.3"] {
-        drop(held.gate(task));
+        held.tell(task, ":");
     }
     let told = run.end().out;
     assert!(told.contains("batch:task:skipped"), "{told}");

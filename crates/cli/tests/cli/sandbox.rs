@@ -114,7 +114,8 @@ fn temporary_files_have_a_folder_of_their_own_that_goes() {
         ["where-1", "where-2"].map(|file| PathBuf::from(scene.show("pleach/batch-1", file)));
     assert_ne!(places[0], places[1]);
     for place in places {
-        assert!(place.starts_with(std::env::temp_dir().canonicalize().unwrap()));
+        let name = place.file_name().unwrap().to_str().unwrap();
+        assert!(name.starts_with("pleach-"), "{name}");
         assert!(!place.exists(), "{}", place.display());
     }
 }

@@ -35,7 +35,7 @@ fn every_setting_is_shown_with_where_it_is_from() {
     let variables = [("PLEACH_TASK_TIMEOUT", "5m"), ("PLEACH_RETRYS", "1")];
     let answer = with(&scene, &["config"], &variables);
     let (warnings, shown) = (answer.err.clone(), answer.good());
-    assert_eq!(line(&shown, "retries"), "retries 0 pleach.toml:2");
+    assert_eq!(line(&shown, "retries"), "retries 0 pleach.toml:3");
     assert_eq!(
         line(&shown, "land"),
         "land \"none\" ~/.config/pleach/config.toml:2"

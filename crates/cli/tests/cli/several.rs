@@ -21,8 +21,11 @@ fn the_limit_over_all_batches_holds_over_two_repositories() {
     let first = Scene::of("1, 2", "parallel_limit = 1", WAIT);
     let second = Scene::of("3, 4", "parallel_limit = 1", "");
     let mut gate = Gate::at(&first);
-    let wait = WAIT.replace("BESIDE", first.repo.beside("").to_str().unwrap());
-    second.configure("plan = \"plan.json\"\nparallel_limit = 1", &wait);
+    let beside = first.repo.beside("").display().to_string();
+    let wait = WAIT.replace("BESIDE", &beside);
+    let settings = "plan = \"plan.json\"\nparallel_limit = 1";
+    let open = format!("{settings}\nsandbox_write = [\"{beside}\"]");
+    second.configure(&open, &wait);
     let mut runs = [
         first.start(&["-j", "2"]),
         start_with_home_of(&second, &first, &["-j", "2"]),
@@ -203,7 +206,8 @@ fn nothing_to_resume_is_told_with_a_hint() {
     let scene = Scene::of("1", "", "echo x > x");
     let error = scene.run(&["--resume"]).bad(2);
     assert!(
-        error.contains("no batch of this repository is interrupted") && error.contains("hint: "),
+        error.contains("no batch of this repository or folder is interrupted")
+            && error.contains("hint: "),
         "{error}"
     );
     scene.story(&[]).check(0, "1:merged");

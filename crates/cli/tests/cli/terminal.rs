@@ -39,7 +39,7 @@ fn what_is_ticked_is_shown_asked_for_and_run() {
     terminal.type_in("G ");
     terminal.wait_for("2.1 needs 1.2: ticked too");
     terminal.type_in("\r");
-    terminal.wait_for("Run it? [y/N]");
+    terminal.wait_for("Consent and run? [y/N]");
     let shown = terminal.screen();
     assert!(!shown.contains("ticked"), "the list is gone:\n{shown}");
     assert!(shown.contains("2 tasks to do"), "{shown}");
@@ -60,10 +60,26 @@ fn whoever_leaves_the_list_or_says_no_has_run_nothing() {
         check_end(&mut terminal, code);
     }
     let mut terminal = at_terminal(&scene, 80, 40, &["run", "1.1", "1.2"]);
-    terminal.wait_for("Run it? [y/N]");
+    terminal.wait_for("Consent and run? [y/N]");
     terminal.type_in("\r");
     check_end(&mut terminal, 3);
     assert_eq!(scene.branches(), "");
+}
+
+#[test]
+fn several_tasks_are_asked_about_also_when_what_steers_them_is_known() {
+    let scene = Scene::new(PLAN, EDIT);
+    scene.run(&["1.1"]).good();
+    let start = || at_terminal(&scene, 80, 40, &["run", "1.2", "2.1"]);
+    let mut terminal = start();
+    terminal.wait_for("Run it? [y/N]");
+    terminal.type_in("n\r");
+    check_end(&mut terminal, 3);
+    let mut terminal = start();
+    terminal.wait_for("Run it? [y/N]");
+    terminal.type_in("y\r");
+    check_end(&mut terminal, 0);
+    assert_eq!(scene.new_files("pleach/batch-2"), "file-1.2 file-2.1");
 }
 
 #[test]
@@ -195,10 +211,8 @@ fn who_waits_for_approval_is_told_what_to_type() {
 #[test]
 fn one_task_is_run_without_a_question() {
     let scene = Scene::new(PLAN, EDIT);
-    scene.repo.git(&["rm", "-q", "--cached", "pleach.toml"]);
-    scene
-        .repo
-        .git(&["commit", "-q", "-m", "nothing steers agents"]);
+    // What steers the agent is consented to.
+    scene.run(&["1.2"]).good();
     let mut terminal = at_terminal(&scene, 80, 40, &["run", "1.1"]);
     check_end(&mut terminal, 0);
 }

@@ -17,6 +17,7 @@ use crate::database::Whose;
 use crate::git::{CommitId, ref_segment};
 use crate::kept::refs_below;
 use crate::process::{ProcessIdentity, Record, Sweeps, end_leftovers, end_marked};
+use crate::sandbox::clear_temporary_files;
 use crate::step::{Step, reached};
 use crate::worktree::{Worktree, WorktreeSpec};
 
@@ -30,6 +31,7 @@ impl Loop<'_> {
         self.forget_hold();
         self.end_what_runs()?;
         reached(Step::LeftoversEnded);
+        clear_temporary_files(&self.workshop.state);
         crate::worktree::sweep(&self.workshop.store)
             .map_err(Box::new)
             .map_err(RunError::Worktree)?;

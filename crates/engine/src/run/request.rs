@@ -25,7 +25,7 @@ use crate::database::{Database, NewBatch};
 use crate::git::{CommitId, Git, Logins, Store};
 use crate::ownership::BatchLock;
 use crate::prompt::{Template, prompt};
-use crate::sandbox::Holding;
+use crate::sandbox::{Holding, clear_temporary_files};
 use crate::secrets::Secrets;
 use crate::settings::{RunMode, Settings};
 use crate::state_folder::StateFolder;
@@ -96,6 +96,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     };
     let steering = SteeringFiles::at(&store, &base)?;
     let database = Database::open(&request.state)?;
+    clear_temporary_files(&request.state);
     // What a killed run left behind; a worktree that may hold work stays.
     crate::worktree::sweep(&store)
         .map_err(Box::new)

@@ -54,13 +54,20 @@ impl TemporaryFolder {
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         // What cannot go now is noted, and goes next time.
-        clear(&self.path, &self.note);
+        remove(&self.path, &self.note);
     }
 }
 
-fn clear(path: &Path, note: &Path) {
+fn remove(path: &Path, note: &Path) {
     if remove_all(path).is_ok() {
         let _ = fs::remove_file(note);
+    }
+}
+
+/// Clears what killed processes left behind; what cannot go now goes next time.
+pub(crate) fn clear(state: &StateFolder) {
+    if let Ok(notes) = state.temporary() {
+        sweep(&notes);
     }
 }
 
@@ -76,7 +83,7 @@ fn sweep(notes: &Path) {
         }
         match fs::read(&note) {
             Ok(path) if is_one(&path) => {
-                clear(Path::new(&std::ffi::OsString::from_vec(path)), &note);
+                remove(Path::new(&std::ffi::OsString::from_vec(path)), &note);
             }
             // Its process died before there was a folder, or has just made the note and not locked it yet.
             Ok(_) if is_old(&file) => drop(fs::remove_file(&note)),

@@ -264,11 +264,12 @@ impl<'l> Pairwise<'l> {
         let merges = merges.collect::<Result<Vec<_>, WeaveError>>()?;
         let answers = ask_many(loom, attributes, &merges)?;
         for (pair, answer) in questions.entangled.iter().zip(answers) {
-            let files = match answer {
-                Answer::Clean(_) => Vec::new(),
-                Answer::Conflict(files) => files,
+            // Some conflicts are of no file, such as a folder that went to two places.
+            let verdict = match answer {
+                Answer::Clean(_) => Verdict::Clean,
+                Answer::Conflict(files) => Verdict::Conflict(paths_of(&files)),
             };
-            results.push((*pair, Verdict::of(&files)));
+            results.push((*pair, verdict));
         }
         Ok(())
     }

@@ -30,27 +30,33 @@ fn check_whole(repo: &TestRepo, store: &Store) {
 }
 
 #[test]
-fn objects_nearby_are_shared_and_not_copied() {
+fn packs_nearby_are_shared_and_loose_objects_are_copied() {
     let repo = TestRepo::new();
     repo.git(&["repack", "-q", "-a", "-d"]);
     repo.write("loose", "x");
     repo.commit("loose");
     let store = open(&repo);
     let objects = repo.path().join(".git/objects");
-    let mut shared = 0;
+    let (mut shared, mut copied) = (0, 0);
     for file in files_below(&objects) {
         let name = file.strip_prefix(&objects).unwrap();
         let Ok(here) = store.git_dir().join("objects").join(name).metadata() else {
             assert!(name.starts_with("info"), "{} is missing", name.display());
             continue;
         };
-        assert_eq!(here.ino(), file.metadata().unwrap().ino());
-        shared += 1;
+        let is_same = here.ino() == file.metadata().unwrap().ino();
+        // Agents write to where loose objects are, and must not reach the user's.
+        assert_eq!(is_same, name.starts_with("pack"), "{}", name.display());
+        if is_same {
+            shared += 1;
+        } else {
+            copied += 1;
+        }
     }
-    assert!(shared > 4, "a pack, its index and loose objects");
+    assert!(shared > 1 && copied == 3, "{shared} {copied}");
     check_whole(&repo, &store);
     let linked = files_below(&store.git_dir().join("objects")).len();
-    assert_eq!(linked, shared, "nothing was fetched besides");
+    assert_eq!(linked, shared + copied, "nothing was fetched besides");
 }
 
 #[test]

@@ -37,7 +37,8 @@ fn a_new_batch_has_every_field() {
         json!({
             "taskId": id, "title": format!("Do {id}"), "status": "queued", "state": "queued",
             "outcome": null, "worktreeId": null, "worktreePath": null, "branch": null,
-            "sessionId": null, "error": null, "attempts": 0, "cost": null, "files": [],
+            "sessionId": null, "error": null, "attempts": 0, "cost": null, "tokens": null, "consent": [], "files": [],
+            "sandbox": "none",
             "startedAt": null, "completedAt": null, "seconds": 0.0,
         })
     };
@@ -56,10 +57,12 @@ fn a_new_batch_has_every_field() {
             "mode": "parallel",
             "status": "pending",
             "error": null,
+            "held": null,
             "interrupted": false,
             "tasks": [task("1"), task("2")],
             "settings": {
                 "maxConcurrent": 2,
+                "concurrentNow": 2,
                 "autoApprove": true,
                 "stopOnFailure": false,
                 "conflictBehavior": "skip",
@@ -309,7 +312,7 @@ fn settings_and_reasons_are_told() {
     assert_eq!(
         drawn["settings"],
         json!({
-            "maxConcurrent": 1, "autoApprove": false, "stopOnFailure": true,
+            "maxConcurrent": 1, "concurrentNow": 1, "autoApprove": false, "stopOnFailure": true,
             "conflictBehavior": "rerun",
         })
     );

@@ -48,6 +48,9 @@ fn every_event_of_a_batch_has_a_name() {
             "batch:stage:started {stage:0}",
             "batch:stage:completed {mergeStatus:success,stage:0,success:true}",
             "batch:fallback {reason:no room,stage:null}",
+            "batch:held {reason:the disk is nearly full}",
+            "batch:unheld {}",
+            "batch:slots {most:3,reason:overload,slots:1}",
             "batch:predicted {pairs:[{files:[a],tasks:[1,2]}]}",
             "batch:cancelling {rollback:keep}",
             "batch:stopping {reason:1 failed}",
@@ -87,8 +90,6 @@ fn every_event_of_a_task_has_a_name() {
             "batch:task:kept* {commit:c2}",
             "batch:task:built* {commit:c2,files:[a]}",
             "batch:task:completed* {outcome:no_changes}",
-            "batch:task:retrying* {error:exit 1,pauseMs:5000}",
-            "batch:task:limited* {error:exit 1,pauseMs:5000}",
             "batch:task:queued* {reason:its pause is over}",
             "batch:task:queued* {reason:the process that ran it died}",
             "batch:task:queued* {reason:it collided}",
@@ -102,6 +103,10 @@ fn every_event_of_a_task_has_a_name() {
             "batch:task:cancelled* {outcome:cancelled}",
             "batch:task:queued {reason:it is to be tried again}",
             "batch:task:published* {branch:pleach/task-1/1}",
+            "batch:task:retrying* {error:exit 1,pauseMs:5000}",
+            "batch:task:limited* {error:exit 1,pauseMs:5000}",
+            "batch:task:retrying* {error:exit 1,pauseMs:5000}",
+            "batch:task:spent* {costUsd:0.03,tokens:1200}",
         ]
     );
 }

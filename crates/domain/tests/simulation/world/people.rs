@@ -1,7 +1,7 @@
 //! What people do with a batch, at good times and at bad ones; and messages that come too late.
 
 use pleach_domain::batch::{AttemptEnding, BatchStatus, LandingAsked, Message, Proof, WeaveEnding};
-use pleach_domain::event::{BatchEvent, Doubt, Rollback};
+use pleach_domain::event::{BatchEvent, Coming, Doubt, Rollback};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::{Commit, Consent, SteeringFile};
 
@@ -45,7 +45,22 @@ impl World<'_> {
         let at = self.dice.below(tasks);
         let task = self.id(at);
         let rollback = self.dice.pick(&[Rollback::Keep, Rollback::Remove]);
-        match self.dice.below(23) {
+        match self.dice.below(25) {
+            23 | 24 => {
+                let other = self.dice.below(tasks);
+                let foreseen = Coming {
+                    a: task.clone(),
+                    b: self.id(other),
+                    files: vec!["f".into()],
+                };
+                let pairs = if self.dice.one_in(3) {
+                    Vec::new()
+                } else {
+                    vec![foreseen]
+                };
+                let events = self.batch.foresee(pairs);
+                self.store(events)
+            }
             20 => {
                 let because = self
                     .dice
