@@ -34,7 +34,7 @@ const FLOODS: [Flood; 4] = [
         argv: &[
             "sh",
             "-c",
-            "yes 'test cli::secrets::a_line_of_a_log ... ok (12 ms) https://host.example/x' | head -c 500000000",
+            "yes 'test cli::secrets::a_line_of_a_log ... ok (12 ms), nothing else' | head -c 500000000",
         ],
     },
     Flood {

@@ -22,7 +22,6 @@ const MAY_USE: [(&str, &[&str]); 5] = [
     (
         "engine",
         &[
-            "aho-corasick",
             "gix-hash",
             "gix-object",
             "gix-odb",

@@ -3,6 +3,7 @@
 //! Collects them where they are known; a text or a stream that may hold one goes through a [`Hider`].
 
 mod encodings;
+mod finder;
 mod hider;
 mod shapes;
 mod sources;

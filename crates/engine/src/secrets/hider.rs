@@ -4,9 +4,9 @@
 //! ends in a line break is never held back. Knows nothing of where the values are from.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, MatchKind};
-
+use super::finder::{self, Finder};
 use super::{Secrets, encodings, shapes};
 use shapes::Candidate;
 
@@ -32,18 +32,9 @@ const SHORTEST_TOKEN: usize = 20;
 /// Finds secrets and puts a mark in their place.
 #[derive(Debug, Clone)]
 pub struct Hider {
-    finder: AhoCorasick,
-    patterns: Vec<Pattern>,
-    /// The patterns that begin with a byte.
-    by_start: Vec<Vec<usize>>,
-    longest: usize,
-}
-
-/// Something to look for, and what it means.
-#[derive(Debug, Clone)]
-struct Pattern {
-    bytes: Vec<u8>,
-    means: Means,
+    finder: Arc<Finder>,
+    /// What each pattern means.
+    means: Arc<[Means]>,
 }
 
 #[derive(Debug, Clone)]
@@ -93,44 +84,32 @@ impl Default for Hider {
 impl Hider {
     /// Prepares to look for some values, and for whatever has the shape of a secret.
     pub fn of(secrets: &Secrets) -> Self {
-        let mut patterns: Vec<Pattern> = Vec::new();
+        let (mut patterns, mut means) = (Vec::new(), Vec::new());
         for (name, value) in secrets.values() {
             let mark = match name {
                 "" => HIDDEN.to_owned(),
                 name => format!("[hidden:{name}]"),
             };
-            let ways = encodings::all(value).into_iter();
-            patterns.extend(ways.map(|bytes| Pattern {
-                bytes,
-                means: Means::Value(mark.clone()),
-            }));
+            for way in encodings::all(value) {
+                patterns.push(way);
+                means.push(Means::Value(mark.clone()));
+            }
         }
         let shapes = shapes::prefixes().map(|prefix| (prefix, Means::Token));
-        let shapes = shapes.chain([(KEY, Means::Key), (ADDRESS, Means::Address)]);
-        patterns.extend(shapes.map(|(bytes, means)| Pattern {
-            bytes: bytes.to_vec(),
-            means,
-        }));
-        let finder = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(patterns.iter().map(|pattern| &pattern.bytes))
-            .expect("secrets are few and short");
-        let mut by_start = vec![Vec::new(); 256];
-        for (number, pattern) in patterns.iter().enumerate() {
-            by_start[usize::from(pattern.bytes[0])].push(number);
+        for (bytes, meaning) in shapes.chain([(KEY, Means::Key), (ADDRESS, Means::Address)]) {
+            debug_assert!(bytes.len() >= finder::SHORTEST, "it would not be found");
+            patterns.push(bytes.to_vec());
+            means.push(meaning);
         }
-        let longest = patterns.iter().map(|pattern| pattern.bytes.len());
         Self {
-            longest: longest.max().unwrap_or_default(),
-            finder,
-            patterns,
-            by_start,
+            finder: Arc::new(Finder::new(patterns)),
+            means: means.into(),
         }
     }
 
     /// A text without secrets.
     pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.finder.find(text).is_none() {
+        if self.finder.find(text.as_bytes(), 0).is_none() {
             return Cow::Borrowed(text);
         }
         let mut clean = Vec::with_capacity(text.len());
@@ -154,11 +133,11 @@ impl Hider {
     /// The first secret at or behind a place: where it is and what takes its place.
     fn next(&self, bytes: &[u8], from: usize, before: Option<u8>, end: End) -> Next<'_> {
         let mut at = from;
-        while let Some(found) = self.finder.find(&bytes[at..]) {
-            let start = at + found.start();
+        while let Some(found) = self.finder.find(bytes, at) {
+            let start = found.start;
             let rest = &bytes[start..];
-            let judged = match &self.patterns[found.pattern().as_usize()].means {
-                Means::Value(mark) => Judged::Hide(0, found.len(), mark),
+            let judged = match &self.means[found.pattern] {
+                Means::Value(mark) => Judged::Hide(0, found.end - start, mark),
                 Means::Token => {
                     let ahead = start.checked_sub(1).map(|at| bytes[at]).or(before);
                     token(rest, ahead, end)
@@ -187,34 +166,32 @@ impl Hider {
     /// The end of a secret, or of one that begins within it and is known too.
     fn with_what_overlaps(&self, bytes: &[u8], start: usize, end: usize) -> usize {
         let (mut at, mut end) = (start + 1, end);
-        while let Some(found) = self
-            .finder
-            .find(&bytes[at..bytes.len().min(end + self.longest)])
-        {
-            let (start, until) = (at + found.start(), at + found.end());
-            if start >= end {
+        loop {
+            let within = &bytes[..bytes.len().min(end + self.finder.longest())];
+            let Some(found) = self
+                .finder
+                .find(within, at)
+                .filter(|found| found.start < end)
+            else {
                 break;
+            };
+            if let Means::Value(_) = self.means[found.pattern] {
+                end = end.max(found.end);
             }
-            if let Means::Value(_) = self.patterns[found.pattern().as_usize()].means {
-                end = end.max(until);
-            }
-            at = start + 1;
+            at = found.start + 1;
         }
         end
     }
 
     /// Where the end of some bytes begins that may be the beginning of a secret.
     fn beginning_at_the_end(&self, bytes: &[u8]) -> usize {
-        let window = bytes.len().saturating_sub(self.longest.saturating_sub(1));
+        let longest = self.finder.longest();
+        let window = bytes.len().saturating_sub(longest.saturating_sub(1));
         let last_break = bytes[window..].iter().rposition(|byte| *byte == b'\n');
         let from = last_break.map_or(window, |at| window + at + 1);
-        let begins = |at: &usize| {
-            let rest = &bytes[*at..];
-            let numbers = self.by_start[usize::from(rest[0])].iter();
-            let mut patterns = numbers.map(|number| self.patterns[*number].bytes.as_slice());
-            patterns.any(|pattern| pattern.len() > rest.len() && pattern.starts_with(rest))
-        };
-        (from..bytes.len()).find(begins).unwrap_or(bytes.len())
+        let mut places = from..bytes.len();
+        let begins = places.find(|at| self.finder.begins_with(&bytes[*at..]));
+        begins.unwrap_or(bytes.len())
     }
 }
 
