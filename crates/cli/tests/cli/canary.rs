@@ -59,9 +59,10 @@ impl Cage {
         let agent = "sh tell.sh; echo x > file-$PLEACH_TASK; [ $PLEACH_TASK = 1 ] || { echo \"died of $WANTED\"; exit 1; }";
         let config = format!(
             "plan = \"plan.json\"\nretries = 0\nkeep_failed = false\nforge.kind = \"github\"\n\
-             sandbox_write = [{beside:?}]\n\
+             sandbox_write = [{0:?}]\n\
              validate = \"sh tell.sh; echo tested with $TESTED\"\nvalidate_env = [\"TESTED\"]\n\
-             [agents.shell]\ncommand = {}\nenv = [\"WANTED\"]\n",
+             [agents.shell]\ncommand = {1}\nenv = [\"WANTED\"]\n",
+            beside.display().to_string(),
             json!(["sh", "-c", agent])
         );
         scene.repo.write("pleach.toml", config);

@@ -418,6 +418,9 @@ impl<'d> World<'d> {
         if self.dice.one_in(20) {
             self.check_replay();
         }
+        if self.dice.one_in(8) {
+            self.look_ahead()?;
+        }
         if self.wishes_left > 0 && self.dice.one_in(8) {
             self.wishes_left -= 1;
             return self.somebody_wants();

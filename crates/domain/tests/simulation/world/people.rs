@@ -36,6 +36,22 @@ impl World<'_> {
         (!files.is_empty()).then_some(Consent { files })
     }
 
+    /// Somebody looks at what is under way, and sees this or that coming.
+    pub(super) fn look_ahead(&mut self) -> OrCrash {
+        let at_work: Vec<usize> = self.agents.keys().copied().collect();
+        let mut pairs = Vec::new();
+        if at_work.len() > 1 && !self.dice.one_in(3) {
+            let one = self.dice.below(at_work.len() - 1);
+            pairs.push(Coming {
+                a: self.id(at_work[one]),
+                b: self.id(at_work[one + 1]),
+                files: vec!["f".into()],
+            });
+        }
+        let events = self.batch.foresee(pairs);
+        self.store(events)
+    }
+
     /// A person acts, at a good time or a bad one; or a message comes twice.
     pub(super) fn somebody_wants(&mut self) -> OrCrash {
         let tasks = self.design.tasks.len();
@@ -46,22 +62,7 @@ impl World<'_> {
         let task = self.id(at);
         let rollback = self.dice.pick(&[Rollback::Keep, Rollback::Remove]);
         match self.dice.below(25) {
-            23 | 24 => {
-                let other = self.dice.below(tasks);
-                let foreseen = Coming {
-                    a: task.clone(),
-                    b: self.id(other),
-                    files: vec!["f".into()],
-                };
-                let pairs = if self.dice.one_in(3) {
-                    Vec::new()
-                } else {
-                    vec![foreseen]
-                };
-                let events = self.batch.foresee(pairs);
-                self.store(events)
-            }
-            20 => {
+            20 | 23 | 24 => {
                 let because = self
                     .dice
                     .one_in(2)
