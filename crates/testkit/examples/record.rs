@@ -88,7 +88,7 @@ fn record(program: &Path) -> Vec<Vec<Vec<Span>>> {
         frames.push(terminal.spans());
     }
     terminal.type_in("\r");
-    terminal.wait_for("Run it? [y/N]");
+    terminal.wait_for("Consent and run? [y/N]");
     frames.push(terminal.spans());
     terminal.type_in("y\r");
     terminal.wait_for("Batch 1");
