@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What a crate may depend on, besides what only its tests use.
-const MAY_USE: [(&str, &[&str]); 5] = [
+const MAY_USE: [(&str, &[&str]); 6] = [
     ("domain", &["compact_str", "serde", "strsim", "thiserror"]),
     (
         "formats",
@@ -39,6 +39,32 @@ const MAY_USE: [(&str, &[&str]); 5] = [
             "thiserror",
             "toml_edit",
             "ureq",
+            "utoipa",
+        ],
+    ),
+    (
+        "server",
+        &[
+            "axum",
+            "hmac",
+            "http-body-util",
+            "hyper",
+            "hyper-util",
+            "pleach-domain",
+            "pleach-engine",
+            "rustix",
+            "serde",
+            "serde_json",
+            "serde_path_to_error",
+            "sha2",
+            "subtle",
+            "thiserror",
+            "tokio",
+            "tokio-stream",
+            "tower",
+            "tracing",
+            "utoipa",
+            "utoipa-axum",
         ],
     ),
     (
@@ -52,6 +78,7 @@ const MAY_USE: [(&str, &[&str]); 5] = [
             "pleach-domain",
             "pleach-engine",
             "pleach-formats",
+            "pleach-server",
             "rustix",
             "serde",
             "serde_json",

@@ -26,6 +26,7 @@ mod path_text;
 mod placeholder;
 pub mod plan_file;
 pub mod plan_in_use;
+pub mod plan_to_run;
 pub mod ports;
 pub mod process;
 pub mod prompt;

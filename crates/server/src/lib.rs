@@ -1,0 +1,1 @@
+//! REST and SSE over an engine: `pleach serve`.
