@@ -85,6 +85,8 @@ const MAY_USE: [(&str, &[&str]); 6] = [
             "signal-hook",
             "tempfile",
             "terminal_size",
+            "tracing",
+            "tracing-subscriber",
             "unicode-width",
         ],
     ),
@@ -92,11 +94,12 @@ const MAY_USE: [(&str, &[&str]); 6] = [
 ];
 
 /// Files that may start programs, and why nobody else needs to.
-const MAY_SPAWN: [&str; 7] = [
+const MAY_SPAWN: [&str; 8] = [
     "crates/engine/src/detach.rs",
     "crates/engine/src/git.rs",
     "crates/engine/src/process/shim.rs",
     "crates/engine/src/process/wrapper.rs",
+    "crates/cli/src/browser.rs",
     "crates/cli/src/editor.rs",
     "crates/cli/src/pager.rs",
     "xtask/src/main.rs",

@@ -3,6 +3,7 @@
 //! Words and help only; what they do is in `commands`.
 
 mod following;
+mod serving;
 mod setup;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ pub(crate) use following::{
     ApproveArgs, CancelArgs, DiffArgs, GcArgs, LandArgs, LogsArgs, ProgressArgs, RecoverArgs,
     ResolveArgs, RetryArgs, StatusArgs,
 };
+pub(crate) use serving::{LogFormat, ServeArgs};
 pub(crate) use setup::{ConfigArgs, ConfigChange, DoctorArgs, InitArgs, SetArgs};
 
 /// Runs coding agents on a list of tasks, each in its own worktree, and weaves the branches into one.
@@ -72,6 +74,8 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Show every setting with where it is from, or set one
     Config(ConfigArgs),
+    /// Serve the API and the board on this machine
+    Serve(ServeArgs),
     /// Show a whole run on a small repository in a temporary folder; needs no account
     Demo,
     /// Print the completions for a shell

@@ -21,6 +21,7 @@ pub(crate) mod recover;
 pub(crate) mod resolve;
 pub(crate) mod retry;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod status;
 pub(crate) mod watch;
 pub(crate) mod weave;

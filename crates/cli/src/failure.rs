@@ -9,16 +9,16 @@ use anstyle::{AnsiColor, Style};
 use pleach_domain::problem::Problem;
 use pleach_domain::select::SelectionError;
 use pleach_engine::agent::NoAgent;
-use pleach_engine::causes::with_causes;
 use pleach_engine::config::ConfigError;
 use pleach_engine::control::ControlError;
 use pleach_engine::database::DatabaseError;
+use pleach_engine::fault::{Blame, Fault, Faults};
 use pleach_engine::git::{GitError, PutError, StoreError};
 use pleach_engine::init::InitError;
 use pleach_engine::plan_file::PlanFileError;
 use pleach_engine::plan_in_use::NoPlan;
 use pleach_engine::prompt::UnknownPlace;
-use pleach_engine::run::{InPlaceError, RunError};
+use pleach_engine::run::RunError;
 use pleach_engine::sandbox::NoSandbox;
 use pleach_engine::secrets::{Hider, Secrets};
 use pleach_engine::state_folder::StateFolderError;
@@ -40,10 +40,6 @@ const MOST_WARNINGS: usize = 10;
 
 /// Nobody mends more errors than this before looking again.
 const MOST_ERRORS: usize = 50;
-
-/// What most often is the matter when git fails.
-const ROOM_FOR_GIT: &str = "check that there is room, in TMPDIR as well, and that the repository can be written to; `git fsck` tells \
-                            whether it is whole";
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,11 +97,7 @@ impl Failure {
 
     /// A problem of a plan's file.
     pub(crate) fn of_plan(problem: &Problem, file: &str) -> Self {
-        Self {
-            place: problem.line.map(|line| format!("{file}:{line}")),
-            hint: problem.hint.clone(),
-            ..Self::new(Exit::Usage, problem.code.as_str(), &problem.message)
-        }
+        Fault::of_plan(problem, file).into()
     }
 
     /// The same without secrets, which words of git and of servers may hold.
@@ -223,254 +215,60 @@ pub(crate) fn warn<'p>(problems: impl IntoIterator<Item = &'p Problem>, file: &s
     }
 }
 
-impl From<SelectionError> for Failures {
-    fn from(error: SelectionError) -> Self {
-        Failure {
-            pointer: Some(error.pointer()),
-            ..Failure::new(Exit::Usage, "bad_selection", &error.message).hint(&error.hint)
-        }
-        .into()
-    }
-}
-
-impl From<PlanFileError> for Failures {
-    fn from(error: PlanFileError) -> Self {
-        Failure::new(Exit::Usage, "bad_file", with_causes(&error))
-            .hint(error.hint())
-            .into()
-    }
-}
-
-impl From<NoPlan> for Failures {
-    fn from(error: NoPlan) -> Self {
-        if let NoPlan::Config(error) = error {
-            return error.into();
-        }
-        Failure::new(Exit::Usage, "no_plan", with_causes(&error))
-            .hint(error.hint())
-            .into()
-    }
-}
-
-impl From<ConfigError> for Failures {
-    fn from(error: ConfigError) -> Self {
-        let each = error.each().iter().map(|error| {
-            Failure::new(Exit::Usage, "bad_config", with_causes(error)).hint(error.hint())
-        });
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
         Self {
-            all: each.collect(),
+            exit: match fault.blame {
+                Blame::User => Exit::Usage,
+                Blame::Environment => Exit::Environment,
+            },
+            code: fault.code,
+            message: fault.message,
+            place: fault.place,
+            pointer: fault.pointer,
+            hint: fault.hint,
+        }
+    }
+}
+
+impl From<Faults> for Failures {
+    fn from(faults: Faults) -> Self {
+        Self {
+            all: faults.into_vec().into_iter().map(Failure::from).collect(),
             reader: Reader::Person,
         }
     }
 }
 
-impl From<InitError> for Failures {
-    fn from(error: InitError) -> Self {
-        let (exit, code) = match error {
-            InitError::Config(error) => return error.into(),
-            InitError::Exists { .. } => (Exit::Usage, "file_exists"),
-            InitError::Io { .. } => (Exit::Environment, "not_written"),
-        };
-        Failure::new(exit, code, with_causes(&error))
-            .hint(error.hint())
-            .into()
-    }
-}
-
-impl From<NoAgent> for Failures {
-    fn from(error: NoAgent) -> Self {
-        Failure::new(Exit::Environment, "no_agent", error.to_string())
-            .hint(error.hint())
-            .into()
-    }
-}
-
-impl From<StateFolderError> for Failures {
-    fn from(error: StateFolderError) -> Self {
-        Failure::new(Exit::Environment, "state_folder", with_causes(&error))
-            .hint(error.hint())
-            .into()
-    }
-}
-
-impl From<StoreError> for Failures {
-    fn from(error: StoreError) -> Self {
-        let (exit, code) = match error {
-            StoreError::BaseNotFound { .. } => (Exit::Usage, "base_not_found"),
-            StoreError::Login { .. } => (Exit::Environment, "login"),
-            _ => (Exit::Environment, "repository"),
-        };
-        let is_git = matches!(error, StoreError::Git(_));
-        let of_git = || is_git.then(|| ROOM_FOR_GIT.to_owned());
-        Failure {
-            hint: error.hint().or_else(of_git),
-            ..Failure::new(exit, code, with_causes(&error))
-        }
-        .into()
-    }
-}
-
-impl From<GitError> for Failures {
-    fn from(error: GitError) -> Self {
-        let failure = Failure::new(Exit::Environment, "git", with_causes(&error));
-        match error {
-            GitError::NotInstalled => failure.hint("install git and put it on the PATH").into(),
-            GitError::TooOld { needed, .. } => failure
-                .hint(format!("install git {needed} or newer"))
-                .into(),
-            _ => failure.hint(ROOM_FOR_GIT).into(),
-        }
-    }
-}
-
-impl From<PutError> for Failures {
-    fn from(error: PutError) -> Self {
-        match error {
-            PutError::Git(error) => error.into(),
-            PutError::Store(error) => error.into(),
-            _ => Failure {
-                hint: error.hint(),
-                ..Failure::new(Exit::Usage, "branch", error.to_string())
-            }
-            .into(),
-        }
-    }
-}
-
-impl From<WeaveError> for Failures {
-    fn from(error: WeaveError) -> Self {
-        match error {
-            WeaveError::Git(error) => error.into(),
-            WeaveError::Store(error) => error.into(),
-            WeaveError::Io { .. } => Failure::new(Exit::Environment, "weave", with_causes(&error))
-                .hint("check that there is room and that the folder can be written to, or set TMPDIR to another one")
-                .into(),
-            WeaveError::Objects { .. } => Failure::new(Exit::Environment, "weave", with_causes(&error))
-                .hint(ROOM_FOR_GIT)
-                .into(),
-            WeaveError::UnknownHash(_) | WeaveError::TooDeep => {
-                Failure::new(Exit::Environment, "weave", with_causes(&error)).into()
+/// Errors of the crates below, told as the engine tells them everywhere.
+macro_rules! told_as_faults {
+    ($($error:ty),* $(,)?) => {$(
+        impl From<$error> for Failures {
+            fn from(error: $error) -> Self {
+                Faults::from(error).into()
             }
         }
-    }
+    )*};
 }
 
-impl From<WorktreeError> for Failures {
-    fn from(error: WorktreeError) -> Self {
-        match error {
-            WorktreeError::Git(error) => error.into(),
-            WorktreeError::Store(error) => error.into(),
-            _ => Failure::new(Exit::Environment, "worktree", with_causes(&error)).into(),
-        }
-    }
-}
-
-impl From<DatabaseError> for Failures {
-    fn from(error: DatabaseError) -> Self {
-        let (exit, code) = match error {
-            DatabaseError::TaskBusy { .. } => (Exit::Usage, "task_busy"),
-            _ => (Exit::Environment, "database"),
-        };
-        Failure {
-            hint: error.hint().map(str::to_owned),
-            ..Failure::new(exit, code, with_causes(&error))
-        }
-        .into()
-    }
-}
-
-impl From<UnknownPlace> for Failures {
-    fn from(error: UnknownPlace) -> Self {
-        Failure::new(Exit::Usage, "bad_prompt", error.to_string())
-            .hint(error.hint())
-            .into()
-    }
-}
-
-impl From<RunError> for Failures {
-    fn from(error: RunError) -> Self {
-        match error {
-            RunError::Store(error) => error.into(),
-            RunError::Git(error) => error.into(),
-            RunError::State(error) => error.into(),
-            RunError::Weave(error) => error.into(),
-            RunError::Worktree(error) => (*error).into(),
-            RunError::Database(error) => error.into(),
-            RunError::Sandbox(error) => error.into(),
-            RunError::InPlace(error) => {
-                let exit = match error {
-                    InPlaceError::Busy { .. } => Exit::Usage,
-                    InPlaceError::NeedsRepository { .. } | InPlaceError::Unfit { .. } => {
-                        Exit::Environment
-                    }
-                };
-                Failure::new(exit, error.code(), error.to_string())
-                    .hint(error.hint())
-                    .into()
-            }
-            RunError::NoBatch(_) => Failure::new(Exit::Usage, "batch_not_found", error.to_string())
-                .hint("`pleach status --all` lists the batches there are")
-                .into(),
-            RunError::Over(_) => Failure::new(Exit::Usage, "batch_over", error.to_string())
-                .hint("`pleach retry BATCH TASK` opens it again")
-                .into(),
-            RunError::Ownership(_)
-            | RunError::Process(_)
-            | RunError::Unreadable { .. }
-            | RunError::Io { .. } => {
-                Failure::new(Exit::Environment, "run", with_causes(&error)).into()
-            }
-        }
-    }
-}
-
-impl From<NoSandbox> for Failures {
-    fn from(error: NoSandbox) -> Self {
-        Failure::new(Exit::Environment, "no_sandbox", error.to_string())
-            .hint(error.hint())
-            .into()
-    }
-}
-
-impl From<ViewError> for Failures {
-    fn from(error: ViewError) -> Self {
-        match error {
-            ViewError::Database(error) => error.into(),
-            _ => Failure::new(Exit::Environment, "database", with_causes(&error)).into(),
-        }
-    }
-}
-
-impl From<LookupError> for Failures {
-    fn from(error: LookupError) -> Self {
-        let code = match error {
-            LookupError::NoBatch(_) => "batch_not_found",
-            LookupError::NoTask { .. } => "task_not_found",
-            LookupError::View(error) => return error.into(),
-        };
-        Failure {
-            hint: error.hint(),
-            ..Failure::new(Exit::Usage, code, error.to_string())
-        }
-        .into()
-    }
-}
-
-impl From<ControlError> for Failures {
-    fn from(error: ControlError) -> Self {
-        match error {
-            ControlError::Lookup(error) => error.into(),
-            ControlError::Run(error) => (*error).into(),
-            ControlError::Refused {
-                code,
-                message,
-                hint,
-            } => Failure::new(Exit::Usage, code, message).hint(hint).into(),
-            ControlError::Ask(error) => {
-                Failure::new(Exit::Environment, "owner", with_causes(&error))
-                    .hint("`pleach status` shows whether anybody runs it")
-                    .into()
-            }
-        }
-    }
-}
+told_as_faults!(
+    SelectionError,
+    PlanFileError,
+    NoPlan,
+    ConfigError,
+    InitError,
+    NoAgent,
+    StateFolderError,
+    StoreError,
+    GitError,
+    PutError,
+    WeaveError,
+    WorktreeError,
+    DatabaseError,
+    UnknownPlace,
+    RunError,
+    NoSandbox,
+    ViewError,
+    LookupError,
+    ControlError,
+);

@@ -2,6 +2,7 @@
 //! exit codes.
 
 mod args;
+mod browser;
 mod columns;
 mod commands;
 mod consent;
@@ -73,6 +74,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failures> {
         Command::Init(arguments) => commands::init::run(&arguments),
         Command::Doctor(arguments) => commands::doctor::run(&arguments),
         Command::Config(arguments) => commands::config::run(&arguments),
+        Command::Serve(arguments) => commands::serve::run(&arguments),
         Command::Demo => commands::demo::run(),
         Command::Completions { shell } => Ok(commands::completions::run(shell)),
         Command::DemoAgent => Ok(commands::demo_agent::run()),

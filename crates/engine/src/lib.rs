@@ -12,6 +12,7 @@ pub mod demo;
 pub mod detach;
 pub mod detect;
 pub mod doctor;
+pub mod fault;
 pub mod forge;
 pub mod gc;
 pub mod git;

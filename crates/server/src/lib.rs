@@ -1,1 +1,16 @@
 //! REST and SSE over an engine: `pleach serve`.
+//!
+//! Speaks HTTP and decides nothing about batches; no SQL, no git and no processes here.
+
+mod answer;
+mod app;
+mod counts;
+mod door;
+mod input;
+mod listen;
+mod routes;
+
+pub use door::token::{Token, TokenError};
+pub use app::Consent;
+pub use listen::{Options, ServeError, Server, Stopper};
+pub use routes::document;

@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of Pleach itself, so that every crate may use it.
 
+mod client;
 mod crash;
 mod fingerprint;
 mod forge;
@@ -14,6 +15,7 @@ mod repo;
 mod tangle;
 mod terminal;
 
+pub use client::{Answered, Client, Heard, Listener, hear};
 pub use crash::{
     Moments, Struck, children_of, find_below, locks_below, processes_of, run_to_end, strike,
 };

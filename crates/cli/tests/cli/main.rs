@@ -38,6 +38,8 @@ mod sandbox;
 mod scene;
 mod settings;
 mod setup;
+mod serve_door;
+mod serving;
 mod several;
 mod status;
 mod stopping;

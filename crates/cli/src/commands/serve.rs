@@ -1,0 +1,124 @@
+//! `pleach serve`: the API and the board on this machine.
+
+mod logging;
+mod neighbour;
+
+use std::net::IpAddr;
+
+use pleach_engine::causes::with_causes;
+use pleach_engine::state_folder::StateFolder;
+use pleach_server::{Consent, Options, ServeError, Server, TokenError};
+use serde_json::json;
+
+use super::run::own_program;
+use super::watch::on_signals;
+use crate::args::ServeArgs;
+use crate::browser;
+use crate::failure::{Exit, Failure, Failures};
+use crate::output::{Reader, tell, tell_error};
+
+/// Serves until somebody stops it.
+pub(crate) fn run(arguments: &ServeArgs) -> Result<Exit, Failures> {
+    serve(arguments).map_err(|failures| failures.told_to(Reader::of(arguments.json)))
+}
+
+fn serve(arguments: &ServeArgs) -> Result<Exit, Failures> {
+    check_reach(arguments)?;
+    let state = StateFolder::of_user()?;
+    let options = Options {
+        state: state.clone(),
+        program: own_program()?,
+        host: arguments.host,
+        port: arguments.port,
+        allow_hosts: arguments.allow_host.clone(),
+        consent: if arguments.yes {
+            Consent::Given
+        } else {
+            Consent::Asked
+        },
+    };
+    let server = match Server::bind(options) {
+        Ok(server) => server,
+        Err(ServeError::PortTaken { port }) => return neighbour::visit(&state, port, arguments),
+        Err(error) => return Err(error.into()),
+    };
+    logging::begin(arguments.log);
+    let stopper = server.stopper();
+    on_signals(move |_| stopper.end())?;
+    announce(&server, &state, arguments);
+    server.run()?;
+    Ok(Exit::Success)
+}
+
+/// Beyond this machine only for who says so twice.
+fn check_reach(arguments: &ServeArgs) -> Result<(), Failures> {
+    let Some(host) = arguments.host.filter(|host| !host.is_loopback()) else {
+        return Ok(());
+    };
+    let refuse = |message: String, hint: &str| {
+        Err(Failure::new(Exit::Usage, "not_loopback", message)
+            .hint(hint)
+            .into())
+    };
+    if !arguments.insecure {
+        let message = format!("at {host} others can hear what is said: Pleach speaks no TLS");
+        return refuse(message, "put a proxy with TLS in front, and add --insecure and --allow-host NAME");
+    }
+    if arguments.allow_host.is_empty() {
+        let message = format!("nobody could speak to a server at {host}: it answers to names of this machine only");
+        return refuse(message, "add --allow-host with the name that the proxy is known by");
+    }
+    Ok(())
+}
+
+fn announce(server: &Server, state: &StateFolder, arguments: &ServeArgs) {
+    let address = format!("http://{}", server.address());
+    let (link, token) = (server.link(), state.path().join("token"));
+    if arguments.json {
+        tell(format_args!(
+            "{}\n",
+            json!({"address": address, "link": link, "tokenFile": token})
+        ));
+    } else {
+        tell(format_args!(
+            "Pleach serves at {address}\n  open it   {link}\n            (the link works once, for 15 minutes)\n  \
+             programs  Authorization: Bearer, with the content of {}\n            {address}/api/docs says what they can ask\n  \
+             stop it   Ctrl-C\n",
+            token.display()
+        ));
+    }
+    if arguments.host.is_some_and(|host: IpAddr| !host.is_loopback()) {
+        tell_error(format_args!(
+            "warning: whoever can reach {address} and has the token runs agents as you\n"
+        ));
+    }
+    if arguments.open {
+        open(&link);
+    }
+}
+
+/// Opens a page, or says that it could not.
+fn open(link: &str) {
+    if let Err(error) = browser::open(link) {
+        tell_error(format_args!("note: no browser could be opened: {error}\n"));
+    }
+}
+
+impl From<TokenError> for Failures {
+    fn from(error: TokenError) -> Self {
+        Failure::new(Exit::Environment, "token", with_causes(&error))
+            .hint(error.hint())
+            .into()
+    }
+}
+
+impl From<ServeError> for Failures {
+    fn from(error: ServeError) -> Self {
+        match error {
+            ServeError::Token(error) => error.into(),
+            error => Failure::new(Exit::Environment, "serve", with_causes(&error))
+                .hint("--port and --host choose another place")
+                .into(),
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Who gets in to the server, and who does not.
+
+use std::io::{BufReader, Read as _, Write as _};
+
+use pleach_testkit::{Answered, hear};
+use serde_json::{Value, json};
+
+use crate::scene::Scene;
+use crate::serving::Serving;
+
+fn served() -> (Scene, Serving) {
+    let scene = Scene::of("1", "", "true");
+    let server = Serving::of(&scene, &[]);
+    (scene, server)
+}
+
+/// A way that leads in, as the document tells it.
+struct Way {
+    method: String,
+    path: String,
+    wants_token: bool,
+}
+
+/// All of them, with names in the path that are well-formed and belong to nothing.
+fn ways(server: &Serving) -> Vec<Way> {
+    let document = server.get("/api/openapi.json").good(200);
+    let mut ways = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let mut path = path.clone();
+            while let Some((before, rest)) = path.split_once('{') {
+                let after = rest.split_once('}').unwrap().1;
+                path = format!("{before}4711{after}");
+            }
+            ways.push(Way {
+                method: method.to_uppercase(),
+                path,
+                wants_token: operation["security"] != json!([{}]),
+            });
+        }
+    }
+    assert!(ways.len() > 4, "{document}");
+    ways
+}
+
+/// Says something with these headers alone.
+fn say(server: &Serving, way: &Way, path: &str, headers: &[(&str, &str)]) -> Answered {
+    server.say(&way.method, path, headers, b"").unwrap()
+}
+
+fn last_event(server: &Serving) -> String {
+    let metrics = server.get("/metrics").text();
+    let line = metrics.lines().find(|line| line.starts_with("pleach_log_events_total "));
+    line.unwrap().to_owned()
+}
+
+#[test]
+fn no_route_lets_in_who_comes_by_another_name_from_another_place_or_without_the_token() {
+    let (_scene, server) = served();
+    let host = server.address.to_string();
+    let token = format!("Bearer {}", server.token);
+    let before = last_event(&server);
+    let elsewhere = format!("127.0.0.1:{}", server.address.port() ^ 1);
+    let rebound = format!("evil.example:{}", server.address.port());
+    let almost = format!("Bearer {}0", server.token);
+    let own = format!("http://{host}");
+    for way in ways(&server) {
+        let refused = |status: u16, path: &str, headers: &[(&str, &str)]| {
+            let answer = say(&server, &way, path, headers);
+            let told = format!("{} {path} {headers:?}: {}", way.method, answer.text());
+            assert_eq!(answer.status, status, "{told}");
+            assert!(!answer.bad(status).is_empty(), "{told}");
+            assert!(answer.header("access-control-allow-origin").is_none(), "{told}");
+        };
+        let good = ("Authorization", token.as_str());
+        for name in [elsewhere.as_str(), &rebound, "evil.example", "127.0.0.1", ""] {
+            refused(403, &way.path, &[("Host", name), good]);
+        }
+        refused(403, &way.path, &[("Host", &host), ("Host", &host), good]);
+        for origin in ["http://evil.example", "null", "https://127.0.0.1", "file://", &format!("{own}.evil.example")] {
+            refused(403, &way.path, &[("Host", &host), good, ("Origin", origin)]);
+        }
+        for site in ["cross-site", "same-site"] {
+            refused(403, &way.path, &[("Host", &host), good, ("Sec-Fetch-Site", site)]);
+        }
+        if !way.wants_token {
+            continue;
+        }
+        let in_query = format!("{}?token={}&access_token={}", way.path, server.token, server.token);
+        refused(401, &way.path, &[("Host", &host)]);
+        refused(401, &in_query, &[("Host", &host)]);
+        refused(401, &way.path, &[("Host", &host), ("Origin", &own)]);
+        for wrong in [almost.as_str(), "Bearer", "Bearer x", "Basic eDp5", &server.token] {
+            refused(401, &way.path, &[("Host", &host), ("Authorization", wrong)]);
+        }
+        refused(401, &way.path, &[("Host", &host), good, good]);
+        let cookie = format!("pleach_{}={}", server.address.port(), server.token);
+        refused(401, &way.path, &[("Host", &host), ("Cookie", &cookie)]);
+    }
+    assert_eq!(last_event(&server), before, "nothing happened");
+}
+
+#[test]
+fn an_absolute_address_in_the_request_must_be_ours_too() {
+    let (_scene, server) = served();
+    let host = server.address.to_string();
+    let token = format!("Bearer {}", server.token);
+    let headers = [("Host", host.as_str()), ("Authorization", token.as_str())];
+    let answer = server.say("GET", "http://evil.example/metrics", &headers, b"").unwrap();
+    assert_eq!(answer.bad(403), "foreign_host");
+    let own = format!("http://{host}/metrics");
+    assert_eq!(server.say("GET", &own, &headers, b"").unwrap().status, 200);
+}
+
+#[test]
+fn every_answer_tells_browsers_to_keep_to_themselves() {
+    let (_scene, server) = served();
+    let host = server.address.to_string();
+    for (path, headers) in [
+        ("/", vec![("Host", host.as_str())]),
+        ("/health", vec![("Host", host.as_str())]),
+        ("/api/projects", vec![("Host", host.as_str())]),
+        ("/nowhere", vec![("Host", "evil.example")]),
+    ] {
+        let answer = server.say("GET", path, &headers, b"").unwrap();
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(policy.contains("default-src 'self'") && policy.contains("frame-ancestors 'none'"));
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+        assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
+        assert_eq!(answer.header("cache-control"), Some("no-store"));
+    }
+}
+
+/// The code in the link of a server.
+fn code(server: &Serving) -> String {
+    let link = server.said["link"].as_str().unwrap();
+    link.split_once("#enter=").unwrap().1.to_owned()
+}
+
+fn enter(server: &Serving, code: &str) -> Answered {
+    let host = server.address.to_string();
+    let origin = format!("http://{host}");
+    let headers = [
+        ("Host", host.as_str()),
+        ("Origin", origin.as_str()),
+        ("Sec-Fetch-Site", "same-origin"),
+        ("Content-Type", "application/json"),
+    ];
+    let body = json!({ "code": code }).to_string();
+    server.say("POST", "/api/enter", &headers, body.as_bytes()).unwrap()
+}
+
+#[test]
+fn a_link_lets_one_browser_in_and_its_cookie_outlives_the_server() {
+    let (scene, server) = served();
+    let code = code(&server);
+    assert_eq!(enter(&server, "another").bad(401), "bad_link");
+    let entered = enter(&server, &code);
+    assert_eq!(entered.status, 204, "{}", entered.text());
+    assert_eq!(enter(&server, &code).bad(401), "bad_link");
+    let cookie = entered.header("set-cookie").unwrap().to_owned();
+    for word in ["HttpOnly", "SameSite=Strict", "Path=/"] {
+        assert!(cookie.contains(word), "{cookie}");
+    }
+    let cookie = cookie.split(';').next().unwrap().to_owned();
+    let port = server.address.port().to_string();
+    assert!(cookie.starts_with(&format!("pleach_{port}=")), "{cookie}");
+    let with_cookie = |server: &Serving, method: &str, path: &str, more: &[(&str, &str)]| {
+        let host = server.address.to_string();
+        let mut headers = vec![("Host", host.as_str()), ("Cookie", cookie.as_str())];
+        headers.extend(more);
+        server.say(method, path, &headers, b"").unwrap()
+    };
+    assert_eq!(with_cookie(&server, "GET", "/metrics", &[]).status, 200);
+    let own = format!("http://{}", server.address);
+    // A browser that acts says where it comes from; what does not is none.
+    assert_eq!(with_cookie(&server, "POST", "/api/links", &[]).bad(403), "foreign_origin");
+    let posted = with_cookie(&server, "POST", "/api/links", &[("Origin", &own)]);
+    assert!(posted.good(201)["path"].as_str().unwrap().starts_with("/#enter="));
+    server.stop();
+    let again = Serving::of(&scene, &["--port", &port]);
+    assert_eq!(with_cookie(&again, "GET", "/metrics", &[]).status, 200);
+}
+
+#[test]
+fn whoever_serves_twice_gets_another_link_and_a_stranger_on_the_port_is_told_of() {
+    let (scene, server) = served();
+    let port = server.address.port().to_string();
+    let words = ["serve", "--json", "--port", &port];
+    let second = crate::pleach(scene.repo.path(), &scene.home(), &words);
+    let said: Value = serde_json::from_str(&second.good()).unwrap();
+    assert_eq!((&said["wasThere"], &said["address"]), (&json!(true), &server.said["address"]));
+    let link = said["link"].as_str().unwrap().to_owned();
+    let code = link.split_once("#enter=").unwrap().1;
+    assert_eq!(enter(&server, code).status, 204);
+
+    let stranger = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = stranger.local_addr().unwrap().port().to_string();
+    let answering = std::thread::spawn(move || {
+        let (mut guest, _) = stranger.accept().unwrap();
+        let mut said = [0; 1024];
+        let length = guest.read(&mut said).unwrap();
+        let text = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+        guest.write_all(text.as_bytes()).unwrap();
+        String::from_utf8_lossy(&said[..length]).into_owned()
+    });
+    let words = ["serve", "--port", &port];
+    let refused = crate::pleach(scene.repo.path(), &scene.home(), &words).bad(3);
+    assert!(refused.contains("taken by another program") && refused.contains("hint: "), "{refused}");
+    assert!(!answering.join().unwrap().contains("Bearer"), "strangers are not shown the token");
+}
+
+#[test]
+fn beyond_this_machine_it_listens_only_for_who_says_so_twice() {
+    let (scene, _server) = served();
+    for (words, expected) in [
+        (vec!["serve", "--host", "0.0.0.0", "--port", "0"], "--insecure"),
+        (vec!["serve", "--host", "0.0.0.0", "--port", "0", "--insecure"], "--allow-host"),
+    ] {
+        let error = crate::pleach(scene.repo.path(), &scene.home(), &words).bad(2);
+        assert!(error.contains("hint: ") && error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_name_that_is_allowed_may_come_through_a_proxy_with_tls() {
+    let scene = Scene::of("1", "", "true");
+    let server = Serving::of(&scene, &["--allow-host", "board.example"]);
+    let token = format!("Bearer {}", server.token);
+    let post = |host: &str, origin: &str| {
+        let headers = [("Host", host), ("Authorization", &token), ("Origin", origin)];
+        server.say("POST", "/api/links", &headers, b"").unwrap().status
+    };
+    assert_eq!(post("board.example", "https://board.example"), 201);
+    assert_eq!(post("board.example", "https://other.example"), 403);
+    assert_eq!(post("other.example", "https://other.example"), 403);
+}
+
+#[test]
+fn a_body_of_a_gigabyte_is_refused_before_it_is_sent() {
+    let (_scene, server) = served();
+    let mut stream = server.connect().unwrap();
+    write!(
+        stream,
+        "POST /api/links HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+         Content-Length: 1073741824\r\n\r\n",
+        server.address, server.token
+    )
+    .unwrap();
+    // Whether or not anybody reads the body of this route, none is taken in.
+    let answer = hear(&mut BufReader::new(&stream)).unwrap();
+    assert_eq!(answer.bad(413), "too_large");
+}
+
+#[test]
+fn a_body_that_never_says_how_long_it_is_is_cut_off() {
+    let (_scene, server) = served();
+    let mut stream = server.connect().unwrap();
+    write!(
+        stream,
+        "POST /api/enter HTTP/1.1\r\nHost: {0}\r\nOrigin: http://{0}\r\nContent-Type: application/json\r\n\
+         Transfer-Encoding: chunked\r\n\r\n",
+        server.address
+    )
+    .unwrap();
+    let piece = [b' '; 64 << 10];
+    let mut sent = 0_u64;
+    while sent < 1 << 30 {
+        let written = write!(stream, "{:x}\r\n", piece.len())
+            .and_then(|()| stream.write_all(&piece))
+            .and_then(|()| stream.write_all(b"\r\n"));
+        if written.is_err() {
+            break;
+        }
+        sent += piece.len() as u64;
+    }
+    assert!(sent < 64 << 20, "{sent} bytes were taken");
+    assert_eq!(server.get("/health").status, 200);
+}
+
+#[test]
+fn ten_thousand_headers_are_refused() {
+    let (_scene, server) = served();
+    let mut stream = server.connect().unwrap();
+    let mut head = format!("GET /health HTTP/1.1\r\nHost: {}\r\n", server.address);
+    for number in 0..10_000 {
+        head.push_str(&format!("X-{number}: 1\r\n"));
+    }
+    head.push_str("\r\n");
+    // The server may hang up while this is still being sent.
+    let _ = stream.write_all(head.as_bytes());
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"), "{answer}");
+    assert_eq!(server.get("/health").status, 200);
+}
+
+#[test]
+fn names_that_lead_elsewhere_are_no_ids() {
+    let (_scene, server) = served();
+    let outside = ["..%2f..%2ftoken", "%2e%2e", "..", "a%2fb", "-x", "%00", "%ff", "a%0ab", "....//", "%2e%2e%2ftoken"];
+    for way in ways(&server).iter().filter(|way| way.path.contains("4711")) {
+        for id in outside {
+            let path = way.path.replace("4711", id);
+            let answer = server.ask(&way.method, &path, Some(&json!({})), &[]);
+            assert!(
+                matches!(answer.status, 400 | 404 | 405 | 415 | 422),
+                "{} {path}: {} {}",
+                way.method,
+                answer.status,
+                answer.text()
+            );
+            assert!(!answer.text().contains(&server.token));
+        }
+    }
+}
+
+#[test]
+fn a_server_says_that_it_is_there_and_counts() {
+    let (_scene, server) = served();
+    assert_eq!(server.get("/health").good(200)["status"], "ok");
+    let metrics = server.get("/metrics");
+    assert_eq!(metrics.status, 200, "{}", metrics.text());
+    assert!(metrics.text().contains("pleach_http_answers_total{status=\"2xx\"} 1"), "{}", metrics.text());
+    assert_eq!(server.get("/api/nowhere").bad(404), "no_such_path");
+    assert_eq!(server.ask("DELETE", "/health", None, &[]).bad(405), "wrong_method");
+    assert_eq!(server.stop().code, 0);
+}

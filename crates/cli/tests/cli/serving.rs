@@ -1,0 +1,120 @@
+//! A server that runs while a test speaks to it.
+//!
+//! Knows nothing of what a test wants to prove with it.
+
+use std::io::{BufRead as _, BufReader};
+use std::ops::Deref;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use pleach_testkit::Client;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::scene::Scene;
+use crate::{Answer, command};
+
+/// `pleach serve` on a port of its own; ended when dropped.
+pub(crate) struct Serving {
+    child: Option<Child>,
+    client: Client,
+    /// What it said when it began.
+    pub(crate) said: Value,
+}
+
+impl Serving {
+    /// Serves in the repository of a scene, with its state folder.
+    pub(crate) fn of(scene: &Scene, words: &[&str]) -> Self {
+        Self::start(scene.repo.path(), &scene.home(), words)
+    }
+
+    /// Serves in a folder with a home; `--port 0` unless the words choose one.
+    #[track_caller]
+    pub(crate) fn start(folder: &Path, home: &Path, words: &[&str]) -> Self {
+        let mut all = vec!["serve", "--json", "--log", "off"];
+        if !words.contains(&"--port") {
+            all.extend(["--port", "0"]);
+        }
+        all.extend(words);
+        let mut child = command(folder, home, &all)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let output = child.stdout.as_mut().unwrap();
+        BufReader::new(output).read_line(&mut line).unwrap();
+        if line.is_empty() {
+            let output = child.wait_with_output().unwrap();
+            panic!("it did not begin: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        let said: Value = serde_json::from_str(&line).unwrap();
+        let address = said["address"].as_str().unwrap();
+        let token = std::fs::read_to_string(said["tokenFile"].as_str().unwrap()).unwrap();
+        let client = Client {
+            address: address.strip_prefix("http://").unwrap().parse().unwrap(),
+            token: token.trim().to_owned(),
+        };
+        Self {
+            child: Some(child),
+            client,
+            said,
+        }
+    }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> Pid {
+        Pid::from_child(self.child.as_ref().unwrap())
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(self.pid(), signal).unwrap();
+    }
+
+    /// Asks it to stop and waits for its end.
+    pub(crate) fn stop(mut self) -> Answer {
+        self.signal(Signal::TERM);
+        let child = self.child.take().unwrap();
+        child.wait_with_output().unwrap().into()
+    }
+
+    /// Ends it without a word, as a power cut would.
+    pub(crate) fn kill(mut self) {
+        let mut child = self.child.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// Asks for something again and again until it is so.
+    #[track_caller]
+    pub(crate) fn until(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        let deadline = std::time::Instant::now() + Duration::from_mins(1);
+        loop {
+            let answer = self.client.get(path).good(200);
+            if is_so(&answer) {
+                return answer;
+            }
+            assert!(std::time::Instant::now() < deadline, "{path}: {answer}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Deref for Serving {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! What went wrong, as every surface tells it: who is to blame, a stable word, a message and a hint.
+//!
+//! Every error of the engine becomes one of these at the edge; exit codes and HTTP are the business of those who tell it.
+
+use pleach_domain::problem::Problem;
+use pleach_domain::select::SelectionError;
+
+use crate::agent::NoAgent;
+use crate::causes::with_causes;
+use crate::config::ConfigError;
+use crate::control::ControlError;
+use crate::database::DatabaseError;
+use crate::git::{GitError, PutError, StoreError};
+use crate::init::InitError;
+use crate::plan_file::PlanFileError;
+use crate::plan_in_use::NoPlan;
+use crate::prompt::UnknownPlace;
+use crate::run::{InPlaceError, RunError};
+use crate::sandbox::NoSandbox;
+use crate::secrets::Hider;
+use crate::state_folder::StateFolderError;
+use crate::stored_batch::LookupError;
+use crate::view::ViewError;
+use crate::weave::WeaveError;
+use crate::worktree::WorktreeError;
+
+/// What most often is the matter when git fails.
+const ROOM_FOR_GIT: &str = "check that there is room, in TMPDIR as well, and that the repository can be written to; `git fsck` tells \
+                            whether it is whole";
+
+/// Who can do something about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blame {
+    /// Whoever asked: what was asked for makes no sense, or not now.
+    User,
+    /// Whoever keeps the machine: something is missing or does not work.
+    Environment,
+}
+
+/// One thing that went wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Who can do something about it.
+    pub blame: Blame,
+    /// The reason, as a stable word.
+    pub code: &'static str,
+    /// The reason, for people.
+    pub message: String,
+    /// A place such as `TODO.md:41`.
+    pub place: Option<String>,
+    /// Two lines that point at a word.
+    pub pointer: Option<String>,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Fault {
+    /// A fault without a hint.
+    pub fn new(blame: Blame, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            blame,
+            code,
+            message: message.into(),
+            place: None,
+            pointer: None,
+            hint: None,
+        }
+    }
+
+    /// The same with what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// A problem of a plan's file.
+    pub fn of_plan(problem: &Problem, file: &str) -> Self {
+        Self {
+            place: problem.line.map(|line| format!("{file}:{line}")),
+            hint: problem.hint.clone(),
+            ..Self::new(Blame::User, problem.code.as_str(), &problem.message)
+        }
+    }
+
+    /// The same without secrets, which words of git and of servers may hold.
+    #[must_use]
+    pub fn hidden(&self, hider: &Hider) -> Self {
+        let hidden = |text: &String| hider.hidden(text.clone());
+        Self {
+            message: hidden(&self.message),
+            place: self.place.as_ref().map(hidden),
+            pointer: self.pointer.as_ref().map(hidden),
+            hint: self.hint.as_ref().map(hidden),
+            ..*self
+        }
+    }
+}
+
+/// Everything that went wrong; never empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Faults {
+    all: Vec<Fault>,
+}
+
+impl Faults {
+    /// Several at once; nothing, if there is none.
+    pub fn check(all: Vec<Fault>) -> Result<(), Self> {
+        if all.is_empty() {
+            Ok(())
+        } else {
+            Err(Self { all })
+        }
+    }
+
+    /// All of them.
+    pub fn into_vec(self) -> Vec<Fault> {
+        self.all
+    }
+}
+
+impl From<Fault> for Faults {
+    fn from(fault: Fault) -> Self {
+        Self { all: vec![fault] }
+    }
+}
+
+impl From<SelectionError> for Faults {
+    fn from(error: SelectionError) -> Self {
+        Fault {
+            pointer: Some(error.pointer()),
+            ..Fault::new(Blame::User, "bad_selection", &error.message).hint(&error.hint)
+        }
+        .into()
+    }
+}
+
+impl From<PlanFileError> for Faults {
+    fn from(error: PlanFileError) -> Self {
+        Fault::new(Blame::User, "bad_file", with_causes(&error))
+            .hint(error.hint())
+            .into()
+    }
+}
+
+impl From<NoPlan> for Faults {
+    fn from(error: NoPlan) -> Self {
+        if let NoPlan::Config(error) = error {
+            return error.into();
+        }
+        Fault::new(Blame::User, "no_plan", with_causes(&error))
+            .hint(error.hint())
+            .into()
+    }
+}
+
+impl From<ConfigError> for Faults {
+    fn from(error: ConfigError) -> Self {
+        let each = error.each().iter().map(|error| {
+            Fault::new(Blame::User, "bad_config", with_causes(error)).hint(error.hint())
+        });
+        Self {
+            all: each.collect(),
+        }
+    }
+}
+
+impl From<InitError> for Faults {
+    fn from(error: InitError) -> Self {
+        let (blame, code) = match error {
+            InitError::Config(error) => return error.into(),
+            InitError::Exists { .. } => (Blame::User, "file_exists"),
+            InitError::Io { .. } => (Blame::Environment, "not_written"),
+        };
+        Fault::new(blame, code, with_causes(&error))
+            .hint(error.hint())
+            .into()
+    }
+}
+
+impl From<NoAgent> for Faults {
+    fn from(error: NoAgent) -> Self {
+        Fault::new(Blame::Environment, "no_agent", error.to_string())
+            .hint(error.hint())
+            .into()
+    }
+}
+
+impl From<StateFolderError> for Faults {
+    fn from(error: StateFolderError) -> Self {
+        Fault::new(Blame::Environment, "state_folder", with_causes(&error))
+            .hint(error.hint())
+            .into()
+    }
+}
+
+impl From<StoreError> for Faults {
+    fn from(error: StoreError) -> Self {
+        let (blame, code) = match error {
+            StoreError::BaseNotFound { .. } => (Blame::User, "base_not_found"),
+            StoreError::Login { .. } => (Blame::Environment, "login"),
+            _ => (Blame::Environment, "repository"),
+        };
+        let is_git = matches!(error, StoreError::Git(_));
+        let of_git = || is_git.then(|| ROOM_FOR_GIT.to_owned());
+        Fault {
+            hint: error.hint().or_else(of_git),
+            ..Fault::new(blame, code, with_causes(&error))
+        }
+        .into()
+    }
+}
+
+impl From<GitError> for Faults {
+    fn from(error: GitError) -> Self {
+        let failure = Fault::new(Blame::Environment, "git", with_causes(&error));
+        match error {
+            GitError::NotInstalled => failure.hint("install git and put it on the PATH").into(),
+            GitError::TooOld { needed, .. } => failure
+                .hint(format!("install git {needed} or newer"))
+                .into(),
+            _ => failure.hint(ROOM_FOR_GIT).into(),
+        }
+    }
+}
+
+impl From<PutError> for Faults {
+    fn from(error: PutError) -> Self {
+        match error {
+            PutError::Git(error) => error.into(),
+            PutError::Store(error) => error.into(),
+            _ => Fault {
+                hint: error.hint(),
+                ..Fault::new(Blame::User, "branch", error.to_string())
+            }
+            .into(),
+        }
+    }
+}
+
+impl From<WeaveError> for Faults {
+    fn from(error: WeaveError) -> Self {
+        match error {
+            WeaveError::Git(error) => error.into(),
+            WeaveError::Store(error) => error.into(),
+            WeaveError::Io { .. } => Fault::new(Blame::Environment, "weave", with_causes(&error))
+                .hint("check that there is room and that the folder can be written to, or set TMPDIR to another one")
+                .into(),
+            WeaveError::Objects { .. } => Fault::new(Blame::Environment, "weave", with_causes(&error))
+                .hint(ROOM_FOR_GIT)
+                .into(),
+            WeaveError::UnknownHash(_) | WeaveError::TooDeep => {
+                Fault::new(Blame::Environment, "weave", with_causes(&error)).into()
+            }
+        }
+    }
+}
+
+impl From<WorktreeError> for Faults {
+    fn from(error: WorktreeError) -> Self {
+        match error {
+            WorktreeError::Git(error) => error.into(),
+            WorktreeError::Store(error) => error.into(),
+            _ => Fault::new(Blame::Environment, "worktree", with_causes(&error)).into(),
+        }
+    }
+}
+
+impl From<DatabaseError> for Faults {
+    fn from(error: DatabaseError) -> Self {
+        let (blame, code) = match error {
+            DatabaseError::TaskBusy { .. } => (Blame::User, "task_busy"),
+            _ => (Blame::Environment, "database"),
+        };
+        Fault {
+            hint: error.hint().map(str::to_owned),
+            ..Fault::new(blame, code, with_causes(&error))
+        }
+        .into()
+    }
+}
+
+impl From<UnknownPlace> for Faults {
+    fn from(error: UnknownPlace) -> Self {
+        Fault::new(Blame::User, "bad_prompt", error.to_string())
+            .hint(error.hint())
+            .into()
+    }
+}
+
+impl From<RunError> for Faults {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Store(error) => error.into(),
+            RunError::Git(error) => error.into(),
+            RunError::State(error) => error.into(),
+            RunError::Weave(error) => error.into(),
+            RunError::Worktree(error) => (*error).into(),
+            RunError::Database(error) => error.into(),
+            RunError::Sandbox(error) => error.into(),
+            RunError::InPlace(error) => {
+                let blame = match error {
+                    InPlaceError::Busy { .. } => Blame::User,
+                    InPlaceError::NeedsRepository { .. } | InPlaceError::Unfit { .. } => {
+                        Blame::Environment
+                    }
+                };
+                Fault::new(blame, error.code(), error.to_string())
+                    .hint(error.hint())
+                    .into()
+            }
+            RunError::NoBatch(_) => Fault::new(Blame::User, "batch_not_found", error.to_string())
+                .hint("`pleach status --all` lists the batches there are")
+                .into(),
+            RunError::Over(_) => Fault::new(Blame::User, "batch_over", error.to_string())
+                .hint("`pleach retry BATCH TASK` opens it again")
+                .into(),
+            RunError::Ownership(_)
+            | RunError::Process(_)
+            | RunError::Unreadable { .. }
+            | RunError::Io { .. } => {
+                Fault::new(Blame::Environment, "run", with_causes(&error)).into()
+            }
+        }
+    }
+}
+
+impl From<NoSandbox> for Faults {
+    fn from(error: NoSandbox) -> Self {
+        Fault::new(Blame::Environment, "no_sandbox", error.to_string())
+            .hint(error.hint())
+            .into()
+    }
+}
+
+impl From<ViewError> for Faults {
+    fn from(error: ViewError) -> Self {
+        match error {
+            ViewError::Database(error) => error.into(),
+            _ => Fault::new(Blame::Environment, "database", with_causes(&error)).into(),
+        }
+    }
+}
+
+impl From<LookupError> for Faults {
+    fn from(error: LookupError) -> Self {
+        let code = match error {
+            LookupError::NoBatch(_) => "batch_not_found",
+            LookupError::NoTask { .. } => "task_not_found",
+            LookupError::View(error) => return error.into(),
+        };
+        Fault {
+            hint: error.hint(),
+            ..Fault::new(Blame::User, code, error.to_string())
+        }
+        .into()
+    }
+}
+
+impl From<ControlError> for Faults {
+    fn from(error: ControlError) -> Self {
+        match error {
+            ControlError::Lookup(error) => error.into(),
+            ControlError::Run(error) => (*error).into(),
+            ControlError::Refused {
+                code,
+                message,
+                hint,
+            } => Fault::new(Blame::User, code, message).hint(hint).into(),
+            ControlError::Ask(error) => {
+                Fault::new(Blame::Environment, "owner", with_causes(&error))
+                    .hint("`pleach status` shows whether anybody runs it")
+                    .into()
+            }
+        }
+    }
+}

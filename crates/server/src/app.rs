@@ -1,0 +1,109 @@
+//! What all requests share, and how what blocks is kept off the threads that serve.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use pleach_engine::state_folder::StateFolder;
+use tokio::sync::{Semaphore, watch};
+
+use crate::answer::Refusal;
+use crate::counts::Counts;
+use crate::door::Door;
+
+/// So many calls of the engine at once; further ones wait for their turn.
+const MOST_AT_WORK: usize = 32;
+
+/// What all requests share.
+#[derive(Debug, Clone)]
+pub(crate) struct App(Arc<Shared>);
+
+/// The same, behind its counter.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// Where Pleach keeps its own.
+    pub(crate) state: StateFolder,
+    /// Pleach's own program, which git calls back and which wraps agents.
+    pub(crate) program: PathBuf,
+    /// Whether whoever started the server consents to what steers agents.
+    pub(crate) consent: Consent,
+    pub(crate) door: Door,
+    pub(crate) counts: Counts,
+    pub(crate) began: Instant,
+    /// How far the server is with stopping.
+    pub(crate) stopping: watch::Sender<Stopping>,
+    at_work: Semaphore,
+}
+
+/// Who consents to the files and settings that steer agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consent {
+    /// Each request for itself.
+    Asked,
+    /// Whoever started the server, for all of them (`--yes`).
+    Given,
+}
+
+/// How far a server is with stopping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stopping {
+    /// It serves.
+    No,
+    /// Nothing new starts; what runs is waited for.
+    Draining,
+    /// What runs is asked to stop.
+    Leaving,
+    /// Streams end and nothing is answered any more.
+    Over,
+}
+
+/// Waits until the server ends.
+pub(crate) async fn over(mut stopping: watch::Receiver<Stopping>) {
+    // A server that is gone is over as well.
+    let _ = stopping
+        .wait_for(|stopping| *stopping == Stopping::Over)
+        .await;
+}
+
+impl App {
+    pub(crate) fn new(state: StateFolder, program: PathBuf, consent: Consent, door: Door) -> Self {
+        Self(Arc::new(Shared {
+            state,
+            program,
+            consent,
+            door,
+            counts: Counts::default(),
+            began: Instant::now(),
+            stopping: watch::Sender::new(Stopping::No),
+            at_work: Semaphore::new(MOST_AT_WORK),
+        }))
+    }
+
+    /// Does something that waits for disks, git or other processes, away from the threads that serve.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&App) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let app = self.clone();
+        let turn = self.at_work.acquire().await;
+        let done = tokio::task::spawn_blocking(move || work(&app)).await;
+        drop(turn);
+        done.unwrap_or_else(|_| Err(Refusal::bug()))
+    }
+
+    /// Refuses what starts something while the server stops.
+    pub(crate) fn may_start(&self) -> Result<(), Refusal> {
+        match *self.stopping.borrow() {
+            Stopping::No => Ok(()),
+            _ => Err(Refusal::stopping()),
+        }
+    }
+}
+
+impl std::ops::Deref for App {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}

@@ -1,0 +1,188 @@
+//! Who gets in: looks at every request before anything else does, in a fixed order.
+//!
+//! Host, then token, then where the request comes from. Knows nothing of what is behind it.
+
+mod hosts;
+mod links;
+mod pass;
+pub(crate) mod token;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+pub(crate) use hosts::Hosts;
+pub(crate) use links::Links;
+
+use self::pass::Passes;
+use self::token::Token;
+use crate::answer::Refusal;
+use crate::app::App;
+use crate::input::{LARGEST_BODY, too_large};
+
+const SEC_FETCH_SITE: &str = "sec-fetch-site";
+const SEC_FETCH_MODE: &str = "sec-fetch-mode";
+
+/// What the server knows of those who may enter.
+#[derive(Debug)]
+pub(crate) struct Door {
+    pub(crate) hosts: Hosts,
+    pub(crate) links: Links,
+    token: Token,
+    passes: Passes,
+}
+
+/// What a path asks of whoever comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ward {
+    /// Pages and signs of life, which tell nothing.
+    Open,
+    /// The exchange of a link for a pass.
+    Entry,
+    /// Everything else.
+    Closed,
+}
+
+/// How somebody showed who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// A program, by the token itself.
+    Token,
+    /// A browser, by the pass it got for a link.
+    Pass,
+}
+
+impl Door {
+    pub(crate) fn new(token: Token, hosts: Hosts) -> Self {
+        Self {
+            passes: Passes::new(&token, hosts.port()),
+            links: Links::default(),
+            hosts,
+            token,
+        }
+    }
+
+    /// What a browser keeps once it came by a link that was not used before.
+    pub(crate) fn exchange(&self, code: &str) -> Option<HeaderValue> {
+        self.links.redeem(code).then(|| self.passes.issue())
+    }
+
+    fn look_at(&self, request: &Request) -> Result<(), Refusal> {
+        let headers = request.headers();
+        self.hosts.check(request.uri(), headers)?;
+        let ward = ward_of(request.uri().path());
+        let shown = self.who(headers);
+        if ward == Ward::Closed && shown.is_none() {
+            return Err(unknown());
+        }
+        self.check_origin(request.method(), headers, ward, shown)?;
+        check_length(headers)
+    }
+
+    fn who(&self, headers: &HeaderMap) -> Option<Shown> {
+        let mut given = headers.get_all(header::AUTHORIZATION).iter();
+        if let Some(first) = given.next() {
+            // Two of them are a riddle, and a wrong one is not made good by a cookie.
+            let alone = given.next().is_none();
+            return (alone && self.token.is(first)).then_some(Shown::Token);
+        }
+        self.passes.is_among(headers).then_some(Shown::Pass)
+    }
+
+    /// A page of somebody else may neither act nor read.
+    fn check_origin(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        ward: Ward,
+        shown: Option<Shown>,
+    ) -> Result<(), Refusal> {
+        let word = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
+        let is_page = ward == Ward::Open
+            && *method == Method::GET
+            && word(SEC_FETCH_MODE) == Some(b"navigate");
+        let is_foreign = matches!(
+            word(SEC_FETCH_SITE),
+            Some(site) if !matches!(site, b"same-origin" | b"none")
+        );
+        if is_foreign && !is_page {
+            return Err(foreign("another site"));
+        }
+        let mut origins = headers.get_all(header::ORIGIN).iter();
+        let is_safe = matches!(*method, Method::GET | Method::HEAD);
+        match (origins.next(), origins.next()) {
+            (Some(origin), None) if self.hosts.is_own_origin(origin, headers) => Ok(()),
+            (Some(_), _) => Err(foreign("another origin")),
+            (None, _) if is_safe || shown == Some(Shown::Token) => Ok(()),
+            // Browsers always say where such a request comes from.
+            (None, _) => Err(foreign("nobody knows where")),
+        }
+    }
+}
+
+fn ward_of(path: &str) -> Ward {
+    match path {
+        "/api/enter" => Ward::Entry,
+        "/metrics" => Ward::Closed,
+        _ if path == "/api" || path.starts_with("/api/") => Ward::Closed,
+        _ => Ward::Open,
+    }
+}
+
+/// A body that is too large is refused by its announcement, before anybody reads it.
+fn check_length(headers: &HeaderMap) -> Result<(), Refusal> {
+    let length = headers.get(header::CONTENT_LENGTH);
+    let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    match length {
+        Some(length) if length > LARGEST_BODY => Err(too_large()),
+        _ => Ok(()),
+    }
+}
+
+fn unknown() -> Refusal {
+    Refusal::new(
+        StatusCode::UNAUTHORIZED,
+        "no_token",
+        "this wants a token",
+        "programs send `Authorization: Bearer` with the content of the file `token` in Pleach's state folder; browsers \
+         open the link that `pleach serve` prints",
+    )
+}
+
+fn foreign(from: &str) -> Refusal {
+    Refusal::new(
+        StatusCode::FORBIDDEN,
+        "foreign_origin",
+        format!("this request comes from {from}"),
+        "use the address that `pleach serve` prints",
+    )
+}
+
+/// Looks at a request, lets it pass or not, and has every answer say how browsers are to treat it.
+pub(crate) async fn stand_at(State(app): State<App>, request: Request, next: Next) -> Response {
+    let mut response = match app.door.look_at(&request) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
+    };
+    let headers = response.headers_mut();
+    for (name, value) in ALWAYS_SAID {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+const ALWAYS_SAID: [(&str, &str); 6] = [
+    (
+        "content-security-policy",
+        "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
+    ),
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+];

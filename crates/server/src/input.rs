@@ -1,0 +1,141 @@
+//! What a request brings: bodies, queries and names in the path, each with an error that says which field is wrong.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use serde::de::DeserializeOwned;
+
+use crate::answer::Refusal;
+
+/// The largest body; a plan of ten thousand tasks is a third of it.
+pub(crate) const LARGEST_BODY: usize = 4 << 20;
+
+/// The JSON body of a request; an empty one is `{}`.
+#[derive(Debug)]
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+        let is_json = is_json(request.headers());
+        let bytes = Bytes::from_request(request, state)
+            .await
+            .map_err(|rejection| match rejection.status() {
+                StatusCode::PAYLOAD_TOO_LARGE => too_large(),
+                _ => Refusal::new(
+                    StatusCode::BAD_REQUEST,
+                    "bad_body",
+                    "the body could not be read",
+                    "send it whole, and as JSON",
+                ),
+            })?;
+        if bytes.is_empty() {
+            return read(b"{}").map(Self);
+        }
+        if !is_json {
+            return Err(Refusal::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "not_json",
+                "the body is not JSON",
+                "send Content-Type: application/json",
+            ));
+        }
+        read(&bytes).map(Self)
+    }
+}
+
+pub(crate) fn too_large() -> Refusal {
+    Refusal::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "too_large",
+        "the body is too large",
+        format!("send at most {} MiB", LARGEST_BODY >> 20),
+    )
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/json")
+}
+
+fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let hint = "`/api/docs` shows what belongs there";
+    let wrong = |path: String, message: String| {
+        let path = if path == "." { String::new() } else { path };
+        Refusal::field(StatusCode::BAD_REQUEST, path, message, hint).code("bad_body")
+    };
+    let value = serde_path_to_error::deserialize(&mut reader)
+        .map_err(|error| wrong(error.path().to_string(), error.inner().to_string()))?;
+    let ended = reader.end();
+    ended.map_err(|error| wrong(String::new(), error.to_string()))?;
+    Ok(value)
+}
+
+/// The query of a request.
+#[derive(Debug)]
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let Query(asked) = Query::from_request_parts(parts, state)
+            .await
+            .map_err(|rejection| {
+                let message = rejection.body_text();
+                let message = message
+                    .rsplit_once("query string: ")
+                    .map_or(message.as_str(), |(_, why)| why);
+                Refusal::new(
+                    StatusCode::BAD_REQUEST,
+                    "bad_query",
+                    message,
+                    "`/api/docs` shows what may be asked",
+                )
+            })?;
+        Ok(Self(asked))
+    }
+}
+
+/// The names in the path of a request.
+#[derive(Debug)]
+pub(crate) struct Named<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let Path(named) = Path::from_request_parts(parts, state)
+            .await
+            .map_err(|_| bad_id("a name in the path is not well-formed"))?;
+        Ok(Self(named))
+    }
+}
+
+pub(crate) fn bad_id(message: &str) -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "bad_id",
+        message,
+        "batches are named by their number, projects and tasks by the `id` they are listed with",
+    )
+}
+
+/// An id of a project or a task: letters, digits, `.`, `_` and `-`, so that it is no path and no option.
+pub(crate) fn check_id(id: &str) -> Result<(), Refusal> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let is_well_formed = (1..=200).contains(&id.len())
+        && id.chars().all(is_plain)
+        && !id.starts_with(['.', '-'])
+        && !id.contains("..");
+    if is_well_formed {
+        Ok(())
+    } else {
+        Err(bad_id("that is no id"))
+    }
+}

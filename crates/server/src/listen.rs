@@ -1,0 +1,242 @@
+//! Listens, takes connections within limits, and stops when asked to.
+//!
+//! Knows sockets and time; what is answered is the routes' business.
+
+mod patience;
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use pleach_engine::state_folder::StateFolder;
+use tokio::net::TcpStream;
+use tokio::sync::{Semaphore, watch};
+
+use self::patience::Impatient;
+use crate::app::{App, Consent, Stopping, over};
+use crate::door::token::{Token, TokenError};
+use crate::door::{Door, Hosts};
+use crate::routes::router;
+
+/// Connections at once; a browser has a handful, and each client of events one.
+const MOST_CONNECTIONS: usize = 512;
+/// How long the head of a request may take, and how long a connection may be idle.
+const HEAD: Duration = Duration::from_secs(30);
+const MOST_HEADERS: usize = 100;
+/// The longest head of a request.
+const LONGEST_HEAD: usize = 64 << 10;
+/// How long a client may take nothing of what is written to it, or send nothing of what it announced.
+const STUCK: Duration = Duration::from_secs(30);
+/// How long requests that are under way have when the server stops.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// How to serve.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where Pleach keeps its own.
+    pub state: StateFolder,
+    /// Pleach's own program, which git calls back and which wraps agents.
+    pub program: PathBuf,
+    /// The address to listen at; none means this machine only.
+    pub host: Option<IpAddr>,
+    /// The port; 0 for any that is free.
+    pub port: u16,
+    /// Further names that the server answers to, for a proxy in front of it.
+    pub allow_hosts: Vec<String>,
+    /// Who consents to what steers agents.
+    pub consent: Consent,
+}
+
+/// Why the server cannot be.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Somebody else listens there.
+    #[error("port {port} is taken")]
+    PortTaken {
+        /// The port.
+        port: u16,
+    },
+    /// There is no listening at the address.
+    #[error("could not listen at {address}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is no token.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    /// There are no threads to serve with.
+    #[error("could not start to serve")]
+    Threads(#[source] io::Error),
+}
+
+/// A server that listens and does not answer yet.
+#[derive(Debug)]
+pub struct Server {
+    app: App,
+    listeners: Vec<TcpListener>,
+    address: SocketAddr,
+}
+
+/// Has a server stop, from any thread.
+#[derive(Debug, Clone)]
+pub struct Stopper(App);
+
+impl Server {
+    /// Takes the port.
+    pub fn bind(options: Options) -> Result<Self, ServeError> {
+        let listeners = match options.host {
+            Some(host) => vec![listen(SocketAddr::new(host, options.port))?],
+            None => listen_on_loopback(options.port)?,
+        };
+        let address = listeners[0].local_addr().map_err(ServeError::Threads)?;
+        let token = Token::of(options.state.path())?;
+        let hosts = Hosts::new(address.port(), &options.allow_hosts);
+        let door = Door::new(token, hosts);
+        let app = App::new(options.state, options.program, options.consent, door);
+        Ok(Self {
+            app,
+            listeners,
+            address,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// A link that lets one browser in.
+    pub fn link(&self) -> String {
+        format!("http://{}/#enter={}", self.address, self.app.door.links.issue())
+    }
+
+    /// A handle to stop it with.
+    pub fn stopper(&self) -> Stopper {
+        Stopper(self.app.clone())
+    }
+
+    /// Serves until it is stopped.
+    pub fn run(self) -> Result<(), ServeError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .max_blocking_threads(64)
+            .thread_name("serve")
+            .build()
+            .map_err(ServeError::Threads)?;
+        let served = runtime.block_on(serve(self.app, self.listeners));
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        served.map_err(ServeError::Threads)
+    }
+}
+
+impl Stopper {
+    /// Ends the server; requests that are under way are answered first.
+    pub fn end(&self) {
+        self.0.stopping.send_replace(Stopping::Over);
+    }
+}
+
+fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
+    let failed = |source: io::Error| match source.kind() {
+        io::ErrorKind::AddrInUse => ServeError::PortTaken {
+            port: address.port(),
+        },
+        _ => ServeError::Listen { address, source },
+    };
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok(listener)
+}
+
+/// Both of this machine's addresses for itself, on one port; a machine without IPv6 has one.
+fn listen_on_loopback(port: u16) -> Result<Vec<TcpListener>, ServeError> {
+    let four = listen((Ipv4Addr::LOCALHOST, port).into())?;
+    let port = four.local_addr().map_err(ServeError::Threads)?.port();
+    match listen((Ipv6Addr::LOCALHOST, port).into()) {
+        Ok(six) => Ok(vec![four, six]),
+        Err(ServeError::PortTaken { port }) => Err(ServeError::PortTaken { port }),
+        Err(_) => Ok(vec![four]),
+    }
+}
+
+async fn serve(app: App, listeners: Vec<TcpListener>) -> io::Result<()> {
+    let service = router(app.clone());
+    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let mut accepting = tokio::task::JoinSet::new();
+    for listener in listeners {
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        accepting.spawn(accept(app.clone(), listener, service.clone(), Arc::clone(&room)));
+    }
+    over(app.stopping.subscribe()).await;
+    accepting.shutdown().await;
+    let everybody = u32::try_from(MOST_CONNECTIONS).unwrap_or(u32::MAX);
+    // Whoever does not finish in time is cut off.
+    let _ = tokio::time::timeout(LAST_WORDS, room.acquire_many(everybody)).await;
+    Ok(())
+}
+
+async fn accept(
+    app: App,
+    listener: tokio::net::TcpListener,
+    service: Router,
+    room: Arc<Semaphore>,
+) {
+    loop {
+        let Ok(place) = Arc::clone(&room).acquire_owned().await else {
+            return;
+        };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let (app, service) = (app.clone(), service.clone());
+                tokio::spawn(async move {
+                    app.counts.connections.fetch_add(1, Ordering::Relaxed);
+                    converse(stream, service, app.stopping.subscribe()).await;
+                    app.counts.connections.fetch_sub(1, Ordering::Relaxed);
+                    drop(place);
+                });
+            }
+            // Mostly because there are no file descriptors left.
+            Err(error) => {
+                tracing::warn!(%error, "could not take a connection");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+async fn converse(stream: TcpStream, service: Router, stopping: watch::Receiver<Stopping>) {
+    // Events are small and late ones are bad ones.
+    let _ = stream.set_nodelay(true);
+    let stream = TokioIo::new(Impatient::new(stream, STUCK));
+    let mut protocol = http1::Builder::new();
+    protocol
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_headers(MOST_HEADERS)
+        .max_buf_size(LONGEST_HEAD);
+    let connection = protocol.serve_connection(stream, TowerToHyperService::new(service));
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        ended = connection.as_mut() => tell_odd(ended),
+        () = over(stopping) => {
+            connection.as_mut().graceful_shutdown();
+            tell_odd(connection.await);
+        }
+    }
+}
+
+fn tell_odd(ended: Result<(), hyper::Error>) {
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection broke off");
+    }
+}

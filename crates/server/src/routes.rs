@@ -1,0 +1,78 @@
+//! Every path the server answers to, and the document that says so.
+//!
+//! A route and its description are one macro, so that neither can be there without the other.
+
+mod docs;
+mod entry;
+mod health;
+mod pages;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
+use axum::middleware;
+use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::answer::Refusal;
+use crate::app::App;
+use crate::{door, input};
+
+/// The part of the document that no route says.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Pleach",
+        description = "Runs coding agents on a list of tasks, each in its own worktree, and weaves the branches into one."
+    ),
+    security(("token" = []))
+)]
+struct Preface;
+
+/// All routes, described.
+fn described() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Preface::openapi())
+        .merge(health::routes())
+        .merge(entry::routes())
+        .merge(docs::routes())
+}
+
+/// The OpenAPI document of the server.
+pub fn document() -> utoipa::openapi::OpenApi {
+    let mut document = described().to_openapi();
+    let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme("token", SecurityScheme::Http(scheme));
+    document
+}
+
+/// The server's whole router, with the door in front.
+pub(crate) fn router(app: App) -> Router {
+    let (routes, _) = described().split_for_parts();
+    routes
+        .merge(pages::routes())
+        .fallback(nothing_here)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(DefaultBodyLimit::max(input::LARGEST_BODY))
+        .layer(middleware::from_fn_with_state(app.clone(), door::stand_at))
+        .layer(middleware::from_fn_with_state(app.clone(), health::note_answer))
+        .with_state(app)
+}
+
+async fn nothing_here() -> Refusal {
+    Refusal::not_found(
+        "no_such_path",
+        "there is nothing at this path",
+        "`/api/docs` lists what there is",
+    )
+}
+
+async fn wrong_method() -> Refusal {
+    Refusal::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "wrong_method",
+        "this path does not know that method",
+        "`/api/docs` lists what there is",
+    )
+}

@@ -1,0 +1,22 @@
+//! The pages of the server itself: the way in, and what the page of the document needs.
+//!
+//! They tell nothing of any project, so everybody who may speak to the server may have them.
+
+use axum::Router;
+use axum::http::header;
+use axum::response::{Html, IntoResponse};
+use axum::routing::get;
+
+use crate::app::App;
+
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/", get(|| async { Html(include_str!("../../pages/index.html")) }))
+        .route("/pages/pages.css", get(|| text("text/css", include_str!("../../pages/pages.css"))))
+        .route("/pages/enter.js", get(|| text("text/javascript", include_str!("../../pages/enter.js"))))
+        .route("/pages/docs.js", get(|| text("text/javascript", include_str!("../../pages/docs.js"))))
+}
+
+async fn text(kind: &'static str, text: &'static str) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, kind)], text)
+}
