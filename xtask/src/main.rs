@@ -7,8 +7,12 @@
     reason = "it tells people which step is under way"
 )]
 
+mod schemathesis;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+
+use schemathesis::Effort;
 
 /// The test runner that is installed where there is none.
 const NEXTEST: &str = "0.9.143";
@@ -22,6 +26,7 @@ const HELP: &str = "cargo xtask COMMAND
   fuzz      the properties of plans and batches, with 200,000 cases each, and weaving on many repositories
   simulate  1,000,000 whole histories of batches with cancels, retries and crashes (PLEACH_CASES)
   crash     kills `pleach run` at 2,000 random moments and checks what came of it (PLEACH_CRASHES)
+  api       tries the server with schemathesis, 200 cases for each operation (PLEACH_CASES)
   pictures  draw the pictures of the guide anew, and record a run
 ";
 
@@ -34,6 +39,7 @@ fn main() -> ExitCode {
         "fuzz" => fuzz(),
         "simulate" => simulate(),
         "crash" => crash(),
+        "api" => schemathesis::run(Effort::Thorough),
         "pictures" => pictures(),
         _ => Err(HELP.to_owned()),
     };
@@ -164,6 +170,7 @@ fn test() -> Result<(), String> {
         "--no-fail-fast",
     ]);
     step(without_home(&mut tests)?)?;
+    schemathesis::run(Effort::Short)?;
     cargo(&["test", "--doc", "--workspace", "--locked"])?;
     let mut docs = Command::new("cargo");
     docs.args([
