@@ -60,7 +60,7 @@ impl Harbour {
         self.command(words).output().unwrap().into()
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = crate::command(self.scene.repo.path(), &self.scene.home(), words);
         command.env("PLEACH_GIT_TOKEN", TOKEN);
         command

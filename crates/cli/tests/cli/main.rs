@@ -39,6 +39,7 @@ mod scene;
 mod settings;
 mod setup;
 mod serve_door;
+mod serve_guide;
 mod serving;
 mod several;
 mod status;

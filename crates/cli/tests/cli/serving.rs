@@ -5,7 +5,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::ops::Deref;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use pleach_testkit::Client;
@@ -32,12 +32,20 @@ impl Serving {
     /// Serves in a folder with a home; `--port 0` unless the words choose one.
     #[track_caller]
     pub(crate) fn start(folder: &Path, home: &Path, words: &[&str]) -> Self {
-        let mut all = vec!["serve", "--json", "--log", "off"];
-        if !words.contains(&"--port") {
-            all.extend(["--port", "0"]);
-        }
-        all.extend(words);
-        let mut child = command(folder, home, &all)
+        let port = if words.contains(&"--port") {
+            &[][..]
+        } else {
+            &["--port", "0"]
+        };
+        let all = [&["serve"], port, words].concat();
+        Self::by(&mut command(folder, home, &all))
+    }
+
+    /// Serves by a command of one's own.
+    #[track_caller]
+    pub(crate) fn by(command: &mut Command) -> Self {
+        let mut child = command
+            .args(["--json", "--log", "off"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
