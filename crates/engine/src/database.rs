@@ -1,10 +1,12 @@
-//! The log of everything that happened to every batch, in one `SQLite` file that all processes share.
+//! The log of everything that happened, to batches and to none, in one `SQLite` file that all processes share.
 //!
 //! Stores events and reads them back; whether they make sense is the core's business.
 
+mod board_event;
 mod consent;
 mod derive;
 mod error;
+mod log;
 mod pauses;
 mod read;
 mod schema;
@@ -17,7 +19,9 @@ use pleach_domain::event::Event;
 use pleach_domain::id::TaskId;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
+pub use board_event::BoardEvent;
 pub use error::DatabaseError;
+pub use log::{Entry, Logged};
 pub use pauses::AgentPause;
 pub use read::{Among, BatchFilter, BatchRow, LoadedBatch, NotedProcess, Whose};
 
@@ -58,7 +62,7 @@ pub struct NewBatch<'a> {
 /// An event with its place in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvent {
-    /// Its number among the events of all batches; later ones have higher numbers.
+    /// Its number in the log; later ones have higher numbers.
     pub seq: u64,
     /// The batch it belongs to.
     pub batch: u32,

@@ -165,7 +165,7 @@ impl Database {
         })
     }
 
-    /// The number of the last event of all batches; 0 if there is none.
+    /// The number of the last event, of a batch or of none; 0 if there is none.
     pub fn last_seq(&self) -> Result<u64, DatabaseError> {
         self.read("read the log", |connection| {
             let last = "SELECT coalesce(max(seq), 0) FROM event";
@@ -249,7 +249,7 @@ pub(super) fn events(
 ) -> Result<Vec<StoredEvent>, Stop> {
     let of_batch = match batch {
         Some(_) => "AND batch = ?2",
-        None => "AND ?2 IS NULL",
+        None => "AND batch IS NOT NULL AND ?2 IS NULL",
     };
     let mut select = connection.prepare(&format!(
         "SELECT seq, batch, at, event FROM event WHERE seq > ?1 {of_batch} ORDER BY seq"
@@ -292,7 +292,7 @@ pub(super) fn subjects(connection: &Connection) -> Result<Vec<(Subject, Vec<Task
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn unsigned_in(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+pub(super) fn unsigned_in(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(i64::cast_unsigned)
 }
 

@@ -87,6 +87,19 @@ pub(super) const STEPS: &[&str] = &[
         UNIQUE (project, fingerprint)
     ) STRICT;
 ",
+    "
+    CREATE TABLE wider_event (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        at INTEGER NOT NULL,
+        batch INTEGER REFERENCES batch (id),
+        project TEXT,
+        event TEXT NOT NULL
+    ) STRICT;
+    INSERT INTO wider_event (seq, at, batch, event) SELECT seq, at, batch, event FROM event ORDER BY seq;
+    DROP TABLE event;
+    ALTER TABLE wider_event RENAME TO event;
+    CREATE INDEX event_of_batch ON event (batch, seq) WHERE batch IS NOT NULL;
+",
 ];
 
 /// Brings the database to the version of `steps`, with a copy first if there is anything to lose.
@@ -195,7 +208,7 @@ mod tests {
     use pleach_domain::event::{BatchEvent, Event};
     use pleach_domain::id::TaskId;
 
-    use super::super::{Database, NewBatch};
+    use super::super::{BoardEvent, Database, NewBatch};
     use super::*;
     use crate::consent::Steering;
 
@@ -263,6 +276,28 @@ mod tests {
         later.remember_consent("p", &steering).unwrap();
         assert_eq!(later.consented("p").unwrap(), [steering]);
         assert!(copy_path(&path, STEPS.len()).exists());
+    }
+
+    #[test]
+    fn what_was_stored_before_there_was_a_board_keeps_its_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pleach.db");
+        let earlier = with_a_batch_of(&path, &STEPS[..3]);
+        let (before, last) = (earlier.load(1).unwrap(), earlier.last_seq().unwrap());
+        drop(earlier);
+        let mut later = Database::at(&path, STEPS).unwrap();
+        assert_eq!(later.load(1).unwrap(), before);
+        let gone = BoardEvent::TaskDeleted { task: "t".into() };
+        assert_eq!(later.note_board_event(None, &gone).unwrap(), last + 1);
+        let began = Event::Batch(BatchEvent::Resumed);
+        assert_eq!(later.append(1, &[began]).unwrap()[0].seq, last + 2);
+        let projects: Vec<_> = later.entries_after(0, 9).unwrap();
+        let projects: Vec<_> = projects
+            .iter()
+            .map(|entry| entry.project.as_deref())
+            .collect();
+        assert_eq!(projects.first(), Some(&Some("p")));
+        assert_eq!(projects[projects.len() - 2..], [None, Some("p")]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
-use pleach_engine::database::{DatabaseError, NewBatch, NotedProcess, Whose};
+use pleach_engine::database::{BoardEvent, DatabaseError, Logged, NewBatch, NotedProcess, Whose};
 
 use super::{BEGUN, COMPLETED, Home, MERGING, create, ids, of_task, started};
 
@@ -71,6 +71,63 @@ fn numbers_increase_over_all_batches() {
         [stored[1].clone(), stored[3].clone()]
     );
     assert_eq!(database.events_after(4, None).unwrap(), []);
+}
+
+#[test]
+fn what_happens_to_no_batch_is_in_the_same_log_and_in_no_batch() {
+    let home = Home::new();
+    let mut database = home.open();
+    let batch = create(&mut database, "p", "1").unwrap();
+    database.append(batch, &[BEGUN]).unwrap();
+    let before = database.last_seq().unwrap();
+    let shown = serde_json::json!({"id": "t1", "title": "é\n"});
+    let events = [
+        BoardEvent::TaskCreated {
+            task: "t1".into(),
+            shown: shown.clone(),
+        },
+        BoardEvent::TaskUpdated {
+            task: "t1".into(),
+            shown,
+        },
+        BoardEvent::TaskDeleted { task: "t1".into() },
+        BoardEvent::SettingsUpdated {
+            settings: serde_json::json!({"maxBatchSize": 3}),
+        },
+    ];
+    for (event, expected) in events.iter().zip(before + 1..) {
+        let project = matches!(event, BoardEvent::TaskCreated { .. }).then_some("q");
+        let seq = database.note_board_event(project, event).unwrap();
+        assert_eq!(seq, expected);
+    }
+    let stored = database.append(batch, &[MERGING]).unwrap();
+    assert_eq!(database.last_seq().unwrap(), before + 5);
+    let after = database.entries_after(before, 100).unwrap();
+    let what: Vec<_> = after.iter().map(|entry| entry.what.clone()).collect();
+    let board = events.into_iter().map(Logged::Board);
+    let expected: Vec<_> = board.chain([Logged::Batch(stored[0].clone())]).collect();
+    assert_eq!(what, expected);
+    let whose = |entry: &pleach_engine::database::Entry| (entry.project.clone(), entry.batch);
+    assert_eq!(whose(&after[0]), (Some("q".into()), None));
+    assert_eq!(whose(&after[1]), (None, None));
+    assert_eq!(whose(&after[4]), (Some("p".into()), Some(batch)));
+    assert_eq!(database.entries_after(before, 2).unwrap(), after[..2]);
+    assert_eq!(database.events_after(before, None).unwrap(), stored);
+    assert_eq!(database.events_after(before, Some(batch)).unwrap(), stored);
+    let loaded = database.load(batch).unwrap();
+    database.rebuild().unwrap();
+    assert_eq!(database.load(batch).unwrap(), loaded);
+}
+
+#[test]
+fn others_notice_that_something_was_stored() {
+    let home = Home::new();
+    let (mut one, other) = (home.open(), home.open());
+    let before = other.data_version().unwrap();
+    assert_eq!(other.data_version().unwrap(), before);
+    let gone = BoardEvent::TaskDeleted { task: "t".into() };
+    one.note_board_event(None, &gone).unwrap();
+    assert_ne!(other.data_version().unwrap(), before);
 }
 
 #[test]

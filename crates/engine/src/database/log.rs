@@ -1,0 +1,98 @@
+//! Reads the log as a whole: what happened to batches and what happened to none, in the order of its numbers.
+
+use std::path::Path;
+
+use rusqlite::{Connection, Row, params};
+use serde::de::DeserializeOwned;
+
+use super::board_event::BoardEvent;
+use super::error::Stop;
+use super::read::unsigned_in;
+use super::{Database, DatabaseError, StoredEvent};
+
+/// One line of the log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its number; later ones have higher numbers, and none is left out.
+    pub seq: u64,
+    /// When it was stored, in milliseconds since 1970.
+    pub at: u64,
+    /// The project it concerns, if it concerns one.
+    pub project: Option<String>,
+    /// The batch it belongs to, if it belongs to one.
+    pub batch: Option<u32>,
+    /// What happened.
+    pub what: Logged,
+}
+
+/// What a line of the log says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Logged {
+    /// Something happened to a batch.
+    Batch(StoredEvent),
+    /// Something happened to no batch.
+    Board(BoardEvent),
+}
+
+impl Database {
+    /// The lines with higher numbers than `seq`, in order, and not more than `most` of them.
+    pub fn entries_after(&self, seq: u64, most: usize) -> Result<Vec<Entry>, DatabaseError> {
+        self.read("read the log", |connection| {
+            entries(connection, &self.path, seq, most)
+        })
+    }
+
+    /// A number that changes whenever another connection stored something.
+    pub fn data_version(&self) -> Result<u64, DatabaseError> {
+        let version = self
+            .connection
+            .pragma_query_value(None, "data_version", |row| unsigned_in(row, 0));
+        version.map_err(|source| DatabaseError::of_sqlite("read the log", &self.path, source))
+    }
+}
+
+fn entries(
+    connection: &Connection,
+    path: &Path,
+    after: u64,
+    most: usize,
+) -> Result<Vec<Entry>, Stop> {
+    let mut select = connection.prepare(
+        "SELECT event.seq, event.at, event.batch, coalesce(event.project, batch.project), event.event
+         FROM event LEFT JOIN batch ON batch.id = event.batch
+         WHERE event.seq > ?1 ORDER BY event.seq LIMIT ?2",
+    )?;
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let mut rows = select.query(params![after.cast_signed(), most])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (seq, at, batch) = (unsigned_in(row, 0)?, unsigned_in(row, 1)?, row.get(2)?);
+        let what = match batch {
+            Some(batch) => Logged::Batch(StoredEvent {
+                seq,
+                batch,
+                at,
+                event: event_in(row, path, seq)?,
+            }),
+            None => Logged::Board(event_in(row, path, seq)?),
+        };
+        found.push(Entry {
+            seq,
+            at,
+            project: row.get(3)?,
+            batch,
+            what,
+        });
+    }
+    Ok(found)
+}
+
+fn event_in<T: DeserializeOwned>(row: &Row<'_>, path: &Path, seq: u64) -> Result<T, Stop> {
+    let text = row.get_ref(4)?.as_str().map_err(rusqlite::Error::from)?;
+    let event = serde_json::from_str(text).map_err(|source| DatabaseError::StrangeEvent {
+        seq,
+        path: path.to_owned(),
+        source,
+    })?;
+    Ok(event)
+}
