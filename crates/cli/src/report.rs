@@ -7,13 +7,12 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use anstyle::{AnsiColor, Style};
-use pleach_domain::batch::Design;
 use pleach_domain::bisect::Run;
 use pleach_domain::event::{BatchEvent, Coming, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_engine::database::StoredEvent;
 use pleach_engine::run::{Prepared, Told};
-use pleach_engine::view::wire_in;
+use pleach_engine::view::Narrator;
 use serde_json::json;
 
 use crate::columns::seconds;
@@ -30,7 +29,7 @@ const PLAIN: Style = Style::new();
 pub(crate) struct Reporter {
     reader: Reader,
     titles: HashMap<TaskId, String>,
-    design: Design,
+    narrator: RefCell<Narrator>,
     began: Instant,
     /// The coming conflicts that were told last.
     foreseen: RefCell<Vec<(TaskId, TaskId)>>,
@@ -41,7 +40,7 @@ impl Reporter {
         Self {
             reader,
             titles: prepared.titles(),
-            design: prepared.design().clone(),
+            narrator: RefCell::new(prepared.narrator()),
             began: Instant::now(),
             foreseen: RefCell::default(),
         }
@@ -56,7 +55,7 @@ impl Reporter {
                 }
             }
             (Reader::Program, Told::Event(stored)) => {
-                let (name, data) = wire_in(&self.design, stored);
+                let (name, data) = self.narrator.borrow_mut().tell(stored);
                 tell(format_args!(
                     "{}\n",
                     json!({"id": stored.seq, "event": name, "data": data})

@@ -8,6 +8,7 @@ mod coming;
 mod decide;
 mod design;
 mod governors;
+mod progress;
 mod proof;
 mod status;
 mod task;
@@ -22,6 +23,7 @@ pub use design::{
     OnConflict, OnFailure, Spent, StageDesign, TaskDesign, Validation,
 };
 pub use governors::{Over, SlotsNow, dollars};
+pub use progress::Progress;
 pub use proof::{Judgement, Proof, Searching};
 pub use status::BatchStatus;
 pub use task::BatchTask;

@@ -15,7 +15,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use pleach_domain::event::Event;
+use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::id::TaskId;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
@@ -133,8 +133,12 @@ impl Database {
         })
     }
 
-    /// Makes a batch of that number and takes its tasks.
-    pub fn create_batch(&mut self, id: u32, new: &NewBatch<'_>) -> Result<(), DatabaseError> {
+    /// Makes a batch of that number and takes its tasks; gives the first event of it.
+    pub fn create_batch(
+        &mut self,
+        id: u32,
+        new: &NewBatch<'_>,
+    ) -> Result<StoredEvent, DatabaseError> {
         self.write("create a batch", |transaction| {
             let subject = Subject {
                 id,
@@ -142,6 +146,7 @@ impl Database {
                 plan: new.plan.to_owned(),
             };
             let tasks = serde_json::to_string(new.tasks).expect("ids are plain strings");
+            let at = now();
             transaction.execute(
                 "INSERT INTO batch (id, project, repository, plan, tasks, record, created_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -152,10 +157,13 @@ impl Database {
                     new.plan,
                     tasks,
                     new.record,
-                    now().cast_signed(),
+                    at.cast_signed(),
                 ],
             )?;
-            subject.add(transaction, new.tasks)
+            subject.add(transaction, new.tasks)?;
+            let created = [Event::Batch(BatchEvent::Created)];
+            let mut stored = store(transaction, &subject, at, &created)?;
+            Ok(stored.remove(0))
         })
     }
 
@@ -167,23 +175,7 @@ impl Database {
     ) -> Result<Vec<StoredEvent>, DatabaseError> {
         self.write("store an event", |transaction| {
             let subject = Subject::load(transaction, batch)?;
-            let at = now();
-            let mut insert =
-                transaction.prepare("INSERT INTO event (at, batch, event) VALUES (?1, ?2, ?3)")?;
-            let mut stored = Vec::with_capacity(events.len());
-            for event in events {
-                let text = serde_json::to_string(event).expect("events are plain data");
-                let seq = insert.insert(params![at.cast_signed(), batch, text])?;
-                let event = StoredEvent {
-                    seq: seq.cast_unsigned(),
-                    batch,
-                    at,
-                    event: event.clone(),
-                };
-                subject.follow(transaction, &event)?;
-                stored.push(event);
-            }
-            Ok(stored)
+            store(transaction, &subject, now(), events)
         })
     }
 
@@ -257,6 +249,32 @@ impl Database {
         transaction.commit().map_err(failed)?;
         Ok(made)
     }
+}
+
+/// Stores events of a batch with what follows from them.
+fn store(
+    transaction: &Transaction<'_>,
+    subject: &Subject,
+    at: u64,
+    events: &[Event],
+) -> Result<Vec<StoredEvent>, Stop> {
+    let batch = subject.id;
+    let mut insert =
+        transaction.prepare("INSERT INTO event (at, batch, event) VALUES (?1, ?2, ?3)")?;
+    let mut stored = Vec::with_capacity(events.len());
+    for event in events {
+        let text = serde_json::to_string(event).expect("events are plain data");
+        let seq = insert.insert(params![at.cast_signed(), batch, text])?;
+        let event = StoredEvent {
+            seq: seq.cast_unsigned(),
+            batch,
+            at,
+            event: event.clone(),
+        };
+        subject.follow(transaction, &event)?;
+        stored.push(event);
+    }
+    Ok(stored)
 }
 
 /// Waits for other writers; the pauses of `SQLite` itself grow to 0.1 s, and who is unlucky waits for seconds.

@@ -42,6 +42,8 @@ pub mod slots;
 pub mod state_folder;
 pub mod step;
 pub mod stored_batch;
+pub mod tails;
+pub mod transcript;
 pub mod validate;
 pub mod view;
 pub mod weave;

@@ -73,6 +73,7 @@ use crate::secrets::Secrets;
 use crate::slots::Slots;
 use crate::state_folder::{StateFolder, StateFolderError};
 use crate::step::{Step, reached};
+use crate::view::Narrator;
 use crate::weave::WeaveError;
 use crate::worktree::{Included, WorktreeError};
 
@@ -264,6 +265,17 @@ impl Prepared {
         &self.record.design
     }
 
+    /// Somebody who has followed it so far.
+    pub fn narrator(&self) -> Narrator {
+        let mut narrator = Narrator::new(self.record.design.clone());
+        if let Opening::TakenUp { events, .. } = &self.opening {
+            for stored in events {
+                narrator.follow(stored);
+            }
+        }
+        narrator
+    }
+
     /// The titles of its tasks.
     pub fn titles(&self) -> HashMap<TaskId, String> {
         let tasks = self.record.tasks.iter();
@@ -297,9 +309,10 @@ impl Prepared {
                 first,
             } => (number, lock, Some(events), first),
             Opening::Fresh => {
-                let (number, lock) =
+                let (created, lock) =
                     request::create(&self.state, &mut self.database, &self.store, &self.record)?;
-                (number, lock, None, None)
+                told(Told::Event(&created));
+                (created.batch, lock, Some(vec![created]), None)
             }
         };
         let hears = self.controls.inbox.clone();
@@ -364,6 +377,7 @@ impl Prepared {
             tip: base.clone(),
             base,
             runs: batch.last_run(),
+            progress: batch.progress(),
             batch,
             steering: self.steering,
             clock,

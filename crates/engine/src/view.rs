@@ -3,6 +3,7 @@
 //! Changes nothing, and knows neither terminals nor the network.
 
 mod moment;
+mod narrator;
 mod replay;
 mod shape;
 mod validation;
@@ -12,6 +13,7 @@ use pleach_domain::batch::{BadEvent, Design};
 use serde::Deserialize;
 
 pub use moment::{clock_time, rfc3339};
+pub use narrator::Narrator;
 pub use shape::{
     BatchView, ConflictView, PredictedView, ProgressView, SettingsView, StageView, TaskStatusWord,
     TaskView,

@@ -82,6 +82,7 @@ fn started(task: &str, attempt: u32) -> Event {
     of_task(task, TaskEvent::Started { attempt, basis })
 }
 
+const CREATED: Event = Event::Batch(BatchEvent::Created);
 const BEGUN: Event = Event::Batch(BatchEvent::Started);
 const MERGING: Event = Event::Batch(BatchEvent::Merging);
 const COMPLETED: Event = Event::Batch(BatchEvent::Completed { pr_url: None });

@@ -73,6 +73,8 @@ impl BatchStatus {
     pub fn after(&self, event: &BatchEvent) -> Option<Self> {
         use BatchEvent as Event;
         match (self, event) {
+            // These tell of a batch and move nothing.
+            (status, Event::Created | Event::Progressed { .. }) => Some(status.clone()),
             (Self::Pending, Event::Started)
             | (
                 Self::Running,

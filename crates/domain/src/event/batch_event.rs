@@ -11,6 +11,17 @@ use crate::task_state::Commit;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum BatchEvent {
+    /// It was made; nothing of it has begun.
+    Created,
+    /// Other numbers of its tasks are over or under way than before.
+    Progressed {
+        /// How many are over, however they ended.
+        over: usize,
+        /// How many there are.
+        total: usize,
+        /// How many are under way.
+        running: usize,
+    },
     /// It began.
     Started,
     /// The process that ran it died; another one goes on.
@@ -181,6 +192,8 @@ impl BatchEvent {
     /// The event as a word.
     pub fn participle(&self) -> &'static str {
         match self {
+            Self::Created => "created",
+            Self::Progressed { .. } => "progressed",
             Self::Started => "started",
             Self::Resumed => "resumed",
             Self::StageStarted { .. } => "stage started",
@@ -268,6 +281,12 @@ impl BatchEvent {
     /// Every event once, with some data.
     pub fn one_of_each() -> Vec<Self> {
         let mut events = vec![
+            Self::Created,
+            Self::Progressed {
+                over: 1,
+                total: 3,
+                running: 2,
+            },
             Self::Started,
             Self::Resumed,
             Self::StageStarted { stage: 0 },

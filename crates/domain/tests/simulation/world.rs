@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closing::Probe;
 use pleach_domain::batch::{
-    AttemptEnding, Batch, BatchStatus, Chance, Design, Message, Spent, WeaveEnding,
+    AttemptEnding, Batch, BatchStatus, Chance, Design, Message, Progress, Spent, WeaveEnding,
 };
 use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
 use pleach_domain::id::TaskId;
@@ -124,7 +124,10 @@ impl<'d> World<'d> {
 
     /// Lives until nobody wants anything any more, and tells what happened.
     pub(crate) fn live(mut self) -> Vec<Event> {
-        let mut alive = self.store(vec![Event::Batch(BatchEvent::Started)]);
+        let mut alive = self.store(vec![
+            Event::Batch(BatchEvent::Created),
+            Event::Batch(BatchEvent::Started),
+        ]);
         // Every step ends something or uses up a wish, a limit or a crash.
         let steps = 120 * (self.design.tasks.len() + 2) * (self.reopenings_left + 1);
         for _ in 0..steps {
@@ -182,6 +185,7 @@ impl<'d> World<'d> {
         if events.is_empty() {
             return Ok(());
         }
+        let before = self.batch.progress();
         for event in events {
             if self.aloud {
                 println!("{event:?}");
@@ -200,10 +204,25 @@ impl<'d> World<'d> {
             }
             self.log.push(event);
         }
+        self.tell_progress(before);
         if self.crashes_left > 0 && self.dice.one_in(40) {
             return Err(Crash);
         }
         Ok(())
+    }
+
+    /// Told with what changed it, and changes nothing itself.
+    fn tell_progress(&mut self, before: Progress) {
+        let progress = self.batch.progress();
+        if progress == before {
+            return;
+        }
+        assert!(progress.over + progress.running <= progress.total);
+        let unmoved = self.batch.clone();
+        let event = Event::Batch(progress.event());
+        self.batch.apply(&event).unwrap();
+        assert_eq!(self.batch, unmoved);
+        self.log.push(event);
     }
 
     fn hear(&mut self, message: Message) -> OrCrash {

@@ -324,7 +324,7 @@ mod tests {
         Database::at(&path, &steps).unwrap_err();
         assert!(colours(&path).is_err());
         let database = Database::at(&path, STEPS).unwrap();
-        assert_eq!(database.load(1).unwrap().unwrap().events.len(), 1);
+        assert_eq!(database.load(1).unwrap().unwrap().events.len(), 2);
     }
 
     /// What a power cut takes cannot be tried here, so what `SQLite` promises is asked for.

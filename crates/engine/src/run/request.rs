@@ -21,7 +21,7 @@ use crate::agent::Chosen;
 use crate::branches::BranchNames;
 use crate::config::{MaxParallel, OnInvalid};
 use crate::consent::{Steering, SteeringFiles, steering_settings};
-use crate::database::{Database, NewBatch};
+use crate::database::{Database, NewBatch, StoredEvent};
 use crate::git::{CommitId, Git, Logins, Store};
 use crate::ownership::BatchLock;
 use crate::prompt::{Template, prompt};
@@ -282,7 +282,7 @@ pub(super) fn create(
     database: &mut Database,
     store: &Store,
     record: &BatchRecord,
-) -> Result<(u32, BatchLock), RunError> {
+) -> Result<(StoredEvent, BatchLock), RunError> {
     let (number, folder) = state.new_batch()?;
     let lock = BatchLock::take(&folder)?.ok_or_else(|| RunError::Io {
         doing: "lock a new batch",
@@ -301,13 +301,12 @@ pub(super) fn create(
         record: &text,
         tasks: &tasks,
     };
-    if let Err(error) = database.create_batch(number, &new) {
+    let created = database.create_batch(number, &new).inspect_err(|_| {
         // Nobody knows of the number yet; a folder that stays is an empty one.
         let _ = std::fs::remove_dir_all(&folder);
-        return Err(error.into());
-    }
+    })?;
     reached(Step::BatchStored);
-    Ok((number, lock))
+    Ok((created, lock))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
-use pleach_domain::batch::{Batch, Chance, Message, Spent};
+use pleach_domain::batch::{Batch, Chance, Message, Progress, Spent};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_domain::schedule::{Action, schedule};
@@ -46,6 +46,8 @@ pub(super) struct Loop<'r> {
     pub(super) slots: Slots,
     /// Events that are applied and not stored yet; nothing acts on them before they are.
     pub(super) pending: Vec<Event>,
+    /// How far the batch is, as it was told last.
+    pub(super) progress: Progress,
     /// What to do once they are.
     pub(super) outbox: Vec<Effect>,
     pub(super) at_work: HashMap<usize, AtWork>,
@@ -271,6 +273,7 @@ impl Loop<'_> {
     /// Stores and tells what was applied, then does what it calls for.
     pub(super) fn flush(&mut self) -> Result<(), RunError> {
         if !self.pending.is_empty() {
+            self.tell_progress();
             let events = std::mem::take(&mut self.pending);
             let stored = self.store_patiently(&events)?;
             for event in &stored {
@@ -283,6 +286,14 @@ impl Loop<'_> {
         }
         self.answer_what_is_done();
         Ok(())
+    }
+
+    /// Stored with what changed it, so that whoever goes on knows it was told.
+    fn tell_progress(&mut self) {
+        let progress = self.batch.progress();
+        if std::mem::replace(&mut self.progress, progress) != progress {
+            self.pending.push(Event::Batch(progress.event()));
+        }
     }
 
     fn carry_out(&mut self, effect: Effect) {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::replay::{History, StageHistory, TaskHistory};
 use super::validation::ValidationView;
-use super::wire::{usd, worktree_id};
+use super::wire::{mode_word, usd, worktree_id};
 use super::{Owner, Surroundings, rfc3339};
 use crate::database::LoadedBatch;
 use crate::git::ref_segment;
@@ -231,10 +231,7 @@ pub(super) fn draw(
     BatchView {
         id: loaded.id,
         project_id: loaded.project.clone(),
-        mode: match batch.design.settings.mode {
-            Mode::Parallel { .. } => "parallel",
-            Mode::Queue { .. } => "queue",
-        },
+        mode: mode_word(batch.design.settings.mode),
         status: batch.status.as_str(),
         error: error_of(&batch.status),
         held: batch.held.clone().filter(|_| !is_over),
@@ -267,7 +264,7 @@ pub(super) fn draw(
     clippy::cast_precision_loss,
     reason = "a duration of 2^53 ms is longer than anything here"
 )]
-fn seconds(milliseconds: u64) -> f64 {
+pub(super) fn seconds(milliseconds: u64) -> f64 {
     milliseconds as f64 / 1000.0
 }
 

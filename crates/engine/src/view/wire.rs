@@ -2,12 +2,12 @@
 //!
 //! The names are an interface; what is told by people's words is made elsewhere.
 
-use pleach_domain::batch::Design;
+use pleach_domain::batch::{Design, Mode, Progress};
 use pleach_domain::event::{BatchEvent, Coming, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use serde_json::{Value, json};
 
-use super::{BatchView, PredictedView, rfc3339};
+use super::{PredictedView, rfc3339};
 use crate::database::StoredEvent;
 use crate::git::ref_segment;
 
@@ -37,46 +37,34 @@ pub fn wire(stored: &StoredEvent) -> (&'static str, Value) {
     (name, data)
 }
 
-/// The same, with what only the design of the batch knows: how many tasks a stage has, and how they run.
+/// The same, with what only the design of the batch knows: its tasks, how many a stage has, and how they run.
 pub fn wire_in(design: &Design, stored: &StoredEvent) -> (&'static str, Value) {
     let (name, mut data) = wire(stored);
-    if let Event::Batch(BatchEvent::StageStarted { stage }) = &stored.event
-        && let Some(known) = design.stages.get(*stage)
-    {
-        let tasks = design.tasks.iter();
-        let count = tasks.filter(|task| task.stage == Some(*stage)).count();
-        data["taskCount"] = json!(count);
-        data["canParallel"] = json!(known.can_parallel);
-        data["name"] = json!(known.name);
+    match &stored.event {
+        Event::Batch(BatchEvent::Created) => {
+            let tasks: Vec<&TaskId> = design.tasks.iter().map(|task| &task.id).collect();
+            data["tasks"] = json!(tasks);
+            data["mode"] = json!(mode_word(design.settings.mode));
+        }
+        Event::Batch(BatchEvent::StageStarted { stage }) => {
+            if let Some(known) = design.stages.get(*stage) {
+                let tasks = design.tasks.iter();
+                let count = tasks.filter(|task| task.stage == Some(*stage)).count();
+                data["taskCount"] = json!(count);
+                data["canParallel"] = json!(known.can_parallel);
+                data["name"] = json!(known.name);
+            }
+        }
+        _ => {}
     }
     (name, data)
 }
 
-impl BatchView {
-    /// What is told first of a batch; it has no number, since making a batch is no event of its log.
-    pub fn created_wire(&self) -> (&'static str, Value) {
-        let tasks: Vec<&TaskId> = self.tasks.iter().map(|task| &task.task_id).collect();
-        let data = json!({
-            "batchId": self.id,
-            "tasks": tasks,
-            "mode": self.mode,
-            "at": self.created_at,
-        });
-        ("batch:created", data)
-    }
-
-    /// How far it is.
-    pub fn progress_wire(&self) -> (&'static str, Value) {
-        let progress = &self.progress;
-        let over = progress.total - progress.queued - progress.running;
-        let data = json!({
-            "batchId": self.id,
-            "completed": over,
-            "total": progress.total,
-            "percentage": progress.percentage,
-            "running": progress.running,
-        });
-        ("batch:progress", data)
+/// The word of a mode.
+pub(super) fn mode_word(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Parallel { .. } => "parallel",
+        Mode::Queue { .. } => "queue",
     }
 }
 
@@ -102,6 +90,23 @@ fn has_worktree(event: &TaskEvent) -> bool {
 
 fn batch_wire(event: &BatchEvent) -> (&'static str, Value) {
     match event {
+        BatchEvent::Created => ("batch:created", json!({})),
+        BatchEvent::Progressed {
+            over,
+            total,
+            running,
+        } => {
+            let progress = Progress {
+                over: *over,
+                total: *total,
+                running: *running,
+            };
+            let percentage = progress.percentage();
+            (
+                "batch:progress",
+                json!({"completed": over, "total": total, "percentage": percentage, "running": running}),
+            )
+        }
         BatchEvent::Started => ("batch:started", json!({})),
         BatchEvent::Resumed => ("batch:resumed", json!({})),
         BatchEvent::StageStarted { stage } => ("batch:stage:started", json!({ "stage": stage })),

@@ -143,7 +143,7 @@ fn past_durations_are_those_of_the_last_attempt_that_did_it() {
         .append(second, &[started("2", 1), built("2"), started("2", 2)])
         .unwrap();
     let times = [
-        100, 200, 1000, 4500, 0, 9000, 0, 9000, 9000, 20_000, 27_000, 30_000,
+        50, 100, 200, 1000, 4500, 0, 9000, 0, 9000, 9000, 9500, 20_000, 27_000, 30_000,
     ];
     let times: Vec<(u64, u64)> = (1..).zip(times).collect();
     set_times(&home, &times);

@@ -10,7 +10,7 @@ use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_engine::database::{BoardEvent, DatabaseError, Logged, NewBatch, NotedProcess, Whose};
 
-use super::{BEGUN, COMPLETED, Home, MERGING, create, ids, of_task, started};
+use super::{BEGUN, COMPLETED, CREATED, Home, MERGING, create, ids, of_task, started};
 
 #[test]
 fn every_event_comes_back_as_it_was() {
@@ -27,7 +27,8 @@ fn every_event_comes_back_as_it_was() {
     assert_eq!(written, events);
     drop(database);
     let loaded = home.open().load(batch).unwrap().unwrap();
-    assert_eq!(loaded.events, stored);
+    assert_eq!(loaded.events[0].event, CREATED);
+    assert_eq!(loaded.events[1..], stored);
 }
 
 #[test]
@@ -41,14 +42,15 @@ fn a_batch_comes_back_as_it_was() {
         tasks: &ids("1 2.1 é"),
     };
     let batch = 1;
-    home.open().create_batch(batch, &new).unwrap();
+    let created = home.open().create_batch(batch, &new).unwrap();
     let loaded = home.open().load(batch).unwrap().unwrap();
     assert_eq!(loaded.id, batch);
     assert_eq!(loaded.project, new.project);
     assert_eq!(loaded.repository, new.repository);
     assert_eq!(loaded.plan, new.plan);
     assert_eq!(loaded.record, new.record);
-    assert_eq!(loaded.events, []);
+    assert_eq!(loaded.events, [created.clone()]);
+    assert_eq!((created.event, created.at), (CREATED, loaded.created_at));
     assert!(loaded.created_at > 1_600_000_000_000);
     assert_eq!(home.open().load(batch + 1).unwrap(), None);
 }
@@ -63,14 +65,14 @@ fn numbers_increase_over_all_batches() {
     stored.extend(database.append(second, &[BEGUN]).unwrap());
     stored.extend(database.append(first, &[MERGING]).unwrap());
     let numbers: Vec<u64> = stored.iter().map(|event| event.seq).collect();
-    assert_eq!(numbers, [1, 2, 3, 4]);
-    assert_eq!(database.events_after(0, None).unwrap(), stored);
-    assert_eq!(database.events_after(2, None).unwrap(), stored[2..]);
+    assert_eq!(numbers, [3, 4, 5, 6], "making the two is 1 and 2");
+    assert_eq!(database.events_after(2, None).unwrap(), stored);
+    assert_eq!(database.events_after(4, None).unwrap(), stored[2..]);
     assert_eq!(
-        database.events_after(1, Some(first)).unwrap(),
+        database.events_after(3, Some(first)).unwrap(),
         [stored[1].clone(), stored[3].clone()]
     );
-    assert_eq!(database.events_after(4, None).unwrap(), []);
+    assert_eq!(database.events_after(6, None).unwrap(), []);
 }
 
 #[test]
@@ -142,11 +144,11 @@ fn events_that_are_refused_leave_nothing_behind() {
     let again = [super::REOPENED, of_task("1", TaskEvent::Retried)];
     let error = database.append(first, &again).unwrap_err();
     assert!(matches!(error, DatabaseError::TaskBusy { .. }), "{error}");
-    assert_eq!(database.events_after(3, None).unwrap(), []);
+    assert_eq!(database.events_after(5, None).unwrap(), []);
     let error = database.append(99, &[BEGUN]).unwrap_err();
     assert!(matches!(error, DatabaseError::NoBatch(99)), "{error}");
     let next = database.append(first, &[BEGUN]).unwrap();
-    assert_eq!(next[0].seq, 4, "a number of nothing");
+    assert_eq!(next[0].seq, 6, "a number of nothing");
 }
 
 #[test]

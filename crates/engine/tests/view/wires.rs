@@ -1,11 +1,11 @@
 //! What programs hear.
 
-use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::event::{BatchEvent, Event, MergeStatus, TaskEvent};
 use pleach_engine::database::StoredEvent;
-use pleach_engine::view::{Owner, wire, wire_in};
+use pleach_engine::view::{Narrator, wire, wire_in};
 use serde_json::json;
 
-use super::{BEGUN, NEW_YEAR, design, loaded, of_task, started, view};
+use super::{BEGUN, NEW_YEAR, design, loaded, of_task, started};
 
 fn stored(event: Event) -> StoredEvent {
     StoredEvent {
@@ -43,6 +43,8 @@ fn every_event_of_a_batch_has_a_name() {
     assert_eq!(
         told,
         [
+            "batch:created {}",
+            "batch:progress {completed:1,percentage:33,running:2,total:3}",
             "batch:started {}",
             "batch:resumed {}",
             "batch:stage:started {stage:0}",
@@ -128,29 +130,57 @@ fn a_stage_that_starts_says_what_it_is() {
 }
 
 #[test]
-fn making_a_batch_and_its_progress_are_told_from_its_view() {
-    let events = [
-        (0, BEGUN),
-        (0, started("1", 1)),
-        (1, of_task("1", TaskEvent::TimedOut)),
-        (2, started("2", 1)),
-    ];
-    let drawn = view(&loaded(&design("1 2 3"), &events), 3, Owner::Alive);
+fn making_a_batch_tells_its_tasks_and_its_mode() {
+    let created = stored(Event::Batch(BatchEvent::Created));
     assert_eq!(
-        drawn.created_wire(),
+        wire_in(&design("1 2 3"), &created),
         (
             "batch:created",
             json!({
                 "batchId": 7, "tasks": ["1", "2", "3"], "mode": "parallel",
-                "at": "2025-12-31T23:59:59.500Z",
+                "at": "2026-01-01T00:00:00.042Z",
             })
         )
     );
-    assert_eq!(
-        drawn.progress_wire(),
-        (
-            "batch:progress",
-            json!({"batchId": 7, "completed": 1, "total": 3, "percentage": 33, "running": 1})
-        )
-    );
+}
+
+#[test]
+fn the_end_of_a_stage_and_of_a_batch_tell_what_their_history_knows() {
+    let stage_ended = Event::Batch(BatchEvent::StageEnded {
+        stage: 0,
+        merge_status: MergeStatus::Success,
+        success: true,
+    });
+    let events = [
+        (0, Event::Batch(BatchEvent::Created)),
+        (0, BEGUN),
+        (1, Event::Batch(BatchEvent::StageStarted { stage: 0 })),
+        (1, started("1", 1)),
+        (2, of_task("1", TaskEvent::TimedOut)),
+        (2, started("2", 1)),
+        (3, of_task("2", TaskEvent::Unchanged)),
+        (4, stage_ended),
+        (4, started("3", 1)),
+        (5, of_task("3", TaskEvent::Unchanged)),
+        (5, Event::Batch(BatchEvent::Merging)),
+        (9, Event::Batch(BatchEvent::Completed { pr_url: None })),
+    ];
+    let loaded = loaded(&design("1 2 3"), &events);
+    let mut narrator = Narrator::new(design("1 2 3"));
+    let told: Vec<_> = loaded
+        .events
+        .iter()
+        .map(|event| narrator.tell(event))
+        .collect();
+    assert_eq!(told[7].1["duration"], json!(3.0));
+    let summary = json!({
+        "merged": 0, "noChanges": 2, "conflicted": 0, "invalid": 0, "failed": 0,
+        "timedOut": 1, "blocked": 0, "cancelled": 0, "seconds": 9.0,
+    });
+    assert_eq!(told[11].1["summary"], summary);
+    assert!(narrator.is_over());
+    let last = &loaded.events[11];
+    let mut late = Narrator::before(&loaded, last.seq).unwrap();
+    assert!(!late.is_over());
+    assert_eq!(late.tell(last), told[11]);
 }

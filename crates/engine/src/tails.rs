@@ -1,0 +1,180 @@
+//! What agents do right now, in the batches of all processes: how much they printed, what they say of themselves.
+//!
+//! Looks at the database and at logs; whoever asks decides how often.
+
+mod heard;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pleach_domain::batch::{Batch, Spent};
+use pleach_domain::id::TaskId;
+
+use crate::agent::Agent;
+use crate::database::{Among, BatchFilter, Database, DatabaseError};
+use crate::git::ref_segment;
+use crate::run::{BatchRecord, LOG, attempt_folder};
+use crate::state_folder::StateFolder;
+use heard::HeardLog;
+
+/// An attempt that is under way, or was at the look before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveAttempt {
+    /// The project of its batch.
+    pub project: Arc<str>,
+    /// Its batch.
+    pub batch: u32,
+    /// Its task.
+    pub task: TaskId,
+    /// Its number.
+    pub attempt: u32,
+    /// How many lines it printed so far.
+    pub total: u64,
+    /// The last thing that its agent does, on one line.
+    pub action: Option<String>,
+    /// What that took so far.
+    pub spent: Spent,
+}
+
+/// Somebody who looks at what runs, again and again.
+#[derive(Debug)]
+pub struct Tails {
+    state: StateFolder,
+    program: PathBuf,
+    seen: Option<u64>,
+    batches: HashMap<u32, Followed>,
+}
+
+/// A batch that is not over.
+#[derive(Debug)]
+struct Followed {
+    project: Arc<str>,
+    folder: PathBuf,
+    agent: Arc<dyn Agent>,
+    batch: Batch,
+    seq: u64,
+    /// By the position of their task.
+    logs: HashMap<usize, HeardLog>,
+}
+
+impl Tails {
+    /// One who has not looked yet; `program` is Pleach's own.
+    pub fn new(state: &StateFolder, program: &Path) -> Self {
+        Self {
+            state: state.clone(),
+            program: program.to_owned(),
+            seen: None,
+            batches: HashMap::new(),
+        }
+    }
+
+    /// Looks; tells of every attempt that said something since the look before.
+    pub fn look(&mut self, database: &Database) -> Result<Vec<LiveAttempt>, DatabaseError> {
+        let last = database.last_seq()?;
+        let is_over = if self.seen == Some(last) {
+            Vec::new()
+        } else {
+            self.follow(database)?
+        };
+        self.seen = Some(last);
+        let mut news = Vec::new();
+        for (number, followed) in &mut self.batches {
+            followed.listen(*number, &mut news);
+        }
+        for number in is_over {
+            self.batches.remove(&number);
+        }
+        Ok(news)
+    }
+
+    /// Follows all batches that are not over; gives those that were followed and are.
+    fn follow(&mut self, database: &Database) -> Result<Vec<u32>, DatabaseError> {
+        let filter = BatchFilter {
+            project: None,
+            among: Among::Open,
+        };
+        let open: Vec<u32> = database.batches(filter)?.iter().map(|row| row.id).collect();
+        for number in &open {
+            if !self.batches.contains_key(number) {
+                // One whose record nobody understands is not shown.
+                let Some(followed) = self.begin(database, *number)? else {
+                    continue;
+                };
+                self.batches.insert(*number, followed);
+            }
+        }
+        let mut is_over = Vec::new();
+        for (number, followed) in &mut self.batches {
+            for stored in database.events_after(followed.seq, Some(*number))? {
+                followed.seq = stored.seq;
+                let _ = followed.batch.apply(&stored.event);
+            }
+            if !open.contains(number) {
+                is_over.push(*number);
+            }
+        }
+        Ok(is_over)
+    }
+
+    fn begin(&self, database: &Database, number: u32) -> Result<Option<Followed>, DatabaseError> {
+        let Some(loaded) = database.load(number)? else {
+            return Ok(None);
+        };
+        let Ok(record) = serde_json::from_str::<BatchRecord>(&loaded.record) else {
+            return Ok(None);
+        };
+        let mut batch = Batch::new(record.design);
+        for stored in &loaded.events {
+            let _ = batch.apply(&stored.event);
+        }
+        Ok(Some(Followed {
+            project: loaded.project.into(),
+            folder: self.state.batch(number),
+            agent: record.agent.agent(&self.program),
+            batch,
+            seq: loaded.events.last().map_or(0, |last| last.seq),
+            logs: HashMap::new(),
+        }))
+    }
+}
+
+impl Followed {
+    fn listen(&mut self, number: u32, news: &mut Vec<LiveAttempt>) {
+        for (position, task) in self.batch.tasks.iter().enumerate() {
+            let running = task.state.attempt();
+            let id = &task.design.id;
+            let known = self.logs.get(&position).map(HeardLog::attempt);
+            // What an attempt said last is there before anybody hears that it is over.
+            if known.is_some() && known != running {
+                let mut log = self.logs.remove(&position).expect("it is known");
+                if log.listen(&*self.agent) {
+                    news.push(live(&self.project, number, id, &log));
+                }
+            }
+            let Some(attempt) = running else {
+                continue;
+            };
+            let log = self.logs.entry(position).or_insert_with(|| {
+                let segment = ref_segment(id.as_str());
+                let path = attempt_folder(&self.folder, &segment, attempt).join(LOG);
+                HeardLog::new(path, attempt)
+            });
+            if log.listen(&*self.agent) {
+                news.push(live(&self.project, number, id, log));
+            }
+        }
+    }
+}
+
+fn live(project: &Arc<str>, batch: u32, task: &TaskId, log: &HeardLog) -> LiveAttempt {
+    LiveAttempt {
+        project: Arc::clone(project),
+        batch,
+        task: task.clone(),
+        attempt: log.attempt(),
+        total: log.total(),
+        action: log.said().action.clone(),
+        spent: log.said().spent,
+    }
+}

@@ -1,0 +1,97 @@
+//! Tells the events of one batch to programs, with what only its history knows.
+//!
+//! Follows the batch event by event; where these come from and who hears them is the caller's business.
+
+use pleach_domain::batch::Design;
+use pleach_domain::event::{BatchEvent, Event};
+use pleach_domain::task_state::Ending;
+use serde_json::{Map, Value, json};
+
+use super::replay::History;
+use super::shape::seconds;
+use super::wire::wire_in;
+use super::{Record, ViewError};
+use crate::database::{LoadedBatch, StoredEvent};
+
+/// The outcomes that a summary counts, by their word and by their name for programs.
+const OUTCOMES: [(&str, &str); 8] = [
+    ("merged", "merged"),
+    ("no_changes", "noChanges"),
+    ("conflicted", "conflicted"),
+    ("invalid", "invalid"),
+    ("failed", "failed"),
+    ("timed_out", "timedOut"),
+    ("blocked", "blocked"),
+    ("cancelled", "cancelled"),
+];
+
+/// Somebody who has followed a batch and tells what happens to it.
+#[derive(Debug)]
+pub struct Narrator {
+    history: History,
+}
+
+impl Narrator {
+    /// One who knows of no event yet.
+    pub fn new(design: Design) -> Self {
+        Self {
+            history: History::of(design),
+        }
+    }
+
+    /// One who has followed a stored batch up to the event of that number, and not that one.
+    pub fn before(loaded: &LoadedBatch, seq: u64) -> Result<Self, ViewError> {
+        let record: Record = serde_json::from_str(&loaded.record).map_err(|source| {
+            let batch = loaded.id;
+            ViewError::Record { batch, source }
+        })?;
+        let mut narrator = Self::new(record.design);
+        for stored in loaded.events.iter().take_while(|stored| stored.seq < seq) {
+            narrator.follow(stored);
+        }
+        Ok(narrator)
+    }
+
+    /// Whether the batch is over by now.
+    pub fn is_over(&self) -> bool {
+        self.history.batch.status.is_over()
+    }
+
+    /// Takes an event in without telling it.
+    pub fn follow(&mut self, stored: &StoredEvent) {
+        // What does not fit is told as it is; it is not the teller who judges.
+        let _ = self.history.follow(stored);
+    }
+
+    /// Takes an event in; its name and what it carries.
+    pub fn tell(&mut self, stored: &StoredEvent) -> (&'static str, Value) {
+        self.follow(stored);
+        let (name, mut data) = wire_in(&self.history.batch.design, stored);
+        match &stored.event {
+            Event::Batch(BatchEvent::StageEnded { stage, .. }) => {
+                let stage = self.history.stages.get(*stage);
+                let began = stage.and_then(|stage| stage.started_at);
+                data["duration"] =
+                    json!(began.map(|began| seconds(stored.at.saturating_sub(began))));
+            }
+            Event::Batch(BatchEvent::Completed { .. }) => data["summary"] = self.summary(stored.at),
+            _ => {}
+        }
+        (name, data)
+    }
+
+    fn summary(&self, at: u64) -> Value {
+        let tasks = self.history.batch.tasks.iter();
+        let ended = tasks.filter_map(|task| task.state.ending().map(Ending::outcome));
+        let ended: Vec<&str> = ended.collect();
+        let count = |(word, name): &(&str, &str)| {
+            let count = ended.iter().filter(|outcome| *outcome == word).count();
+            ((*name).to_owned(), json!(count))
+        };
+        let mut summary: Map<String, Value> = OUTCOMES.iter().map(count).collect();
+        let began = self.history.started_at.unwrap_or(at);
+        let took = seconds(at.saturating_sub(began));
+        summary.insert("seconds".to_owned(), json!(took));
+        Value::Object(summary)
+    }
+}
