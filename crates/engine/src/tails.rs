@@ -8,13 +8,14 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pleach_domain::batch::{Batch, Spent};
+use pleach_domain::batch::{Batch, Design, Spent};
 use pleach_domain::id::TaskId;
+use serde::Deserialize;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Chosen};
 use crate::database::{Among, BatchFilter, Database, DatabaseError};
 use crate::git::ref_segment;
-use crate::run::{BatchRecord, LOG, attempt_folder};
+use crate::run::{LOG, attempt_folder};
 use crate::state_folder::StateFolder;
 use heard::HeardLog;
 
@@ -35,6 +36,8 @@ pub struct LiveAttempt {
     pub action: Option<String>,
     /// What that took so far.
     pub spent: Spent,
+    /// Whether it is over, and nothing more will be told of it.
+    pub is_over: bool,
 }
 
 /// Somebody who looks at what runs, again and again.
@@ -44,6 +47,13 @@ pub struct Tails {
     program: PathBuf,
     seen: Option<u64>,
     batches: HashMap<u32, Followed>,
+}
+
+/// What is needed of a batch's record; the rest is the loop's.
+#[derive(Deserialize)]
+struct Record {
+    design: Design,
+    agent: Chosen,
 }
 
 /// A batch that is not over.
@@ -69,7 +79,7 @@ impl Tails {
         }
     }
 
-    /// Looks; tells of every attempt that said something since the look before.
+    /// Looks; tells of every attempt that said something or ended since the look before.
     pub fn look(&mut self, database: &Database) -> Result<Vec<LiveAttempt>, DatabaseError> {
         let last = database.last_seq()?;
         let is_over = if self.seen == Some(last) {
@@ -121,7 +131,7 @@ impl Tails {
         let Some(loaded) = database.load(number)? else {
             return Ok(None);
         };
-        let Ok(record) = serde_json::from_str::<BatchRecord>(&loaded.record) else {
+        let Ok(record) = serde_json::from_str::<Record>(&loaded.record) else {
             return Ok(None);
         };
         let mut batch = Batch::new(record.design);
@@ -148,9 +158,11 @@ impl Followed {
             // What an attempt said last is there before anybody hears that it is over.
             if known.is_some() && known != running {
                 let mut log = self.logs.remove(&position).expect("it is known");
-                if log.listen(&*self.agent) {
-                    news.push(live(&self.project, number, id, &log));
-                }
+                log.listen(&*self.agent);
+                news.push(LiveAttempt {
+                    is_over: true,
+                    ..live(&self.project, number, id, &log)
+                });
             }
             let Some(attempt) = running else {
                 continue;
@@ -176,5 +188,6 @@ fn live(project: &Arc<str>, batch: u32, task: &TaskId, log: &HeardLog) -> LiveAt
         total: log.total(),
         action: log.said().action.clone(),
         spent: log.said().spent,
+        is_over: false,
     }
 }

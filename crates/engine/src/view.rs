@@ -2,6 +2,7 @@
 //!
 //! Changes nothing, and knows neither terminals nor the network.
 
+mod board_wire;
 mod moment;
 mod narrator;
 mod replay;
@@ -12,6 +13,7 @@ mod wire;
 use pleach_domain::batch::{BadEvent, Design};
 use serde::Deserialize;
 
+pub use board_wire::board_wire;
 pub use moment::{clock_time, rfc3339};
 pub use narrator::Narrator;
 pub use shape::{

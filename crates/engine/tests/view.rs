@@ -4,6 +4,8 @@
 
 #[path = "view/batches.rs"]
 mod batches;
+#[path = "view/tails.rs"]
+mod tails;
 #[path = "view/wires.rs"]
 mod wires;
 

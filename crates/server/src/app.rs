@@ -10,6 +10,8 @@ use tokio::sync::{Semaphore, watch};
 use crate::answer::Refusal;
 use crate::counts::Counts;
 use crate::door::Door;
+use crate::events::Hub;
+use crate::routes::Transcripts;
 
 /// So many calls of the engine at once; further ones wait for their turn.
 const MOST_AT_WORK: usize = 32;
@@ -29,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) consent: Consent,
     pub(crate) door: Door,
     pub(crate) counts: Counts,
+    pub(crate) events: Hub,
+    pub(crate) transcripts: Transcripts,
     pub(crate) began: Instant,
     /// How far the server is with stopping.
     pub(crate) stopping: watch::Sender<Stopping>,
@@ -68,6 +72,8 @@ pub(crate) async fn over(mut stopping: watch::Receiver<Stopping>) {
 impl App {
     pub(crate) fn new(state: StateFolder, program: PathBuf, consent: Consent, door: Door) -> Self {
         Self(Arc::new(Shared {
+            events: Hub::new(&state, &program),
+            transcripts: Transcripts::default(),
             state,
             program,
             consent,

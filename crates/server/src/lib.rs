@@ -6,6 +6,7 @@ mod answer;
 mod app;
 mod counts;
 mod door;
+mod events;
 mod input;
 mod listen;
 mod routes;

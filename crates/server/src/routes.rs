@@ -6,6 +6,7 @@ mod docs;
 mod entry;
 mod health;
 mod pages;
+mod transcripts;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -14,6 +15,8 @@ use axum::middleware;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
+
+pub(crate) use transcripts::Transcripts;
 
 use crate::answer::Refusal;
 use crate::app::App;
@@ -36,6 +39,8 @@ fn described() -> OpenApiRouter<App> {
         .merge(health::routes())
         .merge(entry::routes())
         .merge(docs::routes())
+        .merge(crate::events::routes())
+        .merge(transcripts::routes())
 }
 
 /// The OpenAPI document of the server.

@@ -1,0 +1,117 @@
+//! `GET /api/events`: everything that happens, as it happens, without loss across reconnects.
+
+mod frame;
+mod hub;
+mod ring;
+mod stream;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub(crate) use hub::Hub;
+
+use crate::answer::{ErrorBody, Refusal};
+use crate::app::{App, Stopping};
+use crate::input::{Asked, check_id};
+use frame::Filter;
+use hub::MOST_CLIENTS;
+use stream::{Pieces, Start};
+
+/// What a browser sends when it comes back.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+pub(crate) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(events))
+}
+
+/// Which events are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Wanted {
+    /// Go on after the event of this number; `Last-Event-ID` wins.
+    #[param(value_type = Option<u64>)]
+    from: Option<String>,
+    /// Those of this project only, and those of none.
+    project: Option<String>,
+    /// Those of this batch only.
+    batch: Option<u32>,
+}
+
+/// Everything that happens, as server-sent events
+///
+/// Events of the log have their number as `id`; none is left out, doubled or out of order, across reconnects and
+/// restarts. Without a number the stream begins with what happens from now on. A number that is beyond the last one is
+/// answered with `reset`. `execution:log` and `execution:progress` have no number and tell only the latest state.
+#[utoipa::path(get, path = "/api/events", tag = "events",
+    params(Wanted, ("Last-Event-ID" = Option<u64>, Header, description = "Go on after the event of this number")),
+    responses(
+        (status = 200, body = String, content_type = "text/event-stream"),
+        (status = 400, body = ErrorBody), (status = 401, body = ErrorBody), (status = 503, body = ErrorBody),
+    ))]
+async fn events(
+    State(app): State<App>,
+    Asked(wanted): Asked<Wanted>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    if *app.stopping.borrow() == Stopping::Over {
+        return Err(Refusal::stopping());
+    }
+    if let Some(project) = &wanted.project {
+        check_id(project)?;
+    }
+    let start = match headers.get(LAST_EVENT_ID) {
+        Some(value) => number("Last-Event-ID", value.to_str().unwrap_or_default())?,
+        None => match &wanted.from {
+            Some(from) => number("from", from)?,
+            None => Start::Now,
+        },
+    };
+    let filter = Filter {
+        project: wanted.project,
+        batch: wanted.batch,
+    };
+    let seat = app.events.sit_down().ok_or_else(too_many)?;
+    let pieces = Pieces::begin(&app, seat, filter, start).await?;
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-store"),
+        // Proxies that gather bytes would keep events back.
+        (HeaderName::from_static("x-accel-buffering"), "no"),
+    ];
+    let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value)));
+    Ok((headers, Body::from_stream(pieces)).into_response())
+}
+
+fn number(field: &str, text: &str) -> Result<Start, Refusal> {
+    // What a browser that has heard nothing sends.
+    if text.is_empty() {
+        return Ok(Start::Now);
+    }
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|_| is_plain);
+    // Numbers that the log could never reach are no numbers of it.
+    let number = number.filter(|number| *number <= i64::MAX.cast_unsigned());
+    number.map(Start::After).ok_or_else(|| {
+        Refusal::field(
+            StatusCode::BAD_REQUEST,
+            field,
+            "that is no number of an event",
+            "leave it out to hear what happens from now on",
+        )
+    })
+}
+
+fn too_many() -> Refusal {
+    Refusal::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "too_many_clients",
+        format!("{MOST_CLIENTS} clients listen to events already"),
+        "close one of them, and try again",
+    )
+}

@@ -1,0 +1,195 @@
+//! What the agent of a task printed, in pages.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use pleach_domain::id::TaskId;
+use pleach_engine::causes::with_causes;
+use pleach_engine::database::Database;
+use pleach_engine::git::ref_segment;
+use pleach_engine::run::attempt_folder;
+use pleach_engine::ownership::is_owned;
+use pleach_engine::stored_batch::StoredBatch;
+use pleach_engine::transcript::{LONGEST_PAGE, Page, Place, Speaker, Transcript, USUAL_PAGE};
+use pleach_engine::view::ViewError;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::answer::{ErrorBody, Refusal};
+use crate::app::App;
+use crate::input::{Asked, Named};
+
+/// How many transcripts are remembered; more are not read at once by one person.
+const MOST_KNOWN: usize = 64;
+
+pub(crate) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(log))
+}
+
+/// Which part is wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Wanted {
+    /// The number of the first line, counted from 0; `tail` or a negative number for the last page.
+    #[param(value_type = Option<String>)]
+    from: Option<String>,
+    /// How many lines, 1 to 5000.
+    #[param(minimum = 1, maximum = 5000)]
+    limit: Option<u32>,
+    /// Which attempt; the last one if nothing is said.
+    #[param(minimum = 1)]
+    attempt: Option<u32>,
+}
+
+/// A page of a transcript.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct TranscriptPage {
+    entries: Vec<TranscriptLine>,
+    /// The number of the first line of the page.
+    from: u64,
+    /// How many lines there are.
+    total: u64,
+    /// The attempt; 0 where there was none yet.
+    attempt: u32,
+    /// Whether the attempt has said all it will say.
+    is_over: bool,
+}
+
+/// A line of a transcript.
+#[derive(Debug, Serialize, ToSchema)]
+struct TranscriptLine {
+    /// Its number, counted from 0.
+    line: u64,
+    /// What it is.
+    #[serde(rename = "type")]
+    #[schema(example = "raw")]
+    kind: &'static str,
+    text: String,
+}
+
+impl From<Page> for TranscriptPage {
+    fn from(page: Page) -> Self {
+        let line = |entry: pleach_engine::transcript::TranscriptEntry| TranscriptLine {
+            line: entry.line,
+            kind: entry.kind,
+            text: entry.text,
+        };
+        Self {
+            entries: page.entries.into_iter().map(line).collect(),
+            from: page.from,
+            total: page.total,
+            attempt: page.attempt,
+            is_over: page.is_over,
+        }
+    }
+}
+
+/// What the agent of a task printed
+///
+/// Lines that have not ended yet are left out while the attempt runs. A page may have fewer lines than asked for; go on
+/// after the last one.
+#[utoipa::path(get, path = "/api/batches/{id}/tasks/{taskId}/log", tag = "batches",
+    params(("id" = u32, Path), ("taskId" = String, Path), Wanted),
+    responses(
+        (status = 200, body = TranscriptPage), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody),
+    ))]
+async fn log(
+    State(app): State<App>,
+    Named((batch, task)): Named<(u32, String)>,
+    Asked(wanted): Asked<Wanted>,
+) -> Result<Json<TranscriptPage>, Refusal> {
+    let place = place(wanted.from.as_deref())?;
+    let most = most(wanted.limit)?;
+    let task = TaskId::new(&task);
+    let page = app.blocking(move |app| read(app, batch, &task, wanted.attempt, place, most));
+    Ok(Json(page.await?.into()))
+}
+
+fn place(from: Option<&str>) -> Result<Place, Refusal> {
+    let Some(from) = from else {
+        return Ok(Place::Line(0));
+    };
+    let digits = from.strip_prefix('-').unwrap_or(from);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if from == "tail" || (is_number && from.starts_with('-')) {
+        return Ok(Place::End);
+    }
+    let line = from.parse().ok().filter(|_| is_number);
+    line.map(Place::Line).ok_or_else(|| {
+        let hint = "lines are counted from 0; `tail` asks for the last ones";
+        Refusal::field(StatusCode::BAD_REQUEST, "from", "that is no number of a line", hint)
+    })
+}
+
+fn most(limit: Option<u32>) -> Result<usize, Refusal> {
+    let limit = limit.map_or(USUAL_PAGE, |limit| limit as usize);
+    if (1..=LONGEST_PAGE).contains(&limit) {
+        return Ok(limit);
+    }
+    let hint = format!("ask for 1 to {LONGEST_PAGE} lines");
+    Err(Refusal::field(StatusCode::BAD_REQUEST, "limit", "that is no size of a page", hint))
+}
+
+fn read(
+    app: &App,
+    batch: u32,
+    task: &TaskId,
+    attempt: Option<u32>,
+    place: Place,
+    most: usize,
+) -> Result<Page, Refusal> {
+    // Looked at first: an owner that ends in between has written its last event by then.
+    let is_owned = is_owned(&app.state.batch(batch)).map_err(ViewError::from)?;
+    let stored = StoredBatch::load(&Database::open(&app.state)?, batch)?;
+    let known = &stored.batch.tasks[stored.position(task)?];
+    let number = attempt.unwrap_or(known.attempts);
+    if number > known.attempts || attempt == Some(0) {
+        let message = format!("task {task} has had no attempt {number}");
+        let hint = "leave it out to ask for the last one";
+        return Err(Refusal::not_found("no_attempt", message, hint));
+    }
+    let is_at_work = number == 0 || (is_owned && known.state.attempt() == Some(number));
+    let speaker = if is_at_work {
+        Speaker::AtWork
+    } else {
+        Speaker::Done
+    };
+    let folder = attempt_folder(&app.state.batch(batch), &ref_segment(task.as_str()), number);
+    let transcript = app.transcripts.of((batch, task.clone(), number), || Transcript::of(&folder, number));
+    let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
+    transcript.page(place, most, speaker).map_err(|error| {
+        let message = format!("could not read {}: {}", folder.display(), with_causes(&error));
+        let hint = "check that the disk of the state folder works";
+        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "no_transcript", message, hint)
+    })
+}
+
+/// Whose transcript: batch, task and attempt.
+type Whose = (u32, TaskId, u32);
+
+/// The transcripts that were read last, so that nobody reads a long one again for each page.
+#[derive(Debug, Default)]
+pub(crate) struct Transcripts {
+    known: Mutex<VecDeque<(Whose, Arc<Mutex<Transcript>>)>>,
+}
+
+impl Transcripts {
+    fn of(&self, whose: Whose, make: impl FnOnce() -> Transcript) -> Arc<Mutex<Transcript>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = known.iter().position(|(known, _)| *known == whose);
+        let found = place.and_then(|place| known.remove(place));
+        let (_, transcript) = found.unwrap_or_else(|| (whose.clone(), Arc::new(Mutex::new(make()))));
+        known.push_back((whose, Arc::clone(&transcript)));
+        if known.len() > MOST_KNOWN {
+            known.pop_front();
+        }
+        transcript
+    }
+}
