@@ -40,6 +40,7 @@ mod settings;
 mod setup;
 mod serve_door;
 mod serve_guide;
+mod serve_events;
 mod serving;
 mod several;
 mod status;

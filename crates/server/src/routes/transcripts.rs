@@ -10,8 +10,8 @@ use pleach_domain::id::TaskId;
 use pleach_engine::causes::with_causes;
 use pleach_engine::database::Database;
 use pleach_engine::git::ref_segment;
-use pleach_engine::run::attempt_folder;
 use pleach_engine::ownership::is_owned;
+use pleach_engine::run::attempt_folder;
 use pleach_engine::stored_batch::StoredBatch;
 use pleach_engine::transcript::{LONGEST_PAGE, Page, Place, Speaker, Transcript, USUAL_PAGE};
 use pleach_engine::view::ViewError;
@@ -124,7 +124,12 @@ fn place(from: Option<&str>) -> Result<Place, Refusal> {
     let line = from.parse().ok().filter(|_| is_number);
     line.map(Place::Line).ok_or_else(|| {
         let hint = "lines are counted from 0; `tail` asks for the last ones";
-        Refusal::field(StatusCode::BAD_REQUEST, "from", "that is no number of a line", hint)
+        Refusal::field(
+            StatusCode::BAD_REQUEST,
+            "from",
+            "that is no number of a line",
+            hint,
+        )
     })
 }
 
@@ -134,7 +139,12 @@ fn most(limit: Option<u32>) -> Result<usize, Refusal> {
         return Ok(limit);
     }
     let hint = format!("ask for 1 to {LONGEST_PAGE} lines");
-    Err(Refusal::field(StatusCode::BAD_REQUEST, "limit", "that is no size of a page", hint))
+    Err(Refusal::field(
+        StatusCode::BAD_REQUEST,
+        "limit",
+        "that is no size of a page",
+        hint,
+    ))
 }
 
 fn read(
@@ -162,12 +172,23 @@ fn read(
         Speaker::Done
     };
     let folder = attempt_folder(&app.state.batch(batch), &ref_segment(task.as_str()), number);
-    let transcript = app.transcripts.of((batch, task.clone(), number), || Transcript::of(&folder, number));
+    let transcript = app.transcripts.of((batch, task.clone(), number), || {
+        Transcript::of(&folder, number)
+    });
     let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
     transcript.page(place, most, speaker).map_err(|error| {
-        let message = format!("could not read {}: {}", folder.display(), with_causes(&error));
+        let message = format!(
+            "could not read {}: {}",
+            folder.display(),
+            with_causes(&error)
+        );
         let hint = "check that the disk of the state folder works";
-        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "no_transcript", message, hint)
+        Refusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "no_transcript",
+            message,
+            hint,
+        )
     })
 }
 
@@ -185,7 +206,8 @@ impl Transcripts {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let place = known.iter().position(|(known, _)| *known == whose);
         let found = place.and_then(|place| known.remove(place));
-        let (_, transcript) = found.unwrap_or_else(|| (whose.clone(), Arc::new(Mutex::new(make()))));
+        let (_, transcript) =
+            found.unwrap_or_else(|| (whose.clone(), Arc::new(Mutex::new(make()))));
         known.push_back((whose, Arc::clone(&transcript)));
         if known.len() > MOST_KNOWN {
             known.pop_front();

@@ -1,0 +1,360 @@
+//! What clients of the server hear: everything, in order, once, whatever is cut, killed or slow.
+
+use std::io::{self, Read as _, Write as _};
+use std::time::{Duration, Instant};
+
+use pleach_engine::database::{BoardEvent, Database, Logged};
+use pleach_engine::state_folder::StateFolder;
+use pleach_testkit::{Client, Heard, Listener};
+use serde_json::{Value, json};
+
+use crate::held::Held;
+use crate::scene::Scene;
+use crate::serving::Serving;
+
+const CUTS: usize = 50;
+const KILLS: usize = 20;
+
+fn database(scene: &Scene) -> Database {
+    Database::open(&StateFolder::at(&scene.state()).unwrap()).unwrap()
+}
+
+fn listen_from(client: &Client, from: &str) -> Listener {
+    client
+        .listen("/api/events", &[("Last-Event-ID", from)])
+        .unwrap()
+}
+
+/// The next event of the log.
+#[track_caller]
+fn next_numbered(listener: &mut Listener) -> Heard {
+    loop {
+        let heard = listener.next_event().unwrap();
+        if heard.id.is_some() {
+            return heard;
+        }
+    }
+}
+
+/// Everything with a number, up to the first of that name.
+#[track_caller]
+fn all_until(listener: &mut Listener, name: &str) -> Vec<Heard> {
+    let mut all = Vec::new();
+    loop {
+        let heard = next_numbered(listener);
+        let is_last = heard.event == name;
+        all.push(heard);
+        if is_last {
+            return all;
+        }
+    }
+}
+
+fn numbers(heard: &[Heard]) -> Vec<u64> {
+    heard.iter().filter_map(|heard| heard.id).collect()
+}
+
+/// What a run told in its own terminal, as far as it is in the log.
+fn told(output: &str) -> Vec<Heard> {
+    let lines = output
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let of_log = lines.filter(|line| line["id"].is_u64());
+    let heard = of_log.map(|line| Heard {
+        id: line["id"].as_u64(),
+        event: line["event"].as_str().unwrap().to_owned(),
+        data: line["data"].clone(),
+    });
+    heard.collect()
+}
+
+#[test]
+fn a_client_that_is_cut_and_a_server_that_is_killed_miss_nothing() {
+    let tasks: Vec<String> = (1..=30).map(|task| task.to_string()).collect();
+    let scene = Scene::of(&tasks.join(", "), "", "echo $PLEACH_TASK > $PLEACH_TASK");
+    let mut server = Serving::of(&scene, &[]);
+    let run = scene.start(&["-j", "3"]);
+    let mut heard: Vec<Heard> = Vec::new();
+    let mut listener = listen_from(&server, "0");
+    let (mut cuts, mut kills) = (0, 0);
+    while cuts < CUTS || kills < KILLS {
+        // One to three events between two interruptions.
+        for _ in 0..=(cuts + kills) % 3 {
+            heard.push(next_numbered(&mut listener));
+        }
+        let last = listener.last_id.clone();
+        if (cuts + kills) % 7 < 2 && kills < KILLS {
+            kills += 1;
+            server.kill();
+            server = Serving::of(&scene, &[]);
+        } else {
+            cuts += 1;
+        }
+        listener = listen_from(&server, &last);
+    }
+    heard.extend(all_until(&mut listener, "batch:completed"));
+    let expected: Vec<u64> = (1..=heard.len() as u64).collect();
+    assert_eq!(
+        numbers(&heard),
+        expected,
+        "a gap, a double or a wrong order"
+    );
+    assert_eq!(database(&scene).last_seq().unwrap(), heard.len() as u64);
+    let run = run.answer();
+    assert_eq!(
+        heard,
+        told(&run.out),
+        "a run tells its own terminal the same"
+    );
+    assert_eq!(heard[0].event, "batch:created");
+    assert_eq!(heard[0].data["tasks"].as_array().unwrap().len(), 30);
+    let summary = &heard.last().unwrap().data["summary"];
+    assert_eq!(summary["merged"], 30, "{summary}");
+    let progress = heard
+        .iter()
+        .rev()
+        .find(|heard| heard.event == "batch:progress");
+    let progress = &progress.unwrap().data;
+    assert_eq!(
+        (&progress["completed"], &progress["percentage"]),
+        (&json!(30), &json!(100))
+    );
+}
+
+#[test]
+fn a_client_hears_of_its_batch_or_its_project_only() {
+    let scene = Scene::of("1, 2", "", "echo $PLEACH_TASK > $PLEACH_TASK");
+    assert_eq!(scene.run(&["1"]).code, 0);
+    assert_eq!(scene.run(&["2"]).code, 0);
+    let mut database = database(&scene);
+    let project = database.load(1).unwrap().unwrap().project;
+    let gone = |task: &str| BoardEvent::TaskDeleted { task: task.into() };
+    database
+        .note_board_event(Some("other"), &gone("a"))
+        .unwrap();
+    database.note_board_event(None, &gone("end")).unwrap();
+    let entries = database.entries_after(0, 9_999).unwrap();
+    let server = Serving::of(&scene, &[]);
+    let of_log = |wanted: &dyn Fn(&Logged) -> bool| -> Vec<u64> {
+        let wanted = entries.iter().filter(|entry| wanted(&entry.what));
+        wanted.map(|entry| entry.seq).collect()
+    };
+    let hear = |query: &str, last: &str| {
+        let mut listener = server
+            .listen(&format!("/api/events?from=0&{query}"), &[])
+            .unwrap();
+        numbers(&all_until(&mut listener, last))
+    };
+    let second = of_log(&|what| matches!(what, Logged::Batch(stored) if stored.batch == 2));
+    assert_eq!(hear("batch=2", "batch:completed"), second);
+    let mut ours = of_log(&|what| matches!(what, Logged::Batch(_)));
+    ours.push(entries.last().unwrap().seq);
+    assert_eq!(hear(&format!("project={project}"), "task:deleted"), ours);
+    let last_two: Vec<u64> = entries[entries.len() - 2..]
+        .iter()
+        .map(|entry| entry.seq)
+        .collect();
+    assert_eq!(hear("project=other", "task:deleted"), last_two[..1]);
+}
+
+#[test]
+fn a_stream_begins_where_it_is_told_to() {
+    let scene = Scene::of("1", "", "true");
+    let server = Serving::of(&scene, &[]);
+    let mut database = database(&scene);
+    let gone = |task: u32| BoardEvent::TaskDeleted {
+        task: task.to_string(),
+    };
+    for task in 1..=3 {
+        database.note_board_event(None, &gone(task)).unwrap();
+    }
+    let mut now = server.listen("/api/events", &[]).unwrap();
+    assert_eq!(now.line().unwrap(), "retry: 1000");
+    assert_eq!(now.line().unwrap(), "id: 3");
+    assert_eq!(now.line().unwrap(), "");
+    let headers = [("Last-Event-ID", "1")];
+    let mut header_wins = server.listen("/api/events?from=2", &headers).unwrap();
+    assert_eq!(next_numbered(&mut header_wins).id, Some(2));
+    let mut beyond = server.listen("/api/events?from=99", &[]).unwrap();
+    let reset = beyond.next_event().unwrap();
+    assert_eq!((&*reset.event, reset.data), ("reset", json!({"last": 3})));
+    assert_eq!(beyond.last_id, "3");
+    database.note_board_event(None, &gone(4)).unwrap();
+    for listener in [&mut now, &mut beyond] {
+        let heard = next_numbered(listener);
+        assert_eq!((heard.id, &heard.data["taskId"]), (Some(4), &json!("4")));
+    }
+    for bad in [
+        "from=x",
+        "from=-1",
+        "from=1e3",
+        "from=99999999999999999999",
+        "batch=x",
+    ] {
+        assert_eq!(
+            server.get(&format!("/api/events?{bad}")).status,
+            400,
+            "{bad}"
+        );
+    }
+    let odd = server.ask("GET", "/api/events", None, &[("Last-Event-ID", "seven")]);
+    assert_eq!(odd.bad(400), "bad_field");
+}
+
+#[test]
+fn a_silent_stream_shows_that_it_is_alive_and_where_it_is() {
+    let scene = Scene::of("1", "", "true");
+    let server = Serving::of(&scene, &[]);
+    let mut listener = server.listen("/api/events?project=other", &[]).unwrap();
+    let gone = BoardEvent::TaskDeleted { task: "a".into() };
+    let began = Instant::now();
+    database(&scene)
+        .note_board_event(Some("ours"), &gone)
+        .unwrap();
+    let lines: Vec<String> = (0..6).map(|_| listener.line().unwrap()).collect();
+    assert_eq!(lines[3..], [": still here", "id: 1", ""], "{lines:?}");
+    assert!(began.elapsed() >= Duration::from_secs(14), "too soon");
+}
+
+#[test]
+fn only_so_many_listen_at_once_and_all_end_with_the_server() {
+    let scene = Scene::of("1", "", "true");
+    let server = Serving::of(&scene, &[]);
+    let mut all: Vec<Listener> = (0..256)
+        .map(|_| server.listen("/api/events", &[]).unwrap())
+        .collect();
+    assert_eq!(server.get("/api/events").bad(503), "too_many_clients");
+    drop(all.pop());
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let freed = loop {
+        match server.listen("/api/events", &[]) {
+            Ok(listener) => break listener,
+            Err(error) => assert!(Instant::now() < deadline, "{error}"),
+        }
+    };
+    all.push(freed);
+    assert_eq!(server.stop().code, 0);
+    for mut listener in all {
+        let error = listener.next_event().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{error}");
+    }
+}
+
+#[test]
+fn a_client_that_reads_nothing_harms_nobody_and_is_dropped() {
+    const LARGE: usize = 200 << 10;
+    const EVENTS: u64 = 100;
+    let scene = Scene::of("1", "", "true");
+    let server = Serving::of(&scene, &[]);
+    let idle = server.listen("/api/events", &[]).unwrap();
+    let mut busy = server.listen("/api/events", &[]).unwrap();
+    let mut database = database(&scene);
+    for task in 1..=EVENTS {
+        let event = BoardEvent::TaskCreated {
+            task: task.to_string(),
+            shown: json!("x".repeat(LARGE)),
+        };
+        let seq = database.note_board_event(None, &event).unwrap();
+        let began = Instant::now();
+        assert_eq!(next_numbered(&mut busy).id, Some(seq));
+        assert!(
+            began.elapsed() < Duration::from_secs(5),
+            "event {seq} was late"
+        );
+    }
+    let deadline = Instant::now() + Duration::from_mins(1);
+    let listeners = || {
+        server
+            .get("/metrics")
+            .text()
+            .contains("event_listeners 1\n")
+    };
+    while !listeners() {
+        assert!(
+            Instant::now() < deadline,
+            "{}",
+            server.get("/metrics").text()
+        );
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    // What it did not take is still in the log, for when it comes back.
+    let mut sent = Vec::new();
+    let ended = idle.stream().read_to_end(&mut sent);
+    assert!(
+        ended.is_err() || sent.len() < LARGE * 100,
+        "all of it went out"
+    );
+    let mut again = listen_from(&server, "0");
+    let heard: Vec<u64> = (0..EVENTS)
+        .filter_map(|_| next_numbered(&mut again).id)
+        .collect();
+    assert_eq!(heard, (1..=EVENTS).collect::<Vec<u64>>());
+}
+
+#[test]
+fn what_agents_do_is_told_while_they_do_it_and_their_words_are_fetched() {
+    let held = Held::new("- [ ] 1.1 One\n");
+    let server = Serving::of(&held.scene, &[]);
+    let mut listener = server.listen("/api/events?from=0", &[]).unwrap();
+    let run = held.run(&[]);
+    let mut gate = held.gate("1.1");
+    let mut live = Vec::new();
+    while live.len() < 2 {
+        let heard = listener.next_event().unwrap();
+        if heard.event.starts_with("execution:") {
+            assert_eq!(heard.id, None);
+            assert_eq!(heard.data["taskId"], "1.1");
+            live.push((heard.event, heard.data));
+        }
+    }
+    assert_eq!(
+        (&*live[0].0, &live[0].1["total"]),
+        ("execution:log", &json!(1))
+    );
+    assert_eq!(
+        (&*live[1].0, &live[1].1["action"]),
+        ("execution:progress", &json!("said 1.1 1"))
+    );
+    let path = "/api/batches/1/tasks/1.1/log";
+    let page = server.get(path).good(200);
+    let first = json!({"line": 0, "type": "raw", "text": "said 1.1 1"});
+    assert_eq!(
+        page,
+        json!({"entries": [first], "from": 0, "total": 1, "attempt": 1, "isOver": false})
+    );
+    writeln!(gate, "seq 1000; printf end").unwrap();
+    drop(gate);
+    assert_eq!(run.end().code, 0);
+    all_until(&mut listener, "batch:completed");
+    let last = server.get(&format!("{path}?from=tail&limit=2")).good(200);
+    let texts: Vec<&str> = last["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        (texts, &last["total"], &last["isOver"]),
+        (vec!["1000", "end"], &json!(1002), &json!(true))
+    );
+    let middle = server
+        .get(&format!("{path}?from=600&limit=1&attempt=1"))
+        .good(200);
+    assert_eq!(middle["entries"][0]["text"], "600");
+    assert_eq!(
+        server.get(path).good(200)["entries"]
+            .as_array()
+            .unwrap()
+            .len(),
+        500
+    );
+    assert_eq!(
+        server.get(&format!("{path}?attempt=2")).bad(404),
+        "no_attempt"
+    );
+    assert_eq!(server.get("/api/batches/1/tasks/9/log").status, 404);
+    assert_eq!(server.get("/api/batches/9/tasks/1.1/log").status, 404);
+    for bad in ["limit=0", "limit=5001", "from=x", "from=--1"] {
+        assert_eq!(server.get(&format!("{path}?{bad}")).status, 400, "{bad}");
+    }
+}
