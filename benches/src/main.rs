@@ -11,6 +11,7 @@ mod measure;
 mod plan_text;
 mod relay;
 mod run;
+mod serve;
 mod weave;
 mod worktrees;
 
@@ -64,6 +65,9 @@ fn main() -> ExitCode {
     }
     if wanted("run") {
         all_kept &= run::run(&program());
+    }
+    if wanted("serve") {
+        all_kept &= serve::run(&program());
     }
     if all_kept {
         ExitCode::SUCCESS

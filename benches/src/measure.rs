@@ -41,10 +41,21 @@ pub(crate) fn cpu_with_children<T>(call: impl FnOnce() -> T) -> f64 {
 
 /// User and system time of all children that have been waited for.
 pub(crate) fn seconds_of_children() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
+    ticks("self", 13)
+}
+
+/// User and system time of a living process.
+pub(crate) fn seconds_of_process(process: &str) -> f64 {
+    ticks(process, 11)
+}
+
+/// Two neighbouring times of a process, by the place of the first behind its name.
+fn ticks(process: &str, place: usize) -> f64 {
+    let path = format!("/proc/{process}/stat");
+    let text = std::fs::read_to_string(path).expect("the process is alive");
     // The program's name may hold spaces and brackets, but nothing after it does.
     let (_, fields) = text.rsplit_once(") ").expect("the name is in brackets");
-    let ticks = fields.split(' ').skip(13).take(2);
+    let ticks = fields.split(' ').skip(place).take(2);
     let hundredths: u32 = ticks
         .map(|ticks| ticks.parse::<u32>().expect("the kernel counts ticks"))
         .sum();

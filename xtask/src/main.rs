@@ -22,7 +22,7 @@ const HELP: &str = "cargo xtask COMMAND
   demo      build Pleach and show a whole run with the built-in agent
   test      the gate: format, lints, all tests, documentation
   bench     the benchmarks, each printing a ratio; `bench weave` runs one of plans, makespan,
-            bisect, worktrees, weave, conflicts, relay, run
+            bisect, worktrees, weave, conflicts, relay, run, serve
   fuzz      the properties of plans and batches, with 200,000 cases each, and weaving on many repositories
   simulate  1,000,000 whole histories of batches with cancels, retries and crashes (PLEACH_CASES)
   crash     kills `pleach run` at 2,000 random moments and checks what came of it (PLEACH_CRASHES)
