@@ -337,24 +337,28 @@ fn what_agents_do_is_told_while_they_do_it_and_their_words_are_fetched() {
         (texts, &last["total"], &last["isOver"]),
         (vec!["1000", "end"], &json!(1002), &json!(true))
     );
-    let middle = server
-        .get(&format!("{path}?from=600&limit=1&attempt=1"))
-        .good(200);
-    assert_eq!(middle["entries"][0]["text"], "600");
+    let middle = server.get(&format!("{path}?from=600&limit=1&attempt=1"));
+    assert_eq!(middle.good(200)["entries"][0]["text"], "600");
+    let usual = server.get(path).good(200);
+    assert_eq!(usual["entries"].as_array().unwrap().len(), 500);
+}
+
+#[test]
+fn a_transcript_that_is_not_there_is_refused_with_a_reason() {
+    let scene = Scene::of("1, 2", "", "echo $PLEACH_TASK > $PLEACH_TASK");
+    assert_eq!(scene.run(&["1"]).code, 0);
+    let server = Serving::of(&scene, &[]);
+    let path = "/api/batches/1/tasks/1/log";
+    let silent = server.get(path).good(200);
     assert_eq!(
-        server.get(path).good(200)["entries"]
-            .as_array()
-            .unwrap()
-            .len(),
-        500
+        (&silent["total"], &silent["isOver"]),
+        (&json!(0), &json!(true))
     );
-    assert_eq!(
-        server.get(&format!("{path}?attempt=2")).bad(404),
-        "no_attempt"
-    );
+    let none = server.get(&format!("{path}?attempt=2"));
+    assert_eq!(none.bad(404), "no_attempt");
     assert_eq!(server.get("/api/batches/1/tasks/9/log").status, 404);
-    assert_eq!(server.get("/api/batches/9/tasks/1.1/log").status, 404);
-    for bad in ["limit=0", "limit=5001", "from=x", "from=--1"] {
+    assert_eq!(server.get("/api/batches/9/tasks/1/log").status, 404);
+    for bad in ["limit=0", "limit=5001", "from=x", "from=--1", "attempt=x"] {
         assert_eq!(server.get(&format!("{path}?{bad}")).status, 400, "{bad}");
     }
 }

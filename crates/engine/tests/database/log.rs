@@ -49,8 +49,9 @@ fn a_batch_comes_back_as_it_was() {
     assert_eq!(loaded.repository, new.repository);
     assert_eq!(loaded.plan, new.plan);
     assert_eq!(loaded.record, new.record);
-    assert_eq!(loaded.events, [created.clone()]);
-    assert_eq!((created.event, created.at), (CREATED, loaded.created_at));
+    assert_eq!(created.event, CREATED);
+    assert_eq!(created.at, loaded.created_at);
+    assert_eq!(loaded.events, [created]);
     assert!(loaded.created_at > 1_600_000_000_000);
     assert_eq!(home.open().load(batch + 1).unwrap(), None);
 }

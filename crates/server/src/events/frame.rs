@@ -59,19 +59,17 @@ impl Narrators {
 
     fn tell(&mut self, database: &Database, stored: &StoredEvent) -> (&'static str, Value) {
         let batch = stored.batch;
-        if !self.of.contains_key(&batch) {
-            let loaded = database.load(batch).ok().flatten();
-            let narrator = loaded.and_then(|loaded| Narrator::before(&loaded, stored.seq).ok());
-            let Some(narrator) = narrator else {
-                // Less is told of a batch that nobody understands, but it is told.
-                return wire(stored);
-            };
-            self.of.insert(batch, narrator);
-        }
-        let narrator = self.of.get_mut(&batch).expect("it is there by now");
+        let known = self.of.remove(&batch).or_else(|| {
+            let loaded = database.load(batch).ok().flatten()?;
+            Narrator::before(&loaded, stored.seq).ok()
+        });
+        let Some(mut narrator) = known else {
+            // Less is told of a batch that nobody understands, but it is told.
+            return wire(stored);
+        };
         let told = narrator.tell(stored);
-        if narrator.is_over() {
-            self.of.remove(&batch);
+        if !narrator.is_over() {
+            self.of.insert(batch, narrator);
         }
         told
     }

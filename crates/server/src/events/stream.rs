@@ -73,9 +73,12 @@ struct Past {
     narrators: Narrators,
 }
 
+/// The next piece, and the client that waits for the one after it.
+type Next = Pin<Box<dyn Future<Output = Option<(Bytes, Client)>> + Send>>;
+
 /// The pieces of a client's stream.
 pub(super) struct Pieces {
-    next: Pin<Box<dyn Future<Output = Option<(Bytes, Client)>> + Send>>,
+    next: Next,
 }
 
 impl Pieces {
