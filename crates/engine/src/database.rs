@@ -2,12 +2,14 @@
 //!
 //! Stores events and reads them back; whether they make sense is the core's business.
 
+pub(crate) mod board;
 mod board_event;
 mod consent;
 mod derive;
 mod error;
 mod log;
 mod pauses;
+pub(crate) mod projects;
 mod read;
 mod schema;
 

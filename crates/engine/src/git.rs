@@ -5,6 +5,7 @@
 mod address;
 mod api_login;
 mod checkout;
+mod clone;
 mod credential_helper;
 mod credentials;
 mod error;

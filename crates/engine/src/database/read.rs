@@ -300,7 +300,7 @@ fn task_in(row: &Row<'_>, column: usize) -> rusqlite::Result<TaskId> {
     Ok(TaskId::new(row.get_ref(column)?.as_str()?))
 }
 
-fn path_in(row: &Row<'_>, column: usize) -> rusqlite::Result<PathBuf> {
+pub(super) fn path_in(row: &Row<'_>, column: usize) -> rusqlite::Result<PathBuf> {
     row.get(column)
         .map(|bytes| OsString::from_vec(bytes).into())
 }

@@ -14,7 +14,7 @@ use super::error::{DatabaseError, Stop};
 
 /// What each version added; a step that was released never changes.
 ///
-/// Batches, events, processes and consents are facts. `batch_state`, `batch_task` and `green_tree` follow from them.
+/// Batches, events, processes, consents, projects and the tasks of boards are facts. `batch_state`, `batch_task` and `green_tree` follow from them.
 pub(super) const STEPS: &[&str] = &[
     "
     CREATE TABLE batch (
@@ -99,6 +99,66 @@ pub(super) const STEPS: &[&str] = &[
     DROP TABLE event;
     ALTER TABLE wider_event RENAME TO event;
     CREATE INDEX event_of_batch ON event (batch, seq) WHERE batch IS NOT NULL;
+",
+    "
+    CREATE TABLE project (
+        id TEXT PRIMARY KEY,
+        folder BLOB NOT NULL,
+        url TEXT,
+        name TEXT,
+        added_at INTEGER NOT NULL,
+        hidden INTEGER NOT NULL DEFAULT 0,
+        clone TEXT NOT NULL DEFAULT 'ready',
+        clone_error TEXT,
+        next_key INTEGER NOT NULL DEFAULT 1
+    ) STRICT;
+    INSERT INTO project (id, folder, added_at)
+        SELECT project, repository, min(created_at) FROM batch GROUP BY project;
+    CREATE TRIGGER project_of_batch AFTER INSERT ON batch BEGIN
+        INSERT OR IGNORE INTO project (id, folder, added_at)
+        VALUES (NEW.project, NEW.repository, NEW.created_at);
+    END;
+    CREATE TABLE board_task (
+        id TEXT PRIMARY KEY,
+        project TEXT NOT NULL REFERENCES project (id),
+        plan TEXT NOT NULL,
+        key TEXT NOT NULL,
+        title TEXT NOT NULL,
+        details TEXT NOT NULL,
+        status TEXT NOT NULL,
+        phase INTEGER,
+        depends_on TEXT NOT NULL,
+        files TEXT NOT NULL,
+        priority TEXT NOT NULL,
+        labels TEXT NOT NULL,
+        position REAL NOT NULL,
+        line INTEGER,
+        identity TEXT NOT NULL,
+        said TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        UNIQUE (project, plan, key)
+    ) STRICT;
+    CREATE TABLE used_key (
+        project TEXT NOT NULL,
+        key TEXT NOT NULL,
+        PRIMARY KEY (project, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TRIGGER key_of_task AFTER INSERT ON board_task WHEN NEW.plan = 'board' BEGIN
+        INSERT OR IGNORE INTO used_key (project, key) VALUES (NEW.project, NEW.key);
+    END;
+    CREATE TABLE mirrored_plan (
+        project TEXT NOT NULL REFERENCES project (id),
+        path TEXT NOT NULL,
+        seen TEXT NOT NULL,
+        error TEXT,
+        PRIMARY KEY (project, path)
+    ) STRICT;
+    CREATE TABLE execution_plan (
+        project TEXT PRIMARY KEY REFERENCES project (id),
+        json TEXT,
+        path TEXT
+    ) STRICT;
 ",
 ];
 

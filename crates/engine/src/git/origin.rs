@@ -31,7 +31,8 @@ enum Upstream {
 pub(super) struct Announced {
     /// The branch that it means when nobody names one.
     pub(super) branch: Option<String>,
-    commit: Option<CommitId>,
+    /// The commit that it means by it.
+    pub(super) commit: Option<CommitId>,
 }
 
 impl Store {

@@ -142,6 +142,12 @@ impl Store {
         ))
     }
 
+    /// The name of the store of a folder that is in no repository, whether or not it is there yet.
+    pub(crate) fn plain_name(folder: &Path) -> String {
+        let home = home_of(Path::new(""), folder, &place(folder));
+        home.to_string_lossy().into_owned()
+    }
+
     /// The names of all stores that are of the place where somebody stands: a folder may have become a repository.
     pub(crate) fn names_of(
         git: &Git,

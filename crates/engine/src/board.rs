@@ -1,0 +1,74 @@
+//! Projects, the tasks on their boards, and plan files that are mirrored there.
+//!
+//! Everything that changes is logged in the transaction that changes it. Runs nothing.
+
+mod cloning;
+mod error;
+mod execution_plan;
+mod import;
+mod in_step;
+mod limits;
+mod marking;
+mod projects;
+mod shown;
+mod sync;
+mod tasks;
+mod to_run;
+
+use pleach_domain::plan::Plan;
+use rustix::rand::{GetRandomFlags, getrandom};
+
+pub use cloning::Cloning;
+pub use error::{BoardError, Fault, FieldProblem};
+pub use execution_plan::{ExecutionPlan, IdText, PlannedBatch, PlannedTask};
+pub use import::Imported;
+pub use projects::{Project, ProjectStatus};
+pub(crate) use shown::tell_updated;
+pub use shown::{BoardTask, LastBatch, PriorityWord, StatusWord};
+pub use tasks::{NewTask, TaskChange};
+
+use crate::database::Database;
+use crate::database::board::{BoardTables, TaskRow};
+use crate::state_folder::StateFolder;
+
+/// The boards of all projects; whoever needs them opens their own.
+#[derive(Debug)]
+pub struct Board {
+    database: Database,
+    state: StateFolder,
+}
+
+impl Board {
+    /// Opens the boards of a state folder.
+    pub fn open(state: &StateFolder) -> Result<Self, BoardError> {
+        Ok(Self {
+            database: Database::open(state)?,
+            state: state.clone(),
+        })
+    }
+}
+
+/// An id that nobody else has.
+fn fresh_id() -> Result<String, BoardError> {
+    const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let mut bytes = [0_u8; 16];
+    // So few bytes come whole, or not at all.
+    getrandom(&mut bytes[..], GetRandomFlags::empty())
+        .map_err(|error| BoardError::NoId(error.into()))?;
+    let letters = bytes.iter().map(|byte| LETTERS[usize::from(byte % 32)]);
+    Ok(letters.map(char::from).collect())
+}
+
+/// Rows as a plan without phases, notes and stages of its own.
+fn plan_of_rows<'r>(rows: impl IntoIterator<Item = &'r TaskRow>) -> Plan {
+    Plan {
+        tasks: rows.into_iter().map(to_run::task_of).collect(),
+        ..Plan::default()
+    }
+}
+
+/// The place behind everything on a project's board.
+fn last_position(tables: BoardTables<'_>, project: &str) -> Result<f64, BoardError> {
+    let rows = tables.tasks(project)?;
+    Ok(rows.last().map_or(0.0, |row| row.position))
+}

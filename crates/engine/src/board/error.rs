@@ -1,0 +1,268 @@
+//! Why something cannot be done to a project or a task, and what to do about it.
+
+use std::path::PathBuf;
+
+use pleach_domain::problem::Problem;
+use serde::Serialize;
+
+use crate::config::ConfigError;
+use crate::database::DatabaseError;
+use crate::git::{GitError, StoreError};
+use crate::plan_file::PlanFileError;
+use crate::state_folder::StateFolderError;
+
+/// One thing that is wrong with what was asked for, and where it stands in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FieldProblem {
+    /// The field, such as `dependsOn[2]` or `tasks[0].id`.
+    pub path: String,
+    /// A stable word for it.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+    /// The line, where the field is a text of many.
+    pub line: Option<u32>,
+}
+
+impl FieldProblem {
+    /// A problem without a hint.
+    pub fn new(path: impl Into<String>, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            code,
+            message: message.into(),
+            hint: None,
+            line: None,
+        }
+    }
+
+    /// The same with advice.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// A problem of a plan's text that is in a field.
+    pub(super) fn of(path: impl Into<String>, problem: &Problem) -> Self {
+        Self {
+            path: path.into(),
+            code: problem.code.as_str(),
+            message: problem.message.clone(),
+            hint: problem.hint.clone(),
+            line: problem.line,
+        }
+    }
+}
+
+/// Who is to do something about an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// What was asked for makes no sense.
+    Senseless,
+    /// What is named is not there.
+    Absent,
+    /// Something else stands in the way for now.
+    InTheWay,
+    /// What was asked for is well formed and cannot be done.
+    Unfit,
+    /// Nothing that the asker did.
+    Ours,
+}
+
+/// Why something cannot be done to a board.
+#[derive(Debug, thiserror::Error)]
+pub enum BoardError {
+    /// No project has that id.
+    #[error("there is no project {0}")]
+    NoProject(String),
+    /// No task has that id.
+    #[error("there is no task {0}")]
+    NoTask(String),
+    /// A batch of the project is not over.
+    #[error("batch {batch} of the project is not over")]
+    ProjectBusy {
+        /// The batch.
+        batch: u32,
+    },
+    /// The project is still being cloned, or could not be.
+    #[error("{message}")]
+    NotCloned {
+        /// What there is to say.
+        message: String,
+    },
+    /// The task is in a batch that is not over.
+    #[error("task {key} is in batch {batch}, which is not over")]
+    TaskBusy {
+        /// Its id in its plan.
+        key: String,
+        /// The batch.
+        batch: u32,
+    },
+    /// The task is written in a plan file, which alone says what it is.
+    #[error("task {key} is written in {place}")]
+    TaskOfPlanFile {
+        /// Its id in its plan.
+        key: String,
+        /// The file and the line.
+        place: String,
+    },
+    /// The plan has no words for a status.
+    #[error("task {key} cannot be marked {status}: {why}")]
+    CannotHold {
+        /// Its id in its plan.
+        key: String,
+        /// The status.
+        status: &'static str,
+        /// What the plan has instead.
+        why: String,
+    },
+    /// Something is wrong with what was asked for.
+    #[error("{}", told(.0))]
+    Fields(Vec<FieldProblem>),
+    /// No task was named.
+    #[error("no task is named")]
+    NoTasks,
+    /// The tasks belong to more than one project.
+    #[error("the tasks are of more than one project")]
+    MixedProjects,
+    /// The tasks belong to more than one plan.
+    #[error("the tasks are of more than one plan: {}", .0.join(", "))]
+    MixedPlans(Vec<String>),
+    /// The project has no execution plan.
+    #[error("the project has no execution plan")]
+    NoPlan,
+    /// A task is no longer in its file.
+    #[error("task {key} ({title}) is no longer in {}", path.display())]
+    Gone {
+        /// Its id when the file was read last.
+        key: String,
+        /// Its title then.
+        title: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A plan file cannot be used.
+    #[error(transparent)]
+    PlanFile(#[from] PlanFileError),
+    /// Git or the repository does not go along.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Git cannot be used.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The state folder cannot be used.
+    #[error(transparent)]
+    State(#[from] StateFolderError),
+    /// The database cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The system gave no random numbers.
+    #[error("could not make up an id")]
+    NoId(#[source] std::io::Error),
+}
+
+fn told(problems: &[FieldProblem]) -> String {
+    match problems {
+        [] => "something is wrong".to_owned(),
+        [only] => only.message.clone(),
+        [first, rest @ ..] => format!("{}, and {} more", first.message, rest.len()),
+    }
+}
+
+impl BoardError {
+    /// One thing that is wrong with a field.
+    pub(super) fn field(path: &str, code: &'static str, message: impl Into<String>) -> Self {
+        Self::Fields(vec![FieldProblem::new(path, code, message)])
+    }
+
+    /// A stable word for it.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoProject(_) => "project_not_found",
+            Self::NoTask(_) => "task_not_found",
+            Self::ProjectBusy { .. } => "project_busy",
+            Self::NotCloned { .. } => "not_cloned",
+            Self::TaskBusy { .. } => "task_busy",
+            Self::TaskOfPlanFile { .. } => "task_of_plan_file",
+            Self::CannotHold { .. } => "cannot_hold",
+            Self::Fields(problems) => problems.first().map_or("invalid", |first| first.code),
+            Self::NoTasks => "no_tasks",
+            Self::MixedProjects => "mixed_projects",
+            Self::MixedPlans(_) => "mixed_plans",
+            Self::NoPlan => "no_plan",
+            Self::Gone { .. } => "task_gone",
+            Self::PlanFile(_) => "plan_file",
+            Self::Store(_) => "repository",
+            Self::Git(_) => "git",
+            Self::Config(_) => "config",
+            Self::State(_) | Self::NoId(_) => "internal",
+            Self::Database(DatabaseError::TaskBusy { .. }) => "task_busy",
+            Self::Database(_) => "database",
+        }
+    }
+
+    /// Who is to do something about it.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::NoTasks | Self::MixedProjects | Self::MixedPlans(_) | Self::NoPlan => {
+                Fault::Senseless
+            }
+            Self::NoProject(_) | Self::NoTask(_) => Fault::Absent,
+            Self::ProjectBusy { .. }
+            | Self::NotCloned { .. }
+            | Self::TaskBusy { .. }
+            | Self::TaskOfPlanFile { .. }
+            | Self::Gone { .. }
+            | Self::Database(DatabaseError::TaskBusy { .. }) => Fault::InTheWay,
+            Self::CannotHold { .. }
+            | Self::Fields(_)
+            | Self::PlanFile(_)
+            | Self::Store(_)
+            | Self::Config(_) => Fault::Unfit,
+            Self::Git(_) | Self::State(_) | Self::Database(_) | Self::NoId(_) => Fault::Ours,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NoProject(_) => "GET /api/projects lists them".to_owned(),
+            Self::NoTask(_) => "GET /api/tasks lists them".to_owned(),
+            Self::ProjectBusy { .. } | Self::TaskBusy { .. } => {
+                "wait until that batch is over, or cancel it".to_owned()
+            }
+            Self::NotCloned { .. } => "wait until it is there, or add it again".to_owned(),
+            Self::TaskOfPlanFile { place, .. } => format!("change it in {place}"),
+            Self::CannotHold { .. } => {
+                "a plan file says what is wanted and what is done".to_owned()
+            }
+            Self::Fields(problems) => return problems.iter().find_map(|one| one.hint.clone()),
+            Self::NoTasks => "name at least one task".to_owned(),
+            Self::MixedProjects => "start one batch a project".to_owned(),
+            Self::MixedPlans(_) => "start one batch a plan".to_owned(),
+            Self::NoPlan => "PUT one, or import a plan file".to_owned(),
+            Self::Gone { .. } => "look at the file, and at the tasks once more".to_owned(),
+            Self::PlanFile(error) => error.hint().to_string(),
+            Self::Store(error) => return error.hint(),
+            Self::Config(error) => error.hint(),
+            Self::State(error) => error.hint().to_owned(),
+            Self::Database(error) => return error.hint().map(str::to_owned),
+            Self::Git(_) | Self::NoId(_) => return None,
+        };
+        Some(hint)
+    }
+
+    /// What is wrong with which field.
+    pub fn fields(&self) -> &[FieldProblem] {
+        match self {
+            Self::Fields(problems) => problems,
+            _ => &[],
+        }
+    }
+}

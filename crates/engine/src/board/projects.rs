@@ -1,0 +1,232 @@
+//! Projects: added by folder or by address, listed, renamed, hidden.
+//!
+//! Looks at folders and never writes to them.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
+
+use super::cloning::{self, Cloning};
+use super::limits;
+use super::shown::plan_name;
+use super::{Board, BoardError};
+use crate::database::board::BoardTables;
+use crate::database::now;
+use crate::database::projects::{CloneState, ProjectRow};
+use crate::git::{Git, Store};
+use crate::plan_in_use::project_folder;
+use crate::view::rfc3339;
+
+/// A repository or a folder that Pleach works on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Project {
+    /// The name of its store, as batches name it.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+    /// Its folder.
+    #[schema(value_type = String)]
+    #[serde(serialize_with = "as_text")]
+    pub path: PathBuf,
+    /// Where it was cloned from.
+    pub url: Option<String>,
+    /// Whether it is a git repository; a plain folder has no branches.
+    pub is_repository: bool,
+    /// Whether it can be worked on.
+    pub status: ProjectStatus,
+    /// Why it could not be cloned.
+    pub error: Option<String>,
+    /// The plan files whose tasks are mirrored, seen from the folder.
+    pub plan_files: Vec<String>,
+    /// Why the tasks of a mirrored file are not those of the file as it stands.
+    pub plan_error: Option<String>,
+    /// Whether it has an execution plan.
+    pub has_plan: bool,
+    /// When it became known.
+    pub added_at: String,
+}
+
+/// Whether a project can be worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProjectStatus {
+    /// It is on its way.
+    Cloning,
+    /// It is here.
+    Ready,
+    /// It did not come.
+    Failed,
+}
+
+fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}
+
+/// The folder that a project is, though a batch may have been started further below.
+pub(super) fn top_of(row: &ProjectRow) -> PathBuf {
+    match row.url {
+        Some(_) => row.folder.clone(),
+        None => project_folder(&row.folder),
+    }
+}
+
+impl Board {
+    /// All projects that are not hidden, the oldest first.
+    pub fn projects(&self) -> Result<Vec<Project>, BoardError> {
+        self.database.look_at_boards(|tables| {
+            let rows = tables.projects()?.into_iter();
+            let shown = rows.filter(|row| !row.is_hidden);
+            shown.map(|row| self.drawn(tables, &row)).collect()
+        })
+    }
+
+    /// A project that is not hidden.
+    pub fn project(&self, id: &str) -> Result<Project, BoardError> {
+        self.database
+            .look_at_boards(|tables| self.drawn(tables, &known(tables, id)?))
+    }
+
+    /// Adds the project that a folder is in; one that was hidden comes back.
+    pub fn add_folder(&mut self, folder: &Path) -> Result<Project, BoardError> {
+        let (id, folder) = self.name_and_top(folder)?;
+        let database = &mut self.database;
+        database.change_boards(|tables| -> Result<(), BoardError> {
+            let row = match tables.project(&id)? {
+                Some(row) => ProjectRow {
+                    is_hidden: false,
+                    ..row
+                },
+                None => new_row(&id, folder),
+            };
+            Ok(tables.put_project(&row)?)
+        })?;
+        self.project(&id)
+    }
+
+    /// Adds the repository at an address; what is returned besides brings it, if it is not here yet.
+    pub fn add_url(&mut self, url: &str) -> Result<(Project, Option<Cloning>), BoardError> {
+        let cloning = Cloning::to(&self.state, url)?;
+        let id = cloning.id().to_owned();
+        let is_here = cloning.is_here();
+        let begun = if is_here { None } else { cloning.begin()? };
+        let database = &mut self.database;
+        database.change_boards(|tables| -> Result<(), BoardError> {
+            let mut row = match tables.project(&id)? {
+                Some(row) => row,
+                None => new_row(&id, cloning.folder().to_owned()),
+            };
+            row.is_hidden = false;
+            row.url = Some(cloning.url().to_owned());
+            row.clone = if is_here {
+                CloneState::Ready
+            } else {
+                CloneState::UnderWay
+            };
+            Ok(tables.put_project(&row)?)
+        })?;
+        let project = self.project(&id)?;
+        Ok((project, begun.map(|lock| cloning.holding(lock))))
+    }
+
+    /// Gives a project another name.
+    pub fn rename_project(&mut self, id: &str, name: &str) -> Result<Project, BoardError> {
+        limits::check(|problems| limits::line("name", name, 100, problems))?;
+        self.database
+            .change_boards(|tables| -> Result<(), BoardError> {
+                let mut row = known(tables, id)?;
+                row.name = Some(name.trim().to_owned());
+                Ok(tables.put_project(&row)?)
+            })?;
+        self.project(id)
+    }
+
+    /// Hides a project; nothing is deleted, and adding it again brings it back.
+    pub fn hide_project(&mut self, id: &str) -> Result<(), BoardError> {
+        self.database.change_boards(|tables| {
+            let mut row = known(tables, id)?;
+            if let Some(batch) = tables.open_batch(id)? {
+                return Err(BoardError::ProjectBusy { batch });
+            }
+            row.is_hidden = true;
+            Ok(tables.put_project(&row)?)
+        })
+    }
+
+    fn name_and_top(&self, folder: &Path) -> Result<(String, PathBuf), BoardError> {
+        let wrong = |message: String| BoardError::field("path", "not_a_folder", message);
+        if !folder.is_absolute() {
+            return Err(wrong(format!("{} is no absolute path", folder.display())));
+        }
+        let folder = folder
+            .canonicalize()
+            .map_err(|error| wrong(format!("{} cannot be found: {error}", folder.display())))?;
+        if !folder.is_dir() {
+            return Err(wrong(format!("{} is no folder", folder.display())));
+        }
+        let git = Git::find()?;
+        if Store::is_plain(&git, &folder) {
+            return Ok((Store::plain_name(&folder), folder));
+        }
+        let name = Store::name_of(&git, &self.state.stores(), &folder)?;
+        Ok((name, project_folder(&folder)))
+    }
+
+    fn drawn(&self, tables: BoardTables<'_>, row: &ProjectRow) -> Result<Project, BoardError> {
+        let path = top_of(row);
+        let called = || path.file_name().unwrap_or(path.as_os_str());
+        let (status, error) = match &row.clone {
+            CloneState::Ready => (ProjectStatus::Ready, None),
+            CloneState::UnderWay if cloning::is_under_way(&self.state, &row.folder) => {
+                (ProjectStatus::Cloning, None)
+            }
+            CloneState::UnderWay => {
+                let error = "the clone was interrupted".to_owned();
+                (ProjectStatus::Failed, Some(error))
+            }
+            CloneState::Failed(error) => (ProjectStatus::Failed, Some(error.clone())),
+        };
+        let url_name = row.url.as_deref().and_then(cloning::name_in);
+        let mirrored = tables.mirrored(&row.id)?;
+        let files = mirrored.iter();
+        Ok(Project {
+            id: row.id.clone(),
+            name: row
+                .name
+                .clone()
+                .or(url_name)
+                .unwrap_or_else(|| called().to_string_lossy().into_owned()),
+            url: row.url.clone(),
+            is_repository: path.ancestors().any(|above| above.join(".git").exists())
+                || row.url.is_some(),
+            status,
+            error,
+            plan_files: files
+                .filter_map(|file| plan_name(&file.path, &path))
+                .collect(),
+            plan_error: mirrored.iter().find_map(|file| file.error.clone()),
+            has_plan: tables.plan(&row.id)?.is_some(),
+            added_at: rfc3339(row.added_at),
+            path,
+        })
+    }
+}
+
+fn new_row(id: &str, folder: PathBuf) -> ProjectRow {
+    ProjectRow {
+        id: id.to_owned(),
+        folder,
+        url: None,
+        name: None,
+        added_at: now(),
+        is_hidden: false,
+        clone: CloneState::Ready,
+    }
+}
+
+/// The row of a project that is not hidden.
+pub(super) fn known(tables: BoardTables<'_>, id: &str) -> Result<ProjectRow, BoardError> {
+    let row = tables.project(id)?.filter(|row| !row.is_hidden);
+    row.ok_or_else(|| BoardError::NoProject(id.to_owned()))
+}

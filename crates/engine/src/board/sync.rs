@@ -1,0 +1,114 @@
+//! Keeps mirrored plan files and their tasks in step while people go on editing the files.
+//!
+//! A file that cannot be read for now changes nothing; that it cannot is noted for people to see.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use pleach_domain::graph::{Graph, Strictness};
+use pleach_formats::Document;
+
+use super::in_step::bring_in_step;
+use super::projects::top_of;
+use super::shown::plan_name;
+use super::{Board, BoardError};
+use crate::database::board::BoardTables;
+use crate::database::projects::MirroredRow;
+use crate::plan_file::PlanFile;
+
+/// A file that was written so lately may be written again without looking another one from outside.
+const SETTLED: Duration = Duration::from_millis(100);
+
+impl Board {
+    /// The projects that have mirrored plan files.
+    pub fn projects_with_files(&self) -> Result<Vec<String>, BoardError> {
+        self.database
+            .look_at_boards(|tables| Ok(tables.projects_with_files()?))
+    }
+
+    /// Reads the mirrored plan files of a project that changed, and brings their tasks in step.
+    pub fn sync(&mut self, project: &str) -> Result<(), BoardError> {
+        let mirrored = self
+            .database
+            .look_at_boards(|tables| Ok::<_, BoardError>(tables.mirrored(project)?))?;
+        for file in mirrored {
+            if look(Path::new(&file.path)).is_some_and(|seen| seen == file.seen) {
+                continue;
+            }
+            self.database
+                .change_boards(|tables| read_again(tables, project, &file.path))?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads a file while nobody else can bring tasks in step, so that the last reading is of the last text.
+fn read_again(tables: BoardTables<'_>, project: &str, path: &str) -> Result<(), BoardError> {
+    let Some(row) = tables.project(project)? else {
+        return Ok(());
+    };
+    let mut mirrored = tables.mirrored(project)?.into_iter();
+    let Some(before) = mirrored.find(|file| file.path == path) else {
+        return Ok(());
+    };
+    let top = top_of(&row);
+    let seen = look(Path::new(path));
+    let now = match read(Path::new(path), &top) {
+        Ok(document) => {
+            bring_in_step(tables, project, path, &document)?;
+            MirroredRow {
+                path: path.to_owned(),
+                seen: seen.unwrap_or_default(),
+                error: None,
+            }
+        }
+        Err(error) => MirroredRow {
+            path: path.to_owned(),
+            seen: seen.unwrap_or_default(),
+            error: Some(error),
+        },
+    };
+    if now != before {
+        tables.put_mirrored(project, &now)?;
+    }
+    Ok(())
+}
+
+/// The plan in a file, or what is wrong with it in words that name the place.
+fn read(path: &Path, top: &Path) -> Result<Document, String> {
+    let name = plan_name(&path.to_string_lossy(), top).unwrap_or_default();
+    let inside = path.canonicalize();
+    if inside.is_ok_and(|inside| inside != path) {
+        return Err(format!("{name} has become a link"));
+    }
+    let file = PlanFile::load(path).map_err(|error| error.to_string())?;
+    let document = pleach_formats::read(file.text());
+    let graph = Graph::of(&document.plan, Strictness::AsWritten);
+    match graph.errors().first() {
+        None => Ok(document),
+        Some(problem) => Err(match problem.line {
+            Some(line) => format!("{name}:{line}: {}", problem.message),
+            None => format!("{name}: {}", problem.message),
+        }),
+    }
+}
+
+/// How a file looks from outside; nothing if that says too little.
+pub(super) fn look(path: &Path) -> Option<String> {
+    let found = fs::metadata(path).ok()?;
+    let age = SystemTime::now().duration_since(found.modified().ok()?);
+    if age.is_ok_and(|age| age < SETTLED) {
+        return None;
+    }
+    Some(format!(
+        "{}.{:09} {}.{:09} {} {}",
+        found.mtime(),
+        found.mtime_nsec(),
+        found.ctime(),
+        found.ctime_nsec(),
+        found.size(),
+        found.ino()
+    ))
+}

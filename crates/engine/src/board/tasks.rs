@@ -1,0 +1,379 @@
+//! Tasks that people make, change and delete on a board.
+//!
+//! Tasks of plan files may be ordered and labelled here; what they are is said in their file, which `marking` writes to.
+
+use pleach_domain::graph::{Graph, Strictness};
+use pleach_domain::problem::Code;
+use pleach_domain::task::{Priority, TaskStatus};
+use pleach_formats::Identity;
+
+use super::projects::{known, top_of};
+use super::shown::{drawn, plan_name, tell_created, tell_updated};
+use super::{Board, BoardError, BoardTask, FieldProblem, limits};
+use crate::database::board::{BoardTables, TaskRow};
+use crate::database::{BoardEvent, now};
+use crate::plan_to_run::PlanOrigin;
+
+/// A task that is to come onto a board.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NewTask {
+    /// The project.
+    pub project: String,
+    /// One line of plain text.
+    pub title: String,
+    /// What its agent is told besides.
+    pub description: String,
+    /// How much it matters; medium, if nothing is said.
+    pub priority: Option<Priority>,
+    /// Words to choose it by.
+    pub labels: Vec<String>,
+    /// The ids of the tasks that must be done first.
+    pub depends_on: Vec<String>,
+}
+
+/// What is to be another one than before; what is absent stays.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[expect(missing_docs, reason = "the names are those of a task")]
+pub struct TaskChange {
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub priority: Option<Priority>,
+    pub labels: Option<Vec<String>>,
+    pub depends_on: Option<Vec<String>>,
+    pub status: Option<TaskStatus>,
+    pub position: Option<f64>,
+}
+
+impl NewTask {
+    fn check(&self, problems: &mut Vec<FieldProblem>) {
+        limits::title("title", &self.title, problems);
+        limits::description("description", &self.description, problems);
+        limits::labels("labels", &self.labels, problems);
+        limits::many(
+            "dependsOn",
+            self.depends_on.len(),
+            limits::DEPENDENCIES,
+            problems,
+        );
+    }
+}
+
+impl TaskChange {
+    fn check(&self, problems: &mut Vec<FieldProblem>) {
+        if let Some(title) = &self.title {
+            limits::title("title", title, problems);
+        }
+        if let Some(description) = &self.description {
+            limits::description("description", description, problems);
+        }
+        if let Some(labels) = &self.labels {
+            limits::labels("labels", labels, problems);
+        }
+        if let Some(needs) = &self.depends_on {
+            limits::many("dependsOn", needs.len(), limits::DEPENDENCIES, problems);
+        }
+        if self.position.is_some_and(|position| !position.is_finite()) {
+            let problem = FieldProblem::new("position", "out_of_range", "position is no number");
+            problems.push(problem);
+        }
+    }
+
+    /// Whether it says what the task is, which a plan file and a running batch hold fast.
+    fn says_what_it_is(&self) -> bool {
+        self.title.is_some() || self.description.is_some() || self.depends_on.is_some()
+    }
+}
+
+impl Board {
+    /// The tasks of a project, in the order of its board.
+    pub fn tasks(&self, project: &str) -> Result<Vec<BoardTask>, BoardError> {
+        self.database.look_at_boards(|tables| {
+            known(tables, project)?;
+            Ok(drawn(tables, project, &tables.tasks(project)?)?)
+        })
+    }
+
+    /// One task.
+    pub fn task(&self, id: &str) -> Result<BoardTask, BoardError> {
+        self.database
+            .look_at_boards(|tables| shown_task(tables, id))
+    }
+
+    /// Puts a task onto a board.
+    pub fn create_task(&mut self, new: &NewTask) -> Result<BoardTask, BoardError> {
+        limits::check(|problems| new.check(problems))?;
+        self.database.change_boards(|tables| {
+            known(tables, &new.project)?;
+            let key = tables.new_key(&new.project)?;
+            let mut row = TaskRow {
+                title: new.title.trim().to_owned(),
+                details: new.description.clone(),
+                priority: new.priority.unwrap_or(Priority::Medium),
+                labels: limits::once(&new.labels),
+                position: super::last_position(tables, &new.project)? + 1.0,
+                ..blank(&new.project, PlanOrigin::BOARD, &key)?
+            };
+            row.depends_on = needs_of(tables, &row, &new.depends_on)?;
+            tables.insert(&row)?;
+            tell_created(tables, &new.project, std::slice::from_ref(&row))?;
+            shown_task(tables, &row.id)
+        })
+    }
+
+    /// Changes a task; its status in a plan file is written there.
+    pub fn change_task(&mut self, id: &str, change: &TaskChange) -> Result<BoardTask, BoardError> {
+        limits::check(|problems| change.check(problems))?;
+        let row = self.free_to_change(id, change)?;
+        let is_on_board = row.plan == PlanOrigin::BOARD;
+        if let (Some(status), false) = (change.status, is_on_board) {
+            self.mark_in_file(&row, status)?;
+        }
+        self.database.change_boards(|tables| {
+            let mut row = task_row(tables, id)?;
+            let before = row.clone();
+            if is_on_board {
+                refuse_if_busy(tables, &row, change)?;
+                take_over(tables, &mut row, change)?;
+            }
+            if let Some(priority) = change.priority {
+                row.priority = priority;
+            }
+            if let Some(labels) = &change.labels {
+                row.labels = limits::once(labels);
+            }
+            if let Some(position) = change.position {
+                row.position = position;
+            }
+            if row != before {
+                row.updated_at = now();
+                tables.update(&row)?;
+                tell_updated(tables, &row.project, std::slice::from_ref(&row))?;
+            }
+            shown_task(tables, id)
+        })
+    }
+
+    /// Deletes a task; tasks that needed it no longer do.
+    pub fn delete_task(&mut self, id: &str) -> Result<(), BoardError> {
+        self.database.change_boards(|tables| {
+            let row = task_row(tables, id)?;
+            refuse_of_file(tables, &row)?;
+            refuse_busy(tables, &row)?;
+            tables.delete(id)?;
+            let mut freed = Vec::new();
+            for mut other in tables.tasks_of(&row.project, &row.plan)? {
+                if other.depends_on.contains(&row.key) {
+                    other.depends_on.retain(|key| *key != row.key);
+                    other.updated_at = now();
+                    tables.update(&other)?;
+                    freed.push(other);
+                }
+            }
+            let event = BoardEvent::TaskDeleted {
+                task: id.to_owned(),
+            };
+            tables.note(&row.project, &event)?;
+            Ok(tell_updated(tables, &row.project, &freed)?)
+        })
+    }
+
+    /// The task, if nothing holds fast what is to be changed.
+    fn free_to_change(&self, id: &str, change: &TaskChange) -> Result<TaskRow, BoardError> {
+        self.database.look_at_boards(|tables| {
+            let row = task_row(tables, id)?;
+            if change.says_what_it_is() {
+                refuse_of_file(tables, &row)?;
+            }
+            refuse_if_busy(tables, &row, change)?;
+            Ok(row)
+        })
+    }
+}
+
+/// A pending task without a title.
+pub(super) fn blank(project: &str, plan: &str, key: &str) -> Result<TaskRow, BoardError> {
+    let at = now();
+    Ok(TaskRow {
+        id: super::fresh_id()?,
+        project: project.to_owned(),
+        plan: plan.to_owned(),
+        key: key.to_owned(),
+        title: String::new(),
+        details: String::new(),
+        status: TaskStatus::Pending,
+        phase: None,
+        depends_on: Vec::new(),
+        files: Vec::new(),
+        priority: Priority::Medium,
+        labels: Vec::new(),
+        position: 0.0,
+        line: None,
+        identity: Identity::WrittenId,
+        said: None,
+        created_at: at,
+        updated_at: at,
+    })
+}
+
+/// The row of a task whose project is not hidden.
+pub(super) fn task_row(tables: BoardTables<'_>, id: &str) -> Result<TaskRow, BoardError> {
+    let missing = || BoardError::NoTask(id.to_owned());
+    let row = tables.task(id)?.ok_or_else(missing)?;
+    known(tables, &row.project).map_err(|error| match error {
+        BoardError::NoProject(_) => missing(),
+        other => other,
+    })?;
+    Ok(row)
+}
+
+fn shown_task(tables: BoardTables<'_>, id: &str) -> Result<BoardTask, BoardError> {
+    let row = task_row(tables, id)?;
+    let mut tasks = drawn(tables, &row.project, std::slice::from_ref(&row))?;
+    tasks.pop().ok_or_else(|| BoardError::NoTask(id.to_owned()))
+}
+
+fn take_over(
+    tables: BoardTables<'_>,
+    row: &mut TaskRow,
+    change: &TaskChange,
+) -> Result<(), BoardError> {
+    if let Some(title) = &change.title {
+        title.trim().clone_into(&mut row.title);
+    }
+    if let Some(description) = &change.description {
+        row.details.clone_from(description);
+    }
+    if let Some(status) = change.status {
+        row.status = status;
+    }
+    if let Some(needs) = &change.depends_on {
+        row.depends_on = needs_of(tables, row, needs)?;
+    }
+    Ok(())
+}
+
+/// Where a task is written, as people name places.
+fn place(tables: BoardTables<'_>, row: &TaskRow) -> Result<Option<String>, BoardError> {
+    let project = known(tables, &row.project)?;
+    let Some(file) = plan_name(&row.plan, &top_of(&project)) else {
+        return Ok(None);
+    };
+    Ok(Some(match row.line {
+        Some(line) => format!("{file}:{line}"),
+        None => file,
+    }))
+}
+
+fn refuse_of_file(tables: BoardTables<'_>, row: &TaskRow) -> Result<(), BoardError> {
+    match place(tables, row)? {
+        Some(place) => Err(BoardError::TaskOfPlanFile {
+            key: row.key.clone(),
+            place,
+        }),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn refuse_busy(tables: BoardTables<'_>, row: &TaskRow) -> Result<(), BoardError> {
+    match tables.busy(&row.project, &row.plan)?.get(&row.key) {
+        Some(batch) => Err(BoardError::TaskBusy {
+            key: row.key.clone(),
+            batch: *batch,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// A running batch says itself how far its tasks are, and holds what they are.
+fn refuse_if_busy(
+    tables: BoardTables<'_>,
+    row: &TaskRow,
+    change: &TaskChange,
+) -> Result<(), BoardError> {
+    if change.says_what_it_is() || change.status.is_some() {
+        refuse_busy(tables, row)?;
+    }
+    Ok(())
+}
+
+/// The keys of the tasks that a task is to need.
+fn needs_of(
+    tables: BoardTables<'_>,
+    row: &TaskRow,
+    ids: &[String],
+) -> Result<Vec<String>, BoardError> {
+    let mut problems = Vec::new();
+    let mut keys: Vec<String> = Vec::new();
+    let mut places: Vec<usize> = Vec::new();
+    for (place, id) in ids.iter().enumerate() {
+        let path = format!("dependsOn[{place}]");
+        match tables.task(id)? {
+            None => problems.push(
+                FieldProblem::new(path, "unknown_dependency", format!("there is no task {id}"))
+                    .hint("GET /api/tasks lists them"),
+            ),
+            Some(need) if need.project != row.project => problems.push(
+                FieldProblem::new(
+                    path,
+                    "foreign_dependency",
+                    format!("task {id} is of another project"),
+                )
+                .hint("a task needs tasks of its own project only"),
+            ),
+            Some(need) if need.plan != row.plan => problems.push(
+                FieldProblem::new(
+                    path,
+                    "foreign_dependency",
+                    format!("task {id} is of a plan file"),
+                )
+                .hint("a task needs tasks of its own plan only"),
+            ),
+            Some(need) if need.id == row.id => problems.push(
+                FieldProblem::new(path, "self_dependency", "the task would wait for itself")
+                    .hint("remove the dependency"),
+            ),
+            Some(need) if keys.contains(&need.key) => {}
+            Some(need) => {
+                keys.push(need.key);
+                places.push(place);
+            }
+        }
+    }
+    if !problems.is_empty() {
+        return Err(BoardError::Fields(problems));
+    }
+    refuse_cycle(tables, row, &keys, &places)?;
+    Ok(keys)
+}
+
+fn refuse_cycle(
+    tables: BoardTables<'_>,
+    row: &TaskRow,
+    keys: &[String],
+    places: &[usize],
+) -> Result<(), BoardError> {
+    let mut rows = tables.tasks_of(&row.project, &row.plan)?;
+    rows.retain(|other| other.id != row.id);
+    rows.push(TaskRow {
+        depends_on: keys.to_vec(),
+        ..row.clone()
+    });
+    let plan = super::plan_of_rows(&rows);
+    let graph = Graph::of(&plan, Strictness::AsWritten);
+    let problems: Vec<FieldProblem> = graph
+        .errors()
+        .iter()
+        .filter(|problem| problem.code == Code::Cycle)
+        .filter(|problem| problem.tasks.iter().any(|task| task.as_str() == row.key))
+        .map(|problem| {
+            let is_in = |key: &String| problem.tasks.iter().any(|task| task.as_str() == key);
+            let place = keys.iter().position(is_in).map(|at| places[at]);
+            let path = place.map_or("dependsOn".to_owned(), |at| format!("dependsOn[{at}]"));
+            FieldProblem {
+                line: None,
+                ..FieldProblem::of(path, problem)
+            }
+        })
+        .collect();
+    limits::check(|found| found.extend(problems))
+}

@@ -1,0 +1,205 @@
+//! What a batch is made of: tasks of a board as a plan, or the plan file that they are mirrored from.
+//!
+//! Starts nothing.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use pleach_domain::graph::{Graph, Strictness};
+use pleach_domain::id::{PhaseNumber, TaskId};
+use pleach_domain::plan::{Phase, Plan, Stage};
+use pleach_domain::task::{Dependency, IfUnknown, Task};
+use pleach_formats::{Document, Identity, Mark, TaskPlace};
+
+use super::projects::{ProjectStatus, known, top_of};
+use super::shown::plan_name;
+use super::tasks::task_row;
+use super::{Board, BoardError, Project, execution_plan};
+use crate::database::board::TaskRow;
+use crate::database::projects::PlanRow;
+use crate::plan_file::PlanFile;
+use crate::plan_to_run::{PlanOrigin, PlanToRun};
+
+impl Board {
+    /// The plan that these tasks are of, and their ids in it.
+    pub fn plan_of(
+        &self,
+        tasks: &[String],
+    ) -> Result<(Project, PlanToRun, Vec<TaskId>), BoardError> {
+        let (rows, plan) = self.database.look_at_boards(|tables| {
+            let rows = tasks.iter().map(|id| task_row(tables, id));
+            let rows = rows.collect::<Result<Vec<_>, _>>()?;
+            let first = rows.first().ok_or(BoardError::NoTasks)?;
+            if rows.iter().any(|row| row.project != first.project) {
+                return Err(BoardError::MixedProjects);
+            }
+            if rows.iter().any(|row| row.plan != first.plan) {
+                let top = top_of(&known(tables, &first.project)?);
+                let mut plans: Vec<String> = rows
+                    .iter()
+                    .map(|row| plan_name(&row.plan, &top).unwrap_or(PlanOrigin::BOARD.into()))
+                    .collect();
+                plans.sort();
+                plans.dedup();
+                return Err(BoardError::MixedPlans(plans));
+            }
+            let plan = tables.tasks_of(&first.project, &first.plan)?;
+            Ok((rows, plan))
+        })?;
+        let first = rows.first().ok_or(BoardError::NoTasks)?;
+        let project = self.ready(&first.project)?;
+        if first.plan == PlanOrigin::BOARD {
+            let ids = rows.iter().map(|row| TaskId::new(row.key.as_str()));
+            return Ok((project, of_board(super::plan_of_rows(&plan)), ids.collect()));
+        }
+        let plan = of_file(Path::new(&first.plan))?;
+        let ids = rows.iter().map(|row| find(&plan, row));
+        let ids = ids.collect::<Result<_, _>>()?;
+        Ok((project, plan, ids))
+    }
+
+    /// The execution plan of a project, and every task of it that is open.
+    pub fn execution_plan(
+        &self,
+        project: &str,
+    ) -> Result<(Project, PlanToRun, Vec<TaskId>), BoardError> {
+        let found = self.ready(project)?;
+        let (plan, rows) = self.database.look_at_boards(|tables| {
+            let plan = tables.plan(project)?.ok_or(BoardError::NoPlan)?;
+            Ok::<_, BoardError>((plan, tables.tasks_of(project, PlanOrigin::BOARD)?))
+        })?;
+        let plan = match plan {
+            PlanRow::OfFile(path) => of_file(Path::new(&path))?,
+            PlanRow::OfBoard(json) => of_board(staged(&rows, &json)),
+        };
+        let open = |task: &&Task| !task.status.is_settled();
+        let ids = plan.document.plan.tasks.iter().filter(open);
+        let ids = ids.map(|task| task.id.clone()).collect();
+        Ok((found, plan, ids))
+    }
+
+    /// A project that can be worked on.
+    fn ready(&self, id: &str) -> Result<Project, BoardError> {
+        let project = self.project(id)?;
+        match project.status {
+            ProjectStatus::Ready => Ok(project),
+            ProjectStatus::Cloning => Err(BoardError::NotCloned {
+                message: format!("{} is still being cloned", project.name),
+            }),
+            ProjectStatus::Failed => Err(BoardError::NotCloned {
+                message: format!(
+                    "{} could not be cloned: {}",
+                    project.name,
+                    project.error.unwrap_or_default()
+                ),
+            }),
+        }
+    }
+}
+
+/// A row as the core sees a task.
+pub(super) fn task_of(row: &TaskRow) -> Task {
+    let needs = row.depends_on.iter().map(|key| Dependency {
+        on: TaskId::new(key.as_str()),
+        line: 0,
+        if_unknown: IfUnknown::TakenAsDone,
+    });
+    Task {
+        details: row.details.clone(),
+        status: row.status,
+        phase: row.phase.map(PhaseNumber),
+        needs: needs.collect(),
+        files: row.files.clone(),
+        priority: row.priority,
+        labels: row.labels.clone(),
+        ..Task::new(row.key.as_str(), row.title.as_str(), row.line.unwrap_or(0))
+    }
+}
+
+/// The tasks of an execution plan with what they need, and its batches as stages.
+fn staged(rows: &[TaskRow], json: &str) -> Plan {
+    let stored = execution_plan::Stored::read(json);
+    let all = super::plan_of_rows(rows);
+    let graph = Graph::of(&all, Strictness::AsWritten);
+    let named: HashSet<&str> = stored.keys().collect();
+    let chosen: Vec<usize> = (0..all.tasks.len())
+        .filter(|position| named.contains(all.tasks[*position].id.as_str()))
+        .collect();
+    // What is done already is needed too, so that it is known to be done.
+    let mut kept: HashSet<usize> = graph.with_needs(&chosen).into_iter().collect();
+    for position in kept.clone() {
+        kept.extend(graph.needs(position));
+    }
+    let is_there = |id: &str| rows.iter().any(|row| row.key == id);
+    let stages = stored.batches.iter().map(|batch| Stage {
+        id: batch.name(),
+        tasks: batch
+            .task_ids
+            .iter()
+            .filter(|id| is_there(id))
+            .map(|id| TaskId::new(id.as_str()))
+            .collect(),
+        can_parallel: batch.can_parallel,
+        line: 0,
+    });
+    let stages = stages.collect();
+    let tasks = all.tasks.iter().enumerate();
+    let tasks = tasks.filter(|(position, _)| kept.contains(position));
+    Plan {
+        tasks: tasks.map(|(_, task)| task.clone()).collect(),
+        stages,
+        ..Plan::default()
+    }
+}
+
+fn of_board(mut plan: Plan) -> PlanToRun {
+    let mut numbers: Vec<PhaseNumber> = plan.tasks.iter().filter_map(|task| task.phase).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    plan.phases = numbers
+        .into_iter()
+        .map(|number| Phase {
+            number,
+            title: String::new(),
+            line: 0,
+            checks: Vec::new(),
+        })
+        .collect();
+    let place = TaskPlace {
+        mark: Mark::None,
+        identity: Identity::WrittenId,
+    };
+    PlanToRun {
+        origin: PlanOrigin::Board,
+        text: String::new(),
+        document: Document {
+            places: vec![place; plan.tasks.len()],
+            plan,
+        },
+    }
+}
+
+/// The plan file as it stands now.
+pub(super) fn of_file(path: &Path) -> Result<PlanToRun, BoardError> {
+    let file = PlanFile::load(path)?;
+    Ok(PlanToRun {
+        origin: PlanOrigin::File(PathBuf::from(path)),
+        text: file.text().to_owned(),
+        document: pleach_formats::read(file.text()),
+    })
+}
+
+/// The id that a mirrored task has in its file by now.
+fn find(plan: &PlanToRun, row: &TaskRow) -> Result<TaskId, BoardError> {
+    let tasks = plan.document.plan.tasks.iter().zip(&plan.document.places);
+    let mut same = tasks.filter(|(task, place)| match place.identity {
+        Identity::WrittenId => task.id.as_str() == row.key,
+        Identity::Text => task.title == row.title,
+    });
+    let found = same.next().map(|(task, _)| task.id.clone());
+    found.ok_or_else(|| BoardError::Gone {
+        key: row.key.clone(),
+        title: row.title.clone(),
+        path: PathBuf::from(&row.plan),
+    })
+}

@@ -1,0 +1,362 @@
+//! The tasks of boards as rows, and the one transaction in which they change and everybody hears of it.
+//!
+//! Knows columns and keys; what may be changed, and what follows, is decided in `board`.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use pleach_domain::id::TaskId;
+use pleach_domain::task::{Priority, TaskStatus};
+use pleach_formats::Identity;
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::board_event::{self, BoardEvent};
+use super::error::Stop;
+use super::read::{self, path_in, unsigned_in};
+use super::{Database, DatabaseError, LoadedBatch, now};
+use crate::board;
+use crate::plan_to_run::PlanOrigin;
+
+/// A task of a project, on its board or mirrored from a plan file.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TaskRow {
+    pub(crate) id: String,
+    pub(crate) project: String,
+    /// The path of the plan file, or [`PlanOrigin::BOARD`].
+    pub(crate) plan: String,
+    /// Its id in that plan.
+    pub(crate) key: String,
+    pub(crate) title: String,
+    pub(crate) details: String,
+    pub(crate) status: TaskStatus,
+    pub(crate) phase: Option<u32>,
+    /// Keys of the same plan.
+    pub(crate) depends_on: Vec<String>,
+    pub(crate) files: Vec<String>,
+    pub(crate) priority: Priority,
+    pub(crate) labels: Vec<String>,
+    pub(crate) position: f64,
+    pub(crate) line: Option<u32>,
+    pub(crate) identity: Identity,
+    /// What its file said last of what people may change here as well.
+    pub(crate) said: Option<Said>,
+    pub(crate) created_at: u64,
+    pub(crate) updated_at: u64,
+}
+
+/// What a plan file says that the board may say otherwise; whoever spoke last is right.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Said {
+    pub(crate) priority: Priority,
+    pub(crate) labels: Vec<String>,
+}
+
+/// The tables of boards at one moment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BoardTables<'t> {
+    pub(super) transaction: &'t Transaction<'t>,
+    pub(super) path: &'t Path,
+}
+
+const COLUMNS: &str =
+    "id, project, plan, key, title, details, status, phase, depends_on, files, priority,
+     labels, position, line, identity, said, created_at, updated_at";
+
+impl Database {
+    /// Changes the boards, all or nothing: an error of any kind leaves everything as it was.
+    pub(crate) fn change_boards<T, E: From<DatabaseError>>(
+        &mut self,
+        work: impl FnOnce(BoardTables<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let failed = |source| DatabaseError::of_sqlite("change a board", &self.path, source);
+        let behavior = TransactionBehavior::Immediate;
+        let transaction = self.connection.transaction_with_behavior(behavior);
+        let transaction = transaction.map_err(failed)?;
+        let made = work(BoardTables {
+            transaction: &transaction,
+            path: &self.path,
+        })?;
+        transaction.commit().map_err(failed)?;
+        Ok(made)
+    }
+
+    /// Looks at the boards as they are at one moment.
+    pub(crate) fn look_at_boards<T, E: From<DatabaseError>>(
+        &self,
+        work: impl FnOnce(BoardTables<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let failed = |source| DatabaseError::of_sqlite("look at a board", &self.path, source);
+        let transaction = self.connection.unchecked_transaction().map_err(failed)?;
+        work(BoardTables {
+            transaction: &transaction,
+            path: &self.path,
+        })
+    }
+
+    /// Says how far tasks of a project's board are, and logs each that changed; ids of no task are passed over.
+    pub fn mark_on_board(
+        &mut self,
+        project: &str,
+        states: &[(TaskId, TaskStatus)],
+    ) -> Result<(), DatabaseError> {
+        self.change_boards(|tables| {
+            let states: HashMap<&str, TaskStatus> = states
+                .iter()
+                .map(|(task, status)| (task.as_str(), *status))
+                .collect();
+            let mut marked = Vec::new();
+            for mut row in tables.tasks_of(project, PlanOrigin::BOARD)? {
+                match states.get(row.key.as_str()) {
+                    Some(status) if *status != row.status => {
+                        row.status = *status;
+                        row.updated_at = now();
+                        tables.update(&row)?;
+                        marked.push(row);
+                    }
+                    _ => {}
+                }
+            }
+            board::tell_updated(tables, project, &marked)
+        })
+    }
+}
+
+impl BoardTables<'_> {
+    /// Everything of a project, in the order of its board.
+    pub(crate) fn tasks(self, project: &str) -> Result<Vec<TaskRow>, DatabaseError> {
+        let sql =
+            format!("SELECT {COLUMNS} FROM board_task WHERE project = ?1 ORDER BY position, rowid");
+        self.ask("list tasks", |connection| {
+            let mut select = connection.prepare(&sql)?;
+            let rows = select.query_map([project], task_row)?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// The tasks of one plan of a project, in the order of the board.
+    pub(crate) fn tasks_of(self, project: &str, plan: &str) -> Result<Vec<TaskRow>, DatabaseError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM board_task WHERE project = ?1 AND plan = ?2
+             ORDER BY position, rowid"
+        );
+        self.ask("list tasks", |connection| {
+            let mut select = connection.prepare(&sql)?;
+            let rows = select.query_map([project, plan], task_row)?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// One task, if there is one of that id.
+    pub(crate) fn task(self, id: &str) -> Result<Option<TaskRow>, DatabaseError> {
+        let sql = format!("SELECT {COLUMNS} FROM board_task WHERE id = ?1");
+        self.ask("find a task", |connection| {
+            Ok(connection.query_row(&sql, [id], task_row).optional()?)
+        })
+    }
+
+    pub(crate) fn insert(self, row: &TaskRow) -> Result<(), DatabaseError> {
+        let sql = format!(
+            "INSERT INTO board_task ({COLUMNS}) VALUES
+             (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
+        );
+        self.put("add a task", &sql, row)
+    }
+
+    pub(crate) fn update(self, row: &TaskRow) -> Result<(), DatabaseError> {
+        let sql = "UPDATE board_task SET project = ?2, plan = ?3, key = ?4, title = ?5, details = ?6,
+             status = ?7, phase = ?8, depends_on = ?9, files = ?10, priority = ?11, labels = ?12,
+             position = ?13, line = ?14, identity = ?15, said = ?16, created_at = ?17, updated_at = ?18
+             WHERE id = ?1";
+        self.put("change a task", sql, row)
+    }
+
+    fn put(self, doing: &'static str, sql: &str, row: &TaskRow) -> Result<(), DatabaseError> {
+        self.ask(doing, |connection| {
+            connection.execute(
+                sql,
+                params![
+                    row.id,
+                    row.project,
+                    row.plan,
+                    row.key,
+                    row.title,
+                    row.details,
+                    row.status.as_str(),
+                    row.phase,
+                    text(&row.depends_on),
+                    text(&row.files),
+                    text(&row.priority),
+                    text(&row.labels),
+                    row.position,
+                    row.line,
+                    text(&row.identity),
+                    text(&row.said),
+                    row.created_at.cast_signed(),
+                    row.updated_at.cast_signed(),
+                ],
+            )?;
+            Ok(())
+        })
+    }
+
+    pub(crate) fn delete(self, id: &str) -> Result<(), DatabaseError> {
+        self.ask("delete a task", |connection| {
+            connection.execute("DELETE FROM board_task WHERE id = ?1", [id])?;
+            Ok(())
+        })
+    }
+
+    /// Frees the key of a task that gets another one, so that two can change theirs with each other.
+    pub(crate) fn park_key(self, id: &str) -> Result<(), DatabaseError> {
+        self.ask("change a task", |connection| {
+            let parked = format!("\u{1}{id}");
+            connection.execute(
+                "UPDATE board_task SET key = ?2 WHERE id = ?1",
+                [id, &parked],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// The next number that no task of a project's board ever had.
+    pub(crate) fn new_key(self, project: &str) -> Result<String, DatabaseError> {
+        loop {
+            let key = self.ask("number a task", |connection| {
+                let next = "UPDATE project SET next_key = next_key + 1 WHERE id = ?1
+                            RETURNING next_key - 1";
+                let number: i64 = connection.query_row(next, [project], |row| row.get(0))?;
+                Ok(number.to_string())
+            })?;
+            if !self.was_used(project, &key)? {
+                return Ok(key);
+            }
+        }
+    }
+
+    /// Whether a task of a project's board has or had that key.
+    pub(crate) fn was_used(self, project: &str, key: &str) -> Result<bool, DatabaseError> {
+        self.ask("number a task", |connection| {
+            let used = "SELECT EXISTS (SELECT 1 FROM used_key WHERE project = ?1 AND key = ?2)";
+            Ok(connection.query_row(used, [project, key], |row| row.get(0))?)
+        })
+    }
+
+    /// The tasks of a plan that are in a batch which is not over, and that batch.
+    pub(crate) fn busy(
+        self,
+        project: &str,
+        plan: &str,
+    ) -> Result<HashMap<String, u32>, DatabaseError> {
+        self.batches_of_tasks(
+            "SELECT task, batch FROM batch_task
+             WHERE project = ?1 AND plan = ?2 AND live",
+            project,
+            plan,
+        )
+    }
+
+    /// The last batch that each task of a plan was in.
+    pub(crate) fn last_batches(
+        self,
+        project: &str,
+        plan: &str,
+    ) -> Result<HashMap<String, u32>, DatabaseError> {
+        self.batches_of_tasks(
+            "SELECT task, max(batch) FROM batch_task
+             WHERE project = ?1 AND plan = ?2 GROUP BY task",
+            project,
+            plan,
+        )
+    }
+
+    fn batches_of_tasks(
+        self,
+        sql: &str,
+        project: &str,
+        plan: &str,
+    ) -> Result<HashMap<String, u32>, DatabaseError> {
+        self.ask("look for batches of tasks", |connection| {
+            let mut select = connection.prepare(sql)?;
+            let rows = select.query_map([project, plan], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// A batch with its events.
+    pub(crate) fn batch(self, number: u32) -> Result<LoadedBatch, DatabaseError> {
+        self.ask("load a batch", |connection| {
+            let sql = "SELECT project, repository, plan, record, created_at FROM batch
+                       WHERE id = ?1";
+            let mut found = connection.query_row(sql, [number], |row| {
+                Ok(LoadedBatch {
+                    id: number,
+                    project: row.get(0)?,
+                    repository: path_in(row, 1)?,
+                    plan: row.get(2)?,
+                    record: row.get(3)?,
+                    created_at: unsigned_in(row, 4)?,
+                    events: Vec::new(),
+                })
+            })?;
+            found.events = read::events(connection, self.path, 0, Some(number))?;
+            Ok(found)
+        })
+    }
+
+    /// Tells everybody, in the transaction that does what is told.
+    pub(crate) fn note(self, project: &str, event: &BoardEvent) -> Result<(), DatabaseError> {
+        let noted = board_event::note(self.transaction, Some(project), event);
+        noted
+            .map(drop)
+            .map_err(|stop| stop.while_at("store an event", self.path))
+    }
+
+    pub(super) fn ask<T>(
+        self,
+        doing: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T, Stop>,
+    ) -> Result<T, DatabaseError> {
+        work(self.transaction).map_err(|stop| stop.while_at(doing, self.path))
+    }
+}
+
+fn task_row(row: &Row<'_>) -> rusqlite::Result<TaskRow> {
+    let status: String = row.get(6)?;
+    Ok(TaskRow {
+        id: row.get(0)?,
+        project: row.get(1)?,
+        plan: row.get(2)?,
+        key: row.get(3)?,
+        title: row.get(4)?,
+        details: row.get(5)?,
+        status: value_of(6, &format!("\"{status}\""))?,
+        phase: row.get(7)?,
+        depends_on: value_in(row, 8)?,
+        files: value_in(row, 9)?,
+        priority: value_in(row, 10)?,
+        labels: value_in(row, 11)?,
+        position: row.get(12)?,
+        line: row.get(13)?,
+        identity: value_in(row, 14)?,
+        said: value_in(row, 15)?,
+        created_at: unsigned_in(row, 16)?,
+        updated_at: unsigned_in(row, 17)?,
+    })
+}
+
+fn text(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("it is plain data")
+}
+
+fn value_in<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    value_of(column, row.get_ref(column)?.as_str()?)
+}
+
+fn value_of<T: DeserializeOwned>(column: usize, text: &str) -> rusqlite::Result<T> {
+    serde_json::from_str(text).map_err(|error| {
+        let kind = rusqlite::types::Type::Text;
+        rusqlite::Error::FromSqlConversionFailure(column, kind, error.into())
+    })
+}
