@@ -104,6 +104,12 @@ impl Refusal {
         refusal
     }
 
+    /// The same with the fields that are wrong.
+    pub(crate) fn fields(mut self, fields: Vec<FieldError>) -> Self {
+        self.body.error.fields = fields;
+        self
+    }
+
     /// The same with another code.
     pub(crate) fn code(mut self, code: &str) -> Self {
         code.clone_into(&mut self.body.error.code);

@@ -2,11 +2,17 @@
 //!
 //! A route and its description are one macro, so that neither can be there without the other.
 
+mod agents;
+mod board_refusal;
 mod docs;
 mod entry;
 mod health;
 mod pages;
 mod transcripts;
+mod plan;
+mod projects;
+mod settings;
+mod tasks;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -41,6 +47,11 @@ fn described() -> OpenApiRouter<App> {
         .merge(docs::routes())
         .merge(crate::events::routes())
         .merge(transcripts::routes())
+        .merge(projects::routes())
+        .merge(tasks::routes())
+        .merge(plan::routes())
+        .merge(settings::routes())
+        .merge(agents::routes())
 }
 
 /// The OpenAPI document of the server.

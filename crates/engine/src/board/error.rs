@@ -192,7 +192,7 @@ impl BoardError {
             Self::TaskOfPlanFile { .. } => "task_of_plan_file",
             Self::CannotHold { .. } => "cannot_hold",
             Self::Fields(problems) => problems.first().map_or("invalid", |first| first.code),
-            Self::NoTasks => "no_tasks",
+            Self::NoTasks => "empty_batch",
             Self::MixedProjects => "mixed_projects",
             Self::MixedPlans(_) => "mixed_plans",
             Self::NoPlan => "no_plan",

@@ -266,6 +266,21 @@ impl Layers {
         all
     }
 
+    /// One key with its value and who says so.
+    pub fn shown_one(&self, key: &str) -> Shown {
+        self.show(key)
+    }
+
+    /// The same as far as the user's own file is concerned, whatever layers above it say.
+    pub fn shown_by_user(&self, key: &str) -> Shown {
+        let own = users_file();
+        let is_own = |layer: &&Layer| match &layer.origin {
+            Origin::File { path, .. } => Some(path) == own.as_ref(),
+            _ => false,
+        };
+        Self(self.0.iter().filter(is_own).cloned().collect()).show(key)
+    }
+
     fn show(&self, name: &str) -> Shown {
         let key = super::Key::of(name);
         let (value, origin) = match self.said(name) {

@@ -46,7 +46,7 @@ fn a_batch_is_of_one_plan_of_one_project() {
         .unwrap()
         .tasks
         .remove(0);
-    assert_eq!(refused(scene.board.plan_of(&[])), "no_tasks");
+    assert_eq!(refused(scene.board.plan_of(&[])), "empty_batch");
     assert_eq!(
         refused(scene.board.plan_of(&["nobody".into()])),
         "task_not_found"

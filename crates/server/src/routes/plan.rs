@@ -1,0 +1,52 @@
+//! The execution plan of a project: looked at and set.
+
+use axum::Json;
+use axum::extract::State;
+use pleach_engine::board::{Board, ExecutionPlan};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::answer::{ErrorBody, Refusal};
+use crate::app::App;
+use crate::input::{Body, Named, check_id};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(look, put))
+}
+
+/// The execution plan of a project
+///
+/// One that a plan file set is made from what is open in the file: its waves are the batches.
+#[utoipa::path(get, path = "/api/projects/{id}/plan", tag = "projects", params(("id" = String, Path)),
+    responses((status = 200, body = ExecutionPlan), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+async fn look(
+    State(app): State<App>,
+    Named(id): Named<String>,
+) -> Result<Json<ExecutionPlan>, Refusal> {
+    check_id(&id)?;
+    let work = move |app: &App| Ok(Board::open(&app.state)?.shown_plan(&id)?);
+    let found = app.blocking(work).await?;
+    found.map(Json).ok_or_else(|| {
+        let hint = "PUT one, or import a plan file";
+        Refusal::not_found("no_plan", "the project has no execution plan", hint)
+    })
+}
+
+/// Sets the execution plan of a project
+///
+/// Its tasks become tasks of the board, by their ids; batches may name others that are there already.
+#[utoipa::path(put, path = "/api/projects/{id}/plan", tag = "projects", params(("id" = String, Path)),
+    request_body = ExecutionPlan,
+    responses((status = 200, body = ExecutionPlan), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 413, body = ErrorBody),
+        (status = 415, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+async fn put(
+    State(app): State<App>,
+    Named(id): Named<String>,
+    Body(plan): Body<ExecutionPlan>,
+) -> Result<Json<ExecutionPlan>, Refusal> {
+    check_id(&id)?;
+    let work = move |app: &App| Ok(Board::open(&app.state)?.put_plan(&id, &plan)?);
+    Ok(Json(app.blocking(work).await?))
+}

@@ -1,0 +1,145 @@
+//! Projects: listed, added by folder or by address, renamed and hidden.
+
+use std::path::Path;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use pleach_engine::board::{Board, Project, ProjectStatus};
+use pleach_engine::causes::with_causes;
+use pleach_engine::git::Logins;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::answer::{ErrorBody, Refusal};
+use crate::app::App;
+use crate::input::{Body, Named, check_id};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list, add))
+        .routes(routes!(one, rename, hide))
+}
+
+/// Projects, the oldest first.
+#[derive(Debug, Serialize, ToSchema)]
+struct Projects {
+    projects: Vec<Project>,
+}
+
+/// A project to add: a folder, or an address to clone from.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewProject {
+    /// The absolute path of a folder on this machine
+    path: Option<String>,
+    /// The address of a repository: https, http, ssh, git, file, or `user@host:path`
+    url: Option<String>,
+}
+
+/// What is to be changed of a project.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct ProjectChange {
+    /// 1 to 100 characters on one line
+    name: String,
+}
+
+/// Lists the projects
+#[utoipa::path(get, path = "/api/projects", tag = "projects",
+    responses((status = 200, body = Projects), (status = 401, body = ErrorBody), (status = 503, body = ErrorBody)))]
+async fn list(State(app): State<App>) -> Result<Json<Projects>, Refusal> {
+    let work = |app: &App| Ok(Board::open(&app.state)?.projects()?);
+    let projects = app.blocking(work).await?;
+    Ok(Json(Projects { projects }))
+}
+
+/// Adds a project, or brings a hidden one back
+///
+/// A folder is there at once (201). An address is cloned in the background (202): the project is `cloning`, then `ready`
+/// or `failed`.
+#[utoipa::path(post, path = "/api/projects", tag = "projects", request_body = NewProject,
+    responses(
+        (status = 201, body = Project), (status = 202, body = Project), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
+        (status = 422, body = ErrorBody), (status = 503, body = ErrorBody),
+    ))]
+async fn add(
+    State(app): State<App>,
+    Body(new): Body<NewProject>,
+) -> Result<(StatusCode, Json<Project>), Refusal> {
+    let project = app.blocking(|app| added(app, new)).await?;
+    let status = match project.status {
+        ProjectStatus::Cloning => StatusCode::ACCEPTED,
+        ProjectStatus::Ready | ProjectStatus::Failed => StatusCode::CREATED,
+    };
+    Ok((status, Json(project)))
+}
+
+fn added(app: &App, new: NewProject) -> Result<Project, Refusal> {
+    let mut board = Board::open(&app.state)?;
+    match (new.path, new.url) {
+        (Some(path), None) => Ok(board.add_folder(Path::new(&path))?),
+        (None, Some(url)) => {
+            app.may_start()?;
+            let (project, cloning) = board.add_url(&url)?;
+            if let Some(cloning) = cloning {
+                let logins = Logins::of_user(&app.program);
+                std::thread::spawn(move || {
+                    let project = cloning.id().to_owned();
+                    if let Err(error) = cloning.run(&logins) {
+                        let why = with_causes(&error);
+                        tracing::warn!(project, why, "a project could not be cloned");
+                    }
+                });
+            }
+            Ok(project)
+        }
+        (None, None) | (Some(_), Some(_)) => Err(Refusal::field(
+            StatusCode::BAD_REQUEST,
+            "path",
+            "either path or url is wanted",
+            "send {\"path\": \"/an/absolute/path\"} or {\"url\": \"https://host/owner/name.git\"}",
+        )
+        .code("bad_body")),
+    }
+}
+
+/// A project
+#[utoipa::path(get, path = "/api/projects/{id}", tag = "projects", params(("id" = String, Path)),
+    responses((status = 200, body = Project), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Project>, Refusal> {
+    check_id(&id)?;
+    let work = move |app: &App| Ok(Board::open(&app.state)?.project(&id)?);
+    Ok(Json(app.blocking(work).await?))
+}
+
+/// Renames a project
+#[utoipa::path(patch, path = "/api/projects/{id}", tag = "projects", params(("id" = String, Path)),
+    request_body = ProjectChange,
+    responses((status = 200, body = Project), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
+        (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+async fn rename(
+    State(app): State<App>,
+    Named(id): Named<String>,
+    Body(change): Body<ProjectChange>,
+) -> Result<Json<Project>, Refusal> {
+    check_id(&id)?;
+    let work = move |app: &App| Ok(Board::open(&app.state)?.rename_project(&id, &change.name)?);
+    Ok(Json(app.blocking(work).await?))
+}
+
+/// Hides a project; nothing is deleted, and adding it again brings it back
+#[utoipa::path(delete, path = "/api/projects/{id}", tag = "projects", params(("id" = String, Path)),
+    responses((status = 204), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 503, body = ErrorBody)))]
+async fn hide(State(app): State<App>, Named(id): Named<String>) -> Result<StatusCode, Refusal> {
+    check_id(&id)?;
+    let work = move |app: &App| Ok(Board::open(&app.state)?.hide_project(&id)?);
+    app.blocking(work).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

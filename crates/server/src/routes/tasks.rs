@@ -1,0 +1,227 @@
+//! Tasks of boards: made, listed, changed, deleted, and imported from plans.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use pleach_domain::task::{Priority, TaskStatus};
+use pleach_engine::board::{Board, BoardTask, NewTask, PriorityWord, StatusWord, TaskChange};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::answer::{ErrorBody, Refusal};
+use crate::app::App;
+use crate::input::{Asked, Body, Named, check_id};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list, create))
+        .routes(routes!(import))
+        .routes(routes!(one, change, delete))
+}
+
+/// Whose tasks are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Wanted {
+    /// The id of a project
+    project: String,
+}
+
+/// Tasks, in the order of their board.
+#[derive(Debug, Serialize, ToSchema)]
+struct Tasks {
+    tasks: Vec<BoardTask>,
+}
+
+/// A task to make.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Creating {
+    project_id: String,
+    /// 1 to 500 characters on one line
+    title: String,
+    /// What the agent is told besides; at most 100 kB
+    #[serde(default)]
+    description: Option<String>,
+    #[schema(value_type = Option<PriorityWord>)]
+    priority: Option<Priority>,
+    /// At most 50, of at most 50 characters
+    labels: Option<Vec<String>>,
+    /// The ids of the tasks that must be done first; at most 200
+    depends_on: Option<Vec<String>>,
+}
+
+/// What is to be changed of a task; what is absent stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Changing {
+    title: Option<String>,
+    description: Option<String>,
+    #[schema(value_type = Option<PriorityWord>)]
+    priority: Option<Priority>,
+    labels: Option<Vec<String>>,
+    depends_on: Option<Vec<String>>,
+    #[schema(value_type = Option<StatusWord>)]
+    status: Option<TaskStatus>,
+    /// The place on the board, lower first
+    position: Option<f64>,
+}
+
+/// A plan to take in: its text, or the path of a file of the project.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Importing {
+    project_id: String,
+    /// A plan whose tasks become tasks of the board
+    markdown: Option<String>,
+    /// A plan file, seen from the folder of the project, whose tasks are mirrored
+    path: Option<String>,
+}
+
+/// What an import brought.
+#[derive(Debug, Serialize, ToSchema)]
+struct Imported {
+    /// The tasks of the plan, in its order
+    tasks: Vec<BoardTask>,
+    warnings: Vec<Warning>,
+}
+
+/// Something that is odd about a plan.
+#[derive(Debug, Serialize, ToSchema)]
+struct Warning {
+    code: &'static str,
+    message: String,
+    line: Option<u32>,
+    hint: Option<String>,
+}
+
+/// Lists the tasks of a project
+#[utoipa::path(get, path = "/api/tasks", tag = "tasks", params(Wanted),
+    responses((status = 200, body = Tasks), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+async fn list(
+    State(app): State<App>,
+    Asked(wanted): Asked<Wanted>,
+) -> Result<Json<Tasks>, Refusal> {
+    check_id(&wanted.project)?;
+    let work = move |app: &App| Ok(Board::open(&app.state)?.tasks(&wanted.project)?);
+    let tasks = app.blocking(work).await?;
+    Ok(Json(Tasks { tasks }))
+}
+
+/// Puts a task onto the board of a project
+#[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = Creating,
+    responses((status = 201, body = BoardTask), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
+        (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+async fn create(
+    State(app): State<App>,
+    Body(creating): Body<Creating>,
+) -> Result<(StatusCode, Json<BoardTask>), Refusal> {
+    check_id(&creating.project_id)?;
+    let new = NewTask {
+        project: creating.project_id,
+        title: creating.title,
+        description: creating.description.unwrap_or_default(),
+        priority: creating.priority,
+        labels: creating.labels.unwrap_or_default(),
+        depends_on: creating.depends_on.unwrap_or_default(),
+    };
+    let work = move |app: &App| Ok(Board::open(&app.state)?.create_task(&new)?);
+    Ok((StatusCode::CREATED, Json(app.blocking(work).await?)))
+}
+
+/// A task
+#[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)),
+    responses((status = 200, body = BoardTask), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<BoardTask>, Refusal> {
+    check_id(&id)?;
+    let work = move |app: &App| Ok(Board::open(&app.state)?.task(&id)?);
+    Ok(Json(app.blocking(work).await?))
+}
+
+/// Changes a task
+///
+/// Of a task that is written in a plan file only `status`, `priority`, `labels` and `position` can be changed here; the
+/// status is written to the file.
+#[utoipa::path(patch, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), request_body = Changing,
+    responses((status = 200, body = BoardTask), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 413, body = ErrorBody),
+        (status = 415, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+async fn change(
+    State(app): State<App>,
+    Named(id): Named<String>,
+    Body(changing): Body<Changing>,
+) -> Result<Json<BoardTask>, Refusal> {
+    check_id(&id)?;
+    let change = TaskChange {
+        title: changing.title,
+        description: changing.description,
+        priority: changing.priority,
+        labels: changing.labels,
+        depends_on: changing.depends_on,
+        status: changing.status,
+        position: changing.position,
+    };
+    let work = move |app: &App| Ok(Board::open(&app.state)?.change_task(&id, &change)?);
+    Ok(Json(app.blocking(work).await?))
+}
+
+/// Deletes a task; tasks that needed it no longer do
+#[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)),
+    responses((status = 204), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 503, body = ErrorBody)))]
+async fn delete(State(app): State<App>, Named(id): Named<String>) -> Result<StatusCode, Refusal> {
+    check_id(&id)?;
+    let work = move |app: &App| Ok(Board::open(&app.state)?.delete_task(&id)?);
+    app.blocking(work).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Takes a plan in, and makes it the execution plan of the project
+///
+/// The tasks of a text become tasks of the board, all or none. The tasks of a file are mirrored and kept in step with
+/// it; importing it again changes nothing.
+#[utoipa::path(post, path = "/api/tasks/import", tag = "tasks", request_body = Importing,
+    responses((status = 200, body = Imported), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
+        (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+async fn import(
+    State(app): State<App>,
+    Body(importing): Body<Importing>,
+) -> Result<Json<Imported>, Refusal> {
+    check_id(&importing.project_id)?;
+    Ok(Json(app.blocking(move |app| imported(app, &importing)).await?))
+}
+
+fn imported(app: &App, importing: &Importing) -> Result<Imported, Refusal> {
+    let mut board = Board::open(&app.state)?;
+    let project = &importing.project_id;
+    let brought = match (&importing.markdown, &importing.path) {
+        (Some(markdown), None) => board.import_text(project, markdown)?,
+        (None, Some(path)) => board.import_file(project, path)?,
+        (None, None) | (Some(_), Some(_)) => {
+            return Err(Refusal::field(
+                StatusCode::BAD_REQUEST,
+                "markdown",
+                "either markdown or path is wanted",
+                "send the text of a plan, or the path of a file of the project",
+            )
+            .code("bad_body"));
+        }
+    };
+    let warnings = brought.warnings.into_iter().map(|warning| Warning {
+        code: warning.code.as_str(),
+        message: warning.message,
+        line: warning.line,
+        hint: warning.hint,
+    });
+    Ok(Imported {
+        tasks: brought.tasks,
+        warnings: warnings.collect(),
+    })
+}
