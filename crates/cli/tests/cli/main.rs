@@ -38,6 +38,7 @@ mod sandbox;
 mod scene;
 mod settings;
 mod setup;
+mod serve_board;
 mod serve_door;
 mod serve_guide;
 mod serve_events;

@@ -3,6 +3,7 @@
 //! Knows where clones are and whether somebody is at one; git is spoken to by `git/clone`.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::{Board, BoardError};
 use crate::causes::with_causes;
@@ -12,6 +13,10 @@ use crate::state_folder::{Locked, StateFolder, private_folder, try_lock};
 
 /// Ways to a repository that only name a place.
 const WAYS: [&str; 5] = ["https", "http", "ssh", "git", "file"];
+
+/// How long a look at a clone may keep others from beginning it.
+const LOOK: Duration = Duration::from_millis(5);
+const MOST_LOOKS: u32 = 20;
 
 /// A clone that is to be made.
 #[derive(Debug)]
@@ -72,8 +77,15 @@ impl Cloning {
     /// Takes the clone into one's own hands; none if somebody else is at it.
     pub(super) fn begin(&self) -> Result<Option<Locked>, BoardError> {
         let lock = lock_path(&self.folder);
-        let taken = try_lock(&lock).map_err(StoreError::io("lock", &lock))?;
-        Ok(taken)
+        for _ in 0..MOST_LOOKS {
+            let taken = try_lock(&lock).map_err(StoreError::io("lock", &lock))?;
+            if taken.is_some() {
+                return Ok(taken);
+            }
+            // Whoever merely looks whether somebody is at it holds it for a moment.
+            std::thread::sleep(LOOK);
+        }
+        Ok(None)
     }
 
     pub(super) fn holding(mut self, lock: Locked) -> Self {

@@ -9,7 +9,7 @@ use pleach_domain::graph::{Graph, Order, Rules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::{Plan, Stage};
 use pleach_domain::task::{Dependency, IfUnknown, Priority, Task, TaskStatus};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::projects::known;
@@ -24,7 +24,6 @@ use crate::plan_to_run::PlanOrigin;
 
 /// Batches of tasks that run one after the other.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
 pub struct ExecutionPlan {
     /// The batches, which become stages of one batch.
     #[serde(default)]
@@ -36,7 +35,6 @@ pub struct ExecutionPlan {
 
 /// Tasks that are woven and validated before the next batch starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
 pub struct PlannedBatch {
     /// Its name.
     pub batch_id: IdText,
@@ -47,9 +45,8 @@ pub struct PlannedBatch {
     pub can_parallel: bool,
 }
 
-/// A task of an execution plan.
+/// A task of an execution plan; other programs write these, so fields that are not known are passed over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names are those of a task")]
 pub struct PlannedTask {
     pub id: IdText,
@@ -60,10 +57,18 @@ pub struct PlannedTask {
     pub files: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "any_priority"
+    )]
     #[schema(value_type = Option<PriorityWord>)]
     pub priority: Option<Priority>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "known_status"
+    )]
     #[schema(value_type = Option<StatusWord>)]
     pub status: Option<TaskStatus>,
 }
@@ -95,6 +100,18 @@ impl From<&str> for IdText {
 
 fn yes() -> bool {
     true
+}
+
+/// Other programs have words and numbers of their own for it.
+fn any_priority<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Priority>, D::Error> {
+    let said: Option<serde_json::Value> = Option::deserialize(from)?;
+    Ok(said.map(|said| Priority::read(&said.to_string())))
+}
+
+/// As in files, a word that is not known says nothing.
+fn known_status<'de, D: Deserializer<'de>>(from: D) -> Result<Option<TaskStatus>, D::Error> {
+    let said: Option<serde_json::Value> = Option::deserialize(from)?;
+    Ok(said.and_then(|said| serde_json::from_value(said).ok()))
 }
 
 /// An execution plan as it is kept: its tasks are rows of the board.

@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 
 use pleach_domain::plan::Index;
-use pleach_domain::task::Task;
 use pleach_formats::{Document, Identity};
 
 use super::shown::{tell_created, tell_updated};
@@ -47,10 +46,9 @@ pub(super) fn bring_in_step(
     let (mut created, mut updated) = (Vec::new(), Vec::new());
     let mut ahead = None;
     for (at, task) in document.plan.tasks.iter().enumerate() {
-        let identity = document.places[at].identity;
         let row = if let Some(old) = matches[at] {
             let old = &before[old];
-            let mut row = read_over(old, task, identity, &index);
+            let mut row = read_over(old, document, &index, at);
             if row != *old {
                 row.updated_at = now();
                 tables.update(&row)?;
@@ -64,7 +62,7 @@ pub(super) fn bring_in_step(
                 position,
                 ..blank(project, plan, task.id.as_str())?
             };
-            let row = read_over(&new, task, identity, &index);
+            let row = read_over(&new, document, &index, at);
             tables.insert(&row)?;
             created.push(row.clone());
             row
@@ -112,7 +110,8 @@ fn matched(document: &Document, rows: &[TaskRow]) -> Vec<Option<usize>> {
 }
 
 /// The row with everything that the file says of its task.
-fn read_over(row: &TaskRow, task: &Task, identity: Identity, index: &Index) -> TaskRow {
+fn read_over(row: &TaskRow, document: &Document, index: &Index, at: usize) -> TaskRow {
+    let task = &document.plan.tasks[at];
     let said = Said {
         priority: task.priority,
         labels: task.labels.clone(),
@@ -128,8 +127,8 @@ fn read_over(row: &TaskRow, task: &Task, identity: Identity, index: &Index) -> T
         status: task.status,
         phase: task.phase.map(|phase| phase.0),
         depends_on: needs
-            .filter(|need| index.find(need.on.as_str()).is_some())
-            .map(|need| need.on.to_string())
+            .filter_map(|need| index.find(need.on.as_str()))
+            .map(|need| document.plan.tasks[need].id.to_string())
             .collect(),
         files: task.files.clone(),
         priority: if speaks_of_priority {
@@ -143,7 +142,7 @@ fn read_over(row: &TaskRow, task: &Task, identity: Identity, index: &Index) -> T
             row.labels.clone()
         },
         line: Some(task.line),
-        identity,
+        identity: document.places[at].identity,
         said: Some(said),
         ..row.clone()
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use pleach_domain::task::TaskStatus;
 use pleach_formats::{Change, Marker, WriteBackError, set_markers};
 
+use super::to_run::refuse_link;
 use super::{Board, BoardError};
 use crate::database::board::TaskRow;
 use crate::plan_file::{PlanFile, RewriteError, Settled};
@@ -48,6 +49,7 @@ impl Board {
             to: marker,
         };
         let path = Path::new(&row.plan);
+        refuse_link(path)?;
         for _ in 0..MOST_REPEATS {
             let edit = |text: &str| set_markers(text, std::slice::from_ref(&change));
             let written = PlanFile::rewrite(path, edit).map_err(|error| match error {

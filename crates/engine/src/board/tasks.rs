@@ -14,6 +14,9 @@ use crate::database::board::{BoardTables, TaskRow};
 use crate::database::{BoardEvent, now};
 use crate::plan_to_run::PlanOrigin;
 
+/// Places beyond it are too coarse to put something between two of them.
+const FARTHEST: f64 = 1e12;
+
 /// A task that is to come onto a board.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewTask {
@@ -72,9 +75,12 @@ impl TaskChange {
         if let Some(needs) = &self.depends_on {
             limits::many("dependsOn", needs.len(), limits::DEPENDENCIES, problems);
         }
-        if self.position.is_some_and(|position| !position.is_finite()) {
-            let problem = FieldProblem::new("position", "out_of_range", "position is no number");
-            problems.push(problem);
+        if let Some(position) = self.position
+            && !(-FARTHEST..=FARTHEST).contains(&position)
+        {
+            let message = format!("position is not from -{FARTHEST} to {FARTHEST}");
+            let problem = FieldProblem::new("position", "out_of_range", message);
+            problems.push(problem.hint("choose a number between those of its neighbours"));
         }
     }
 

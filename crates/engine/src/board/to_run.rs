@@ -14,7 +14,7 @@ use pleach_formats::{Document, Identity, Mark, TaskPlace};
 use super::projects::{ProjectStatus, known, top_of};
 use super::shown::plan_name;
 use super::tasks::task_row;
-use super::{Board, BoardError, Project, execution_plan};
+use super::{Board, BoardError, FieldProblem, Project, execution_plan};
 use crate::database::board::TaskRow;
 use crate::database::projects::PlanRow;
 use crate::plan_file::PlanFile;
@@ -181,12 +181,26 @@ fn of_board(mut plan: Plan) -> PlanToRun {
 
 /// The plan file as it stands now.
 pub(super) fn of_file(path: &Path) -> Result<PlanToRun, BoardError> {
+    refuse_link(path)?;
     let file = PlanFile::load(path)?;
     Ok(PlanToRun {
         origin: PlanOrigin::File(PathBuf::from(path)),
         text: file.text().to_owned(),
         document: pleach_formats::read(file.text()),
     })
+}
+
+/// A link in the place of a mirrored file may lead out of the project.
+pub(super) fn refuse_link(path: &Path) -> Result<(), BoardError> {
+    match path.canonicalize() {
+        Ok(end) if end != path => {
+            let message = format!("{} has become a link", path.display());
+            let problem = FieldProblem::new("plan", "bad_path", message);
+            let problem = problem.hint("put the file itself in its place");
+            Err(BoardError::Fields(vec![problem]))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The id that a mirrored task has in its file by now.
