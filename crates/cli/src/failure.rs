@@ -21,6 +21,7 @@ use pleach_engine::prompt::UnknownPlace;
 use pleach_engine::run::RunError;
 use pleach_engine::sandbox::NoSandbox;
 use pleach_engine::secrets::{Hider, Secrets};
+use pleach_engine::start::StartError;
 use pleach_engine::state_folder::StateFolderError;
 use pleach_engine::stored_batch::LookupError;
 use pleach_engine::view::ViewError;
@@ -271,4 +272,5 @@ told_as_faults!(
     ViewError,
     LookupError,
     ControlError,
+    StartError,
 );

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use pleach_domain::graph::{Graph, Overlap, Rules, Strictness};
 use pleach_domain::next::NextRules;
-use pleach_domain::problem::{Code, Problem};
-use pleach_domain::select::{Choice, Selection, closed_phases, resolve};
+use pleach_domain::select::Selection;
 use pleach_engine::plan_file::PlanFile;
 use pleach_engine::plan_in_use;
+use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
+use pleach_engine::start::{Chosen, Dependencies};
 use pleach_formats::Document;
 
 use crate::args::{OrderArgs, RuleArgs};
@@ -53,6 +54,15 @@ impl PlanSource {
         })
     }
 
+    /// The same for a run.
+    pub(crate) fn to_run(self) -> PlanToRun {
+        PlanToRun {
+            origin: PlanOrigin::File(self.path),
+            text: self.text,
+            document: self.document,
+        }
+    }
+
     /// The file as the user named it.
     pub(crate) fn name(&self) -> String {
         self.path.display().to_string()
@@ -92,23 +102,14 @@ impl OrderArgs {
     }
 }
 
-/// What was chosen of a plan, and what is wrong with that.
-pub(crate) struct Chosen {
-    pub(crate) tasks: Vec<usize>,
-    pub(crate) errors: Vec<Problem>,
-    pub(crate) warnings: Vec<Problem>,
-}
-
-impl Chosen {
-    /// Fails if anything is wrong.
-    pub(crate) fn check(&self, file: &str) -> Result<(), Failures> {
-        let errors = self.errors.iter();
-        Failures::check(
-            errors
-                .map(|problem| Failure::of_plan(problem, file))
-                .collect(),
-        )
-    }
+/// Fails if anything is wrong with what was chosen.
+pub(crate) fn check(chosen: &Chosen, file: &str) -> Result<(), Failures> {
+    let errors = chosen.errors.iter();
+    Failures::check(
+        errors
+            .map(|problem| Failure::of_plan(problem, file))
+            .collect(),
+    )
 }
 
 /// Resolves a selection, with dependencies if wanted; errors that it does not reach are warnings.
@@ -123,26 +124,10 @@ pub(crate) fn choose(
         threshold: order.rules.phase_threshold,
         ..NextRules::default()
     };
-    let Choice { tasks, notes } = resolve(&selection, graph, rules);
-    let tasks = if order.with_deps {
-        graph.with_needs(&tasks)
+    let dependencies = if order.with_deps {
+        Dependencies::Added
     } else {
-        tasks
+        Dependencies::Chosen
     };
-    let (mut errors, beyond) = graph.errors_reaching(&tasks);
-    errors.extend(graph.missing_needs(&tasks));
-    let mut warnings = graph.warnings().to_vec();
-    warnings.extend(beyond);
-    if tasks.is_empty() && errors.is_empty() {
-        let code = notes.last().map_or(Code::TaskNotFound, |note| note.code);
-        let problem = Problem::new(code, "nothing is left of the selection");
-        errors.push(problem.hint("`pleach plan` shows what is to do"));
-    }
-    warnings.extend(notes);
-    warnings.extend(closed_phases(graph, &tasks, rules.threshold));
-    Ok(Chosen {
-        tasks,
-        errors,
-        warnings,
-    })
+    Ok(Chosen::of(graph, &selection, rules, dependencies))
 }

@@ -52,8 +52,8 @@ impl Shown {
         let sandbox = Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write);
         Self {
             sandbox: sandbox.map_or_else(|none| none.to_string(), |held| held.description()),
-            name: request.plan_path.clone(),
-            plan: without_secrets(&request.document.plan),
+            name: request.plan.origin.to_string().into(),
+            plan: without_secrets(&request.plan.document.plan),
             chosen: request.chosen.clone(),
             rules: request.rules,
             settings: request.settings.clone(),

@@ -264,7 +264,7 @@ pub(crate) fn quoted(words: &[String]) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn hash<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
+pub(crate) fn hash<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
     let mut hasher = gix_hash::hasher(gix_hash::Kind::Sha256);
     for part in parts {
         hasher.update(&part.len().to_le_bytes());

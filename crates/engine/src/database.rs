@@ -11,6 +11,7 @@ mod log;
 mod pauses;
 pub(crate) mod projects;
 mod read;
+mod request_keys;
 mod schema;
 
 use std::os::unix::ffi::OsStrExt as _;
@@ -26,6 +27,7 @@ pub use error::DatabaseError;
 pub use log::{Entry, Logged};
 pub use pauses::AgentPause;
 pub use read::{Among, BatchFilter, BatchRow, LoadedBatch, NotedProcess, Whose};
+pub use request_keys::RequestKey;
 
 use crate::state_folder::StateFolder;
 use derive::Subject;
@@ -141,6 +143,16 @@ impl Database {
         id: u32,
         new: &NewBatch<'_>,
     ) -> Result<StoredEvent, DatabaseError> {
+        self.create_batch_of_request(id, new, None)
+    }
+
+    /// The same for a request that may be repeated: it makes one batch, whatever happens in between.
+    pub fn create_batch_of_request(
+        &mut self,
+        id: u32,
+        new: &NewBatch<'_>,
+        key: Option<&RequestKey>,
+    ) -> Result<StoredEvent, DatabaseError> {
         self.write("create a batch", |transaction| {
             let subject = Subject {
                 id,
@@ -162,6 +174,10 @@ impl Database {
                     at.cast_signed(),
                 ],
             )?;
+            if let Some(key) = key {
+                // Before its tasks are found busy, which they are by the batch that it made.
+                request_keys::remember(transaction, key, id)?;
+            }
             subject.add(transaction, new.tasks)?;
             let created = [Event::Batch(BatchEvent::Created)];
             let mut stored = store(transaction, &subject, at, &created)?;

@@ -74,8 +74,13 @@ impl Template {
     }
 }
 
-/// The prompt of one task.
-pub fn prompt(plan: &Plan, task: &Task, plan_file: &str, template: Option<&Template>) -> String {
+/// The prompt of one task, which may be of a plan in a file.
+pub fn prompt(
+    plan: &Plan,
+    task: &Task,
+    plan_file: Option<&str>,
+    template: Option<&Template>,
+) -> String {
     match template {
         Some(Template {
             text,
@@ -121,7 +126,7 @@ fn acceptance(plan: &Plan, task: &Task) -> String {
     list.join("\n")
 }
 
-fn usual(plan: &Plan, task: &Task, plan_file: &str) -> String {
+fn usual(plan: &Plan, task: &Task, plan_file: Option<&str>) -> String {
     let mut parts = vec![format!("# Task {}: {}", task.id, task.title)];
     if !task.details.is_empty() {
         parts.push(task.details.clone());
@@ -137,9 +142,11 @@ fn usual(plan: &Plan, task: &Task, plan_file: &str) -> String {
         let files = task.files.join(", ");
         parts.push(format!("Files it is expected to touch: {files}"));
     }
+    let leave = plan_file.map(|file| format!(" Leave {file} as it is: it is marked for you."));
     parts.push(format!(
         "Work in the current folder, which is a git worktree of your own. Change what this task needs and \
-         nothing else. You may commit, and need not. Leave {plan_file} as it is: it is marked for you."
+         nothing else. You may commit, and need not.{}",
+        leave.unwrap_or_default()
     ));
     parts.join("\n\n") + "\n"
 }
@@ -153,7 +160,7 @@ mod tests {
     fn told(template: Option<&str>) -> String {
         let plan = pleach_formats::read(PLAN).plan;
         let template = template.map(|text| Template::parse(text).unwrap());
-        prompt(&plan, &plan.tasks[0], "TODO.md", template.as_ref())
+        prompt(&plan, &plan.tasks[0], Some("TODO.md"), template.as_ref())
     }
 
     #[test]

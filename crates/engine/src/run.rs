@@ -16,6 +16,7 @@ mod in_place;
 mod interrupted;
 mod judge;
 mod lander;
+mod leaving;
 mod listening;
 mod marks;
 mod outset;
@@ -40,7 +41,7 @@ mod weaver;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use pleach_domain::batch::{Batch, BatchStatus, Design, Message};
 use pleach_domain::event::{BatchEvent, Event};
@@ -63,7 +64,7 @@ use self::marks::Marks;
 use self::run_loop::Loop;
 use self::talk::Heard;
 use crate::consent::{Steering, SteeringFiles};
-use crate::database::{Database, DatabaseError, LoadedBatch, StoredEvent};
+use crate::database::{Database, DatabaseError, LoadedBatch, RequestKey, StoredEvent};
 use crate::git::{CommitId, GitError, Store, StoreError};
 use crate::machine::Machine;
 use crate::ownership::{BatchLock, Door, OwnershipError};
@@ -157,6 +158,10 @@ pub struct Prepared {
     record: BatchRecord,
     program: PathBuf,
     opening: Opening,
+    /// What tells the request apart that it is made for.
+    key: Option<RequestKey>,
+    /// Hears the number of the batch once it has begun, with what was said to it first.
+    begun: Option<Sender<u32>>,
     /// The hold on the folder that its tasks work in, if that is the user's.
     folder_lock: Option<in_place::FolderLock>,
     controls: Controls,
@@ -227,6 +232,8 @@ pub fn take_up(
             events,
             first,
         },
+        key: None,
+        begun: None,
         folder_lock,
         controls: Controls {
             inbox: inbox_sender,
@@ -284,12 +291,26 @@ impl Prepared {
             .collect()
     }
 
+    /// The same, made for a request that may be repeated.
+    #[must_use]
+    pub fn with_key(mut self, key: Option<RequestKey>) -> Self {
+        self.key = key;
+        self
+    }
+
+    /// The number of the batch, told when it has begun and what was said to it first is stored.
+    pub(crate) fn begun(&mut self) -> Receiver<u32> {
+        let (say, begun) = channel();
+        self.begun = Some(say);
+        begun
+    }
+
     /// A handle to stop the batch with.
     pub fn controls(&self) -> Controls {
         self.controls.clone()
     }
 
-    /// Runs the batch to its end.
+    /// Runs the batch to its end, or until it is left.
     pub fn run(mut self, told: &mut dyn FnMut(Told<'_>)) -> Result<Summary, RunError> {
         let hider = self.secrets.hider();
         let told: &mut dyn FnMut(Told<'_>) = &mut |what| told(what.hidden(&hider));
@@ -309,12 +330,18 @@ impl Prepared {
                 first,
             } => (number, lock, Some(events), first),
             Opening::Fresh => {
-                let (created, lock) =
-                    request::create(&self.state, &mut self.database, &self.store, &self.record)?;
+                let (created, lock) = request::create(
+                    &self.state,
+                    &mut self.database,
+                    &self.store,
+                    &self.record,
+                    self.key.as_ref(),
+                )?;
                 told(Told::Event(&created));
                 (created.batch, lock, Some(vec![created]), None)
             }
         };
+        let begun = self.begun.take();
         let hears = self.controls.inbox.clone();
         let door = Door::open(&lock, move |request, reply| {
             // A loop that is over answers nobody, and the asker finds the door shut.
@@ -330,6 +357,10 @@ impl Prepared {
         if let Some(message) = first {
             run.decide(message);
             run.flush()?;
+        }
+        if let Some(begun) = begun {
+            // Whoever does not listen any more has no use for it.
+            let _ = begun.send(number);
         }
         run.run_to_the_end(&inbox)?;
         let summary = run.summary();
@@ -354,7 +385,7 @@ impl Prepared {
         }
         let run = Loop {
             slots: Slots::new(&self.state, self.record.parallel_limit)?,
-            marks: Marks::new(self.record.plan.clone()),
+            marks: Marks::new(&self.record.plan, &self.state, &self.store),
             workshop: Arc::new(Workshop {
                 refs: self.store.refs_snapshot(&AGENTS_REFS)?,
                 included: Included::list(&self.store, &base)
@@ -392,6 +423,7 @@ impl Prepared {
             answers: answers::Answers::default(),
             watch: radar::Watch::default(),
             waits_for_slots: false,
+            wants_to_leave: false,
             machine: Machine::new(),
             sender: self.controls.inbox,
             told,

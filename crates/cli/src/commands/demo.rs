@@ -10,6 +10,7 @@ use pleach_domain::task_state::Ending;
 use pleach_engine::agent::Chosen;
 use pleach_engine::config::Config;
 use pleach_engine::demo::{PLAN, make_repository};
+use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
 use pleach_engine::run::{Fetch, RunRequest, Summary, Where, prepare};
 use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
@@ -74,10 +75,12 @@ fn request(folder: &Path, repository: &Path) -> Result<RunRequest, Failures> {
     let document = pleach_formats::read(PLAN);
     Ok(RunRequest {
         folder: repository.to_owned(),
-        plan_path: repository.join("TODO.md"),
-        plan_text: PLAN.to_owned(),
         chosen: (0..document.plan.tasks.len()).collect(),
-        document,
+        plan: PlanToRun {
+            origin: PlanOrigin::File(repository.join("TODO.md")),
+            text: PLAN.to_owned(),
+            document,
+        },
         rules: Rules::default(),
         barriers: Barriers::Stages,
         fallback: Fallback::OneAtATime,

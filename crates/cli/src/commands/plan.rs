@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pleach_domain::graph::{Graph, Order};
 use pleach_domain::problem::Problem;
+use pleach_engine::start::Chosen;
 use serde::Serialize;
 
 use crate::args::{Format, PlanArgs};
@@ -11,7 +12,7 @@ use crate::draw::{self, Picture, text::Detail};
 use crate::failure::{Exit, Failures, warn};
 use crate::output::{self, Reader};
 use crate::pager;
-use crate::plan_source::{Chosen, PlanSource, choose};
+use crate::plan_source::{PlanSource, check, choose};
 
 /// Shows the plan; exit code 2 if anything is wrong with it.
 pub(crate) fn run(arguments: &PlanArgs) -> Result<Exit, Failures> {
@@ -62,7 +63,7 @@ fn show(arguments: &PlanArgs, format: Format) -> Result<Exit, Failures> {
     if !chosen.tasks.is_empty() {
         print(&picture, format, arguments.all);
     }
-    chosen.check(&name)?;
+    check(&chosen, &name)?;
     Ok(Exit::Success)
 }
 

@@ -5,26 +5,23 @@ mod plain;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use pleach_domain::batch::{Barriers, BatchStatus, Fallback, Landed, Landing, OnConflict};
 use pleach_domain::graph::Graph;
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Ending;
-use pleach_engine::agent;
 use pleach_engine::causes::with_causes;
 use pleach_engine::config::{Config, MaxParallel, Mode};
 use pleach_engine::database::Database;
 use pleach_engine::detach::{self, Beginning};
 use pleach_engine::outlook::{Setting, recall_failures};
 use pleach_engine::plan_in_use::project_folder;
-use pleach_engine::prompt::Template;
 use pleach_engine::run::{
     Fetch, Prepared, RunError, RunRequest, Summary, Where, interrupted, rehearse, take_up,
 };
-use pleach_engine::sandbox::Holding;
 use pleach_engine::scope::Scope;
 use pleach_engine::settings::Settings;
+use pleach_engine::start::Errand;
 use pleach_engine::state_folder::StateFolder;
 
 use super::watch::carry_out;
@@ -33,12 +30,9 @@ use crate::consent::{self, Consent};
 use crate::failure::{Exit, Failure, Failures, warn};
 use crate::output::{Reader, one_line, tell, tell_error};
 use crate::picker::{self, Picked};
-use crate::plan_source::{PlanSource, choose, current_folder};
+use crate::plan_source::{PlanSource, check, choose, current_folder};
 use crate::preview::{Shown, ask_to_run};
 use crate::rehearsal;
-
-/// How long an agent may take to stop.
-pub(crate) const GRACE: Duration = Duration::from_secs(10);
 
 /// Runs the chosen tasks.
 pub(crate) fn run(arguments: &RunArgs) -> Result<Exit, Failures> {
@@ -243,27 +237,21 @@ impl Place {
         source: PlanSource,
         chosen: Vec<usize>,
     ) -> Result<RunRequest, Failures> {
-        let agent = agent::choose(&settings)?;
-        agent.agent(&self.program).check_installed()?;
-        Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?;
-        Ok(RunRequest {
+        let errand = Errand {
             folder: self.folder.clone(),
-            plan_path: source.path,
-            plan_text: source.text,
-            document: source.document,
+            plan: source.to_run(),
             chosen,
             rules: arguments.order.rules(),
             barriers: arguments.barriers(),
             fallback: arguments.fallback(),
-            template: template(arguments, &settings)?,
             settings,
-            agent,
+            prompt: prompt(arguments)?,
             typed: typed(arguments),
-            grace: GRACE,
             state: self.state.clone(),
             program: self.program.clone(),
             fetch: arguments.fetch(),
-        })
+        };
+        Ok(errand.request()?)
     }
 
     /// Says what would be done, and does nothing.
@@ -422,20 +410,20 @@ fn typed(arguments: &RunArgs) -> Vec<&'static str> {
     given.map(|(name, _)| name).collect()
 }
 
-/// What agents are told besides their task, from the command line or the configured file.
-fn template(arguments: &RunArgs, settings: &Settings) -> Result<Option<Template>, Failures> {
-    let text = match arguments.prompt.as_deref() {
-        None => settings.load_prompt()?,
-        Some(text) => Some(match text.strip_prefix('@') {
-            None => text.to_owned(),
-            Some(path) => std::fs::read_to_string(Path::new(path)).map_err(|error| {
-                let message = format!("could not read {path}: {error}");
-                Failure::new(Exit::Usage, "bad_prompt", message)
-                    .hint("--prompt @FILE reads the prompt from a file")
-            })?,
-        }),
+/// What agents are told besides their task, as far as the command line says.
+fn prompt(arguments: &RunArgs) -> Result<Option<String>, Failures> {
+    let Some(text) = arguments.prompt.as_deref() else {
+        return Ok(None);
     };
-    Ok(text.as_deref().map(Template::parse).transpose()?)
+    let Some(path) = text.strip_prefix('@') else {
+        return Ok(Some(text.to_owned()));
+    };
+    let text = std::fs::read_to_string(Path::new(path)).map_err(|error| {
+        let message = format!("could not read {path}: {error}");
+        Failure::new(Exit::Usage, "bad_prompt", message)
+            .hint("--prompt @FILE reads the prompt from a file")
+    })?;
+    Ok(Some(text))
 }
 
 fn chosen_tasks(
@@ -454,7 +442,7 @@ fn chosen_tasks(
     let mut chosen = choose(&graph, words, &arguments.order)?;
     // Another plan may have tasks of the same ids.
     let plan = source.path.canonicalize().ok();
-    let of_plan = |batch: &&Summary| Some(&batch.plan) == plan.as_ref();
+    let of_plan = |batch: &&Summary| batch.plan.path() == plan.as_deref();
     let resumed = resumed.iter().filter(of_plan);
     let tried: HashSet<&TaskId> = resumed
         .flat_map(|batch| batch.tasks.iter().map(|task| &task.id))
@@ -467,7 +455,7 @@ fn chosen_tasks(
     }
     let name = source.name();
     warn(&chosen.warnings, &name);
-    chosen.check(&name)?;
+    check(&chosen, &name)?;
     Ok(chosen.tasks)
 }
 

@@ -19,6 +19,7 @@ mod governors;
 mod guard;
 mod held;
 mod landing;
+mod leaving;
 mod logs;
 mod mark;
 mod next;

@@ -74,6 +74,12 @@ pub enum DatabaseError {
         /// The batch that has it.
         batch: u32,
     },
+    /// The same request made a batch before.
+    #[error("this request made batch {batch} already")]
+    RequestKnown {
+        /// The batch.
+        batch: u32,
+    },
     /// There is no such batch.
     #[error("there is no batch {0}")]
     NoBatch(u32),
@@ -134,7 +140,7 @@ impl DatabaseError {
             Self::NoLog { .. } => Some("set PLEACH_HOME to a folder on a local disk"),
             Self::TaskBusy { .. } => Some("wait until that batch is over, or cancel it"),
             Self::Sqlite { .. } => Some("check that the disk of the folder works and has room"),
-            Self::NoBatch(_) | Self::StrangeEvent { .. } => None,
+            Self::NoBatch(_) | Self::RequestKnown { .. } | Self::StrangeEvent { .. } => None,
         }
     }
 

@@ -160,6 +160,14 @@ pub(super) const STEPS: &[&str] = &[
         path TEXT
     ) STRICT;
 ",
+    "
+    CREATE TABLE request_key (
+        key TEXT PRIMARY KEY,
+        fingerprint TEXT NOT NULL,
+        batch INTEGER NOT NULL REFERENCES batch (id),
+        at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+",
 ];
 
 /// Brings the database to the version of `steps`, with a copy first if there is anything to lose.

@@ -1,9 +1,9 @@
 //! What the state of a task means for its mark in the plan and for its worktree.
 
 use pleach_domain::task_state::{Ending, TaskState};
-use pleach_formats::Change;
 
 use super::attempt::Disposal;
+use super::record::Marking;
 use super::run_loop::{Effect, Loop};
 
 impl Loop<'_> {
@@ -68,7 +68,7 @@ impl Loop<'_> {
     }
 
     /// What the plan says of a task that is over.
-    pub(super) fn mark_of(&self, task: usize) -> Option<Change> {
+    pub(super) fn mark_of(&self, task: usize) -> Option<Marking> {
         let (record, state) = (&self.workshop.record.tasks[task], &self.batch.tasks[task]);
         state.state.ending()?;
         if self.batch.is_done(task) {

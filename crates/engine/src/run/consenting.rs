@@ -21,6 +21,20 @@ impl Prepared {
         Ok(now.changes_since(&last))
     }
 
+    /// A short name for exactly the state that needs consent; nothing for a batch that has begun.
+    pub fn fingerprint(&self) -> Option<String> {
+        self.consent.as_ref().map(Steering::fingerprint)
+    }
+
+    /// Remembers that a person consents, if what they were shown is exactly what steers this batch; tells whether it is.
+    pub fn consent_to(&mut self, fingerprint: &str) -> Result<bool, RunError> {
+        let is_this = self.fingerprint().is_some_and(|this| this == fingerprint);
+        if is_this {
+            self.consent()?;
+        }
+        Ok(is_this)
+    }
+
     /// Remembers that a person consents to what steers this batch.
     pub fn consent(&mut self) -> Result<(), RunError> {
         if let Some(now) = &self.consent {

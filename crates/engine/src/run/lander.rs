@@ -2,6 +2,7 @@
 //!
 //! The errand itself is on a thread of its own.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
@@ -211,6 +212,10 @@ impl Loop<'_> {
     /// Takes in how landing ended.
     pub(super) fn take_in_landing(&mut self, ended: Ended) -> Result<(), RunError> {
         self.lander.errand = None;
+        if self.is_leaving() && !matches!(ended, Ended::Landed { .. }) {
+            // Whoever goes on finds out again how far it came.
+            return Ok(());
+        }
         match ended {
             Ended::Landed { pr_url } => {
                 self.decide(Message::Landed(BatchEvent::Landed { pr_url, into: None }));
@@ -381,7 +386,8 @@ impl Loop<'_> {
             batch: self.workshop.number,
             plan: record
                 .plan
-                .file_name()
+                .path()
+                .and_then(Path::file_name)
                 .map(|name| name.to_string_lossy().into_owned()),
             base: self.base.clone(),
             verdict,

@@ -5,17 +5,99 @@
 use std::path::PathBuf;
 use std::thread::JoinHandle;
 
+use pleach_domain::id::TaskId;
+use pleach_domain::task::TaskStatus;
 use pleach_formats::{Change, set_markers};
 
 use super::Told;
+use super::paths::project_name;
+use super::record::Marking;
+use crate::causes::with_causes;
+use crate::database::{Database, DatabaseError};
+use crate::git::Store;
 use crate::plan_file::{PlanFile, PlanFileError, RewriteError, Settled};
+use crate::plan_to_run::PlanOrigin;
+use crate::state_folder::StateFolder;
 use crate::step::{Step, reached};
 
 /// How often marks are made again at the end of a run.
 const MOST_REPEATS: usize = 5;
 
-/// The marks of one plan.
-pub(super) struct Marks {
+/// The marks of one plan, wherever it is kept.
+pub(super) enum Marks {
+    /// In a file.
+    InFile(FileMarks),
+    /// On the board.
+    OnBoard(BoardMarks),
+}
+
+impl Marks {
+    pub(super) fn new(origin: &PlanOrigin, state: &StateFolder, store: &Store) -> Self {
+        match origin {
+            PlanOrigin::File(path) => Self::InFile(FileMarks::new(path.clone())),
+            PlanOrigin::Board => Self::OnBoard(BoardMarks {
+                state: state.clone(),
+                project: project_name(store),
+                waiting: Vec::new(),
+            }),
+        }
+    }
+
+    /// Takes a mark; what began and ended at once is written once.
+    pub(super) fn set(&mut self, mark: Option<Marking>) {
+        match (self, mark) {
+            (Self::InFile(marks), Some(Marking::InFile(change))) => marks.set(change),
+            (Self::OnBoard(marks), Some(Marking::OnBoard(task, status))) => marks.set(task, status),
+            _ => {}
+        }
+    }
+
+    /// Writes what has come together.
+    pub(super) fn write(&mut self, told: &mut dyn FnMut(Told<'_>)) {
+        match self {
+            Self::InFile(marks) => marks.write(told),
+            Self::OnBoard(marks) => marks.write(told),
+        }
+    }
+
+    /// Waits for the last looks, and marks again where a person's save undid a mark.
+    pub(super) fn settle(&mut self, told: &mut dyn FnMut(Told<'_>)) {
+        if let Self::InFile(marks) = self {
+            marks.settle(told);
+        }
+    }
+}
+
+/// The marks of a project's board.
+pub(super) struct BoardMarks {
+    state: StateFolder,
+    project: String,
+    waiting: Vec<(TaskId, TaskStatus)>,
+}
+
+impl BoardMarks {
+    fn set(&mut self, task: TaskId, status: TaskStatus) {
+        self.waiting.retain(|(other, _)| *other != task);
+        self.waiting.push((task, status));
+    }
+
+    fn write(&mut self, told: &mut dyn FnMut(Told<'_>)) {
+        let states = std::mem::take(&mut self.waiting);
+        if states.is_empty() {
+            return;
+        }
+        let written = Database::open(&self.state)
+            .and_then(|mut database| mark_on_board(&mut database, &self.project, &states));
+        if let Err(error) = written {
+            let why = with_causes(&error);
+            told(Told::Note(format!("the board was not marked: {why}")));
+        }
+        reached(Step::PlanMarked);
+    }
+}
+
+/// The marks of a plan's file.
+pub(super) struct FileMarks {
     path: PathBuf,
     waiting: Vec<Change>,
     /// The last change of each task that was written.
@@ -24,8 +106,8 @@ pub(super) struct Marks {
     settling: Vec<JoinHandle<Result<Settled, PlanFileError>>>,
 }
 
-impl Marks {
-    pub(super) fn new(path: PathBuf) -> Self {
+impl FileMarks {
+    fn new(path: PathBuf) -> Self {
         Self {
             path,
             waiting: Vec::new(),
@@ -34,16 +116,12 @@ impl Marks {
         }
     }
 
-    /// Takes a change; what began and ended at once is written once.
-    pub(super) fn set(&mut self, change: Option<Change>) {
-        if let Some(change) = change {
-            self.waiting.retain(|other| other.id != change.id);
-            self.waiting.push(change);
-        }
+    fn set(&mut self, change: Change) {
+        self.waiting.retain(|other| other.id != change.id);
+        self.waiting.push(change);
     }
 
-    /// Writes what has come together.
-    pub(super) fn write(&mut self, told: &mut dyn FnMut(Told<'_>)) {
+    fn write(&mut self, told: &mut dyn FnMut(Told<'_>)) {
         if self.waiting.is_empty() {
             return;
         }
@@ -91,8 +169,7 @@ impl Marks {
         }
     }
 
-    /// Waits for the last looks, and marks again where a person's save undid a mark.
-    pub(super) fn settle(&mut self, told: &mut dyn FnMut(Told<'_>)) {
+    fn settle(&mut self, told: &mut dyn FnMut(Told<'_>)) {
         for _ in 0..MOST_REPEATS {
             let mut undone = false;
             for look in std::mem::take(&mut self.settling) {
@@ -113,4 +190,17 @@ impl Marks {
         // Of a run that was killed and taken up again, perhaps a moment ago.
         PlanFile::clear_leftovers(&self.path);
     }
+}
+
+/// Stands in for `Database::mark_on_board` until there is a board.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "it has the shape of what replaces it"
+)]
+fn mark_on_board(
+    _database: &mut Database,
+    _project: &str,
+    _states: &[(TaskId, TaskStatus)],
+) -> Result<(), DatabaseError> {
+    Ok(())
 }

@@ -30,7 +30,7 @@ impl Prepared {
     /// How long tasks of its plan took when they were last done.
     pub fn past_durations(&self) -> Result<HashMap<TaskId, Duration>, RunError> {
         let project = paths::project_name(&self.store);
-        let plan = self.record.plan.to_string_lossy();
+        let plan = self.record.plan.key();
         Ok(self.database.past_durations(&project, &plan)?)
     }
 }

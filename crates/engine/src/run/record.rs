@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use pleach_domain::batch::{Design, Mode};
 use pleach_domain::id::TaskId;
+use pleach_domain::task::TaskStatus;
 use pleach_formats::{Change, Document, Identity, Marker};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,7 @@ use super::in_place::Where;
 use crate::agent::Chosen;
 use crate::branches::BranchNames;
 use crate::forge::ForgeKind;
+use crate::plan_to_run::PlanOrigin;
 use crate::sandbox::Holding;
 use crate::secrets::Hider;
 use crate::validate::Tests;
@@ -28,8 +30,8 @@ pub(crate) struct BatchRecord {
     /// The folder that the user stood in.
     #[serde(with = "crate::path_text")]
     pub(crate) folder: PathBuf,
-    #[serde(with = "crate::path_text")]
-    pub(crate) plan: PathBuf,
+    /// Where its plan is kept.
+    pub(crate) plan: PlanOrigin,
     /// The plan's paths in the repository, whose changes by agents are no part of their work.
     pub(crate) leave_out: Vec<Text>,
     /// The commit that it starts from.
@@ -131,6 +133,18 @@ pub(crate) struct TaskRecord {
     pub(crate) prompt: String,
     /// Where the plan says how far it is, if it does.
     pub(crate) mark: Option<PlanMark>,
+    /// How far it was on the board, for a task that is kept there.
+    #[serde(default)]
+    pub(crate) on_board: Option<TaskStatus>,
+}
+
+/// How far a task is, for whoever keeps its plan.
+#[derive(Debug, Clone)]
+pub(crate) enum Marking {
+    /// An edit of the plan's file.
+    InFile(Change),
+    /// A state of the task on the board.
+    OnBoard(TaskId, TaskStatus),
 }
 
 /// What the plan said of a task.
@@ -164,39 +178,56 @@ impl TaskRecord {
             mark: self.mark.filter(|_| title == self.title),
             title,
             id: self.id,
+            on_board: self.on_board,
         }
     }
 
     /// That it is in progress, if the plan can say so.
-    pub(crate) fn begun(&self) -> Option<Change> {
+    pub(crate) fn begun(&self) -> Option<Marking> {
+        if self.on_board.is_some() {
+            return Some(self.now(TaskStatus::InProgress));
+        }
         let mark = self.mark.as_ref().filter(|mark| mark.shows_progress)?;
         Some(self.change(mark, Marker::InProgress))
     }
 
     /// That it is done, if the plan can say so.
-    pub(crate) fn done(&self) -> Option<Change> {
+    pub(crate) fn done(&self) -> Option<Marking> {
+        if self.on_board.is_some() {
+            return Some(self.now(TaskStatus::Completed));
+        }
         let mark = self.mark.as_ref()?;
         Some(self.change(mark, Marker::Completed))
     }
 
     /// What stood there before it began, if that was written over.
-    pub(crate) fn as_before(&self) -> Option<Change> {
+    pub(crate) fn as_before(&self) -> Option<Marking> {
+        if let Some(before) = self.on_board {
+            return Some(self.now(before));
+        }
         let mark = self.mark.as_ref().filter(|mark| mark.shows_progress)?;
         Some(self.change(mark, Marker::Restored(mark.before.clone())))
     }
 
     /// What stood there before it was done, for work that was taken back.
-    pub(crate) fn taken_back(&self) -> Option<Change> {
+    pub(crate) fn taken_back(&self) -> Option<Marking> {
+        if let Some(before) = self.on_board {
+            return Some(self.now(before));
+        }
         let mark = self.mark.as_ref()?;
         Some(self.change(mark, Marker::TakenBack(mark.before.clone())))
     }
 
-    fn change(&self, mark: &PlanMark, to: Marker) -> Change {
-        Change {
+    fn now(&self, status: TaskStatus) -> Marking {
+        Marking::OnBoard(self.id.clone(), status)
+    }
+
+    fn change(&self, mark: &PlanMark, to: Marker) -> Marking {
+        Marking::InFile(Change {
             id: self.id.clone(),
             title: self.title.clone(),
             identity: mark.identity,
             to,
-        }
+        })
     }
 }

@@ -78,7 +78,7 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
     let forge = forge.and_then(|remote| recognise(remote, settings.forge).ok());
     let chosen = request.chosen.iter();
     let segment = |position: &usize| {
-        let task = &request.document.plan.tasks[*position];
+        let task = &request.plan.document.plan.tasks[*position];
         task_branch(batch, &ref_segment(task.id.as_str()))
     };
     let worktrees = settings.worktrees.as_deref();
@@ -129,8 +129,8 @@ fn past(request: &RunRequest, project: &str) -> Result<HashMap<TaskId, Duration>
     if !request.state.database().exists() {
         return Ok(HashMap::new());
     }
-    let plan = request.plan_path.canonicalize();
+    let plan = request.plan.origin.settled();
     let plan = plan.map_err(RunError::io("find the plan"))?;
     let database = Database::open(&request.state)?;
-    Ok(database.past_durations(project, &plan.to_string_lossy())?)
+    Ok(database.past_durations(project, &plan.key())?)
 }

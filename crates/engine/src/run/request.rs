@@ -11,8 +11,7 @@ use pleach_domain::batch::{
 use pleach_domain::graph::{Graph, Rules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
-use pleach_domain::task::Effort;
-use pleach_formats::Document;
+use pleach_domain::task::{Effort, TaskStatus};
 
 use super::in_place::{self, FolderLock, Where};
 use super::record::{BatchRecord, PlanMark, TaskRecord, Text};
@@ -21,9 +20,10 @@ use crate::agent::Chosen;
 use crate::branches::BranchNames;
 use crate::config::{MaxParallel, OnInvalid};
 use crate::consent::{Steering, SteeringFiles, steering_settings};
-use crate::database::{Database, NewBatch, StoredEvent};
+use crate::database::{Database, NewBatch, RequestKey, StoredEvent};
 use crate::git::{CommitId, Git, Logins, Store};
 use crate::ownership::BatchLock;
+use crate::plan_to_run::{PlanOrigin, PlanToRun};
 use crate::prompt::{Template, prompt};
 use crate::sandbox::{Holding, clear_temporary_files};
 use crate::secrets::Secrets;
@@ -36,12 +36,8 @@ use crate::step::{Step, reached};
 pub struct RunRequest {
     /// The folder that the user stands in.
     pub folder: PathBuf,
-    /// The plan's file.
-    pub plan_path: PathBuf,
-    /// Its text.
-    pub plan_text: String,
-    /// The plan that was read from it.
-    pub document: Document,
+    /// The plan that they are of.
+    pub plan: PlanToRun,
     /// The positions of the chosen tasks.
     pub chosen: Vec<usize>,
     /// How the tasks are put in order.
@@ -82,7 +78,10 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let settings = &request.settings;
     let sandbox = Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?;
     let place = Where::choose(&request.folder, request.settings.mode)?;
-    let left_out = in_place::paths_of_plan(&request.plan_path, &request.folder);
+    let left_out = match request.plan.origin.path() {
+        Some(plan) => in_place::paths_of_plan(plan, &request.folder),
+        None => Vec::new(),
+    };
     let (store, base, folder_lock) = match place {
         Where::Worktrees => {
             let (store, base) = open_repository(&request)?;
@@ -101,10 +100,10 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     crate::worktree::sweep(&store)
         .map_err(Box::new)
         .map_err(RunError::Worktree)?;
-    let plan = request.plan_path.canonicalize();
+    let plan = request.plan.origin.settled();
     let plan = plan.map_err(RunError::io("find the plan"))?;
-    let past = database.past_durations(&paths::project_name(&store), &plan.to_string_lossy())?;
-    weigh(&mut request.document.plan, &past);
+    let past = database.past_durations(&paths::project_name(&store), &plan.key())?;
+    weigh(&mut request.plan.document.plan, &past);
     let mut record = record(&request, plan, base.to_string());
     record.sandbox = sandbox;
     let secrets = Secrets::of_project(&store, &base, &record.passed_on());
@@ -133,6 +132,8 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         record,
         program: request.program,
         opening: Opening::Fresh,
+        key: None,
+        begun: None,
         folder_lock,
         controls: Controls { inbox: sender },
         inbox,
@@ -186,8 +187,13 @@ fn weigh(plan: &mut Plan, past: &HashMap<TaskId, Duration>) {
     }
 }
 
-fn record(request: &RunRequest, plan: PathBuf, base: String) -> BatchRecord {
-    let graph = Graph::of(&request.document.plan, Strictness::AsWritten);
+fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
+    let PlanToRun {
+        origin,
+        text,
+        document,
+    } = &request.plan;
+    let graph = Graph::of(&document.plan, Strictness::AsWritten);
     let design = Design::of(
         &graph,
         &request.chosen,
@@ -195,23 +201,29 @@ fn record(request: &RunRequest, plan: PathBuf, base: String) -> BatchRecord {
         request.barriers,
         batch_settings(request),
     );
-    let plan_name = request.plan_path.display().to_string();
+    let plan_file = origin.path().map(|path| path.display().to_string());
     let tasks = request.chosen.iter().map(|position| {
-        let task = &request.document.plan.tasks[*position];
+        let task = &document.plan.tasks[*position];
         let template = request.template.as_ref();
         TaskRecord {
             id: task.id.clone(),
             title: task.title.clone(),
             details: task.details.clone(),
-            prompt: prompt(&request.document.plan, task, &plan_name, template),
-            mark: PlanMark::of(&request.document, &request.plan_text, *position),
+            prompt: prompt(&document.plan, task, plan_file.as_deref(), template),
+            mark: origin
+                .path()
+                .and_then(|_| PlanMark::of(document, text, *position)),
+            on_board: (*origin == PlanOrigin::Board).then(|| wanted(task.status)),
         }
     });
     let settings = &request.settings;
     BatchRecord {
         tasks: tasks.collect(),
         design,
-        leave_out: paths::paths_of_plan(&request.plan_path, &request.folder)
+        leave_out: origin
+            .path()
+            .map(|path| paths::paths_of_plan(path, &request.folder))
+            .unwrap_or_default()
             .into_iter()
             .map(Text)
             .collect(),
@@ -239,6 +251,14 @@ fn record(request: &RunRequest, plan: PathBuf, base: String) -> BatchRecord {
         min_free_disk: settings.min_free_disk,
         sandbox: Holding::default(),
         place: Where::Worktrees,
+    }
+}
+
+/// What a task goes back to that does not make it: somebody who was at it before is so no more.
+fn wanted(status: TaskStatus) -> TaskStatus {
+    match status {
+        TaskStatus::InProgress => TaskStatus::Pending,
+        other => other,
     }
 }
 
@@ -282,6 +302,7 @@ pub(super) fn create(
     database: &mut Database,
     store: &Store,
     record: &BatchRecord,
+    key: Option<&RequestKey>,
 ) -> Result<(StoredEvent, BatchLock), RunError> {
     let (number, folder) = state.new_batch()?;
     let lock = BatchLock::take(&folder)?.ok_or_else(|| RunError::Io {
@@ -297,11 +318,12 @@ pub(super) fn create(
     let new = NewBatch {
         project: &paths::project_name(store),
         repository: &record.folder,
-        plan: &record.plan.to_string_lossy(),
+        plan: &record.plan.key(),
         record: &text,
         tasks: &tasks,
     };
-    let created = database.create_batch(number, &new).inspect_err(|_| {
+    let created = database.create_batch_of_request(number, &new, key);
+    let created = created.inspect_err(|_| {
         // Nobody knows of the number yet; a folder that stays is an empty one.
         let _ = std::fs::remove_dir_all(&folder);
     })?;

@@ -65,6 +65,8 @@ pub(super) struct Loop<'r> {
     pub(super) watch: Watch,
     /// Whether it was told that all slots are taken.
     pub(super) waits_for_slots: bool,
+    /// Whether somebody else is to go on with the batch.
+    pub(super) wants_to_leave: bool,
     pub(super) machine: Machine,
     pub(super) sender: Sender<Heard>,
     pub(super) told: &'r mut dyn FnMut(Told<'_>),
@@ -92,16 +94,21 @@ pub(super) enum Effect {
 }
 
 impl Loop<'_> {
-    /// Runs until the batch is over.
+    /// Runs until the batch is over, or left.
     pub(super) fn run_to_the_end(&mut self, inbox: &Receiver<Heard>) -> Result<(), RunError> {
         if self.workshop.record.auto_slots {
             self.timers.look_at_machine(FIRST_ADVICE);
         }
         self.start_radar();
         loop {
-            self.do_what_can_be_done(inbox)?;
+            if !self.is_leaving() {
+                self.do_what_can_be_done(inbox)?;
+            }
             if self.batch.status.is_over() {
                 return Ok(());
+            }
+            if self.is_leaving() && !self.is_busy() {
+                return self.take_leave();
             }
             self.marks.write(self.told);
             self.listen(inbox)?;
@@ -146,6 +153,7 @@ impl Loop<'_> {
                 self.stop_proving_at_once();
                 self.lander.stop();
             }
+            Heard::Leave => self.leave(),
             Heard::LandingOnlyAsks => self.lander.only_asks(),
             Heard::Asked(request, reply) => self.answer(request, reply),
             Heard::Judged(ended) => self.take_in_judged(*ended),

@@ -10,6 +10,7 @@ use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Ending;
 
 use crate::git::CommitId;
+use crate::plan_to_run::PlanOrigin;
 
 /// What became of a batch.
 #[derive(Debug)]
@@ -17,7 +18,7 @@ pub struct Summary {
     /// Its number.
     pub number: u32,
     /// The plan that its tasks are of.
-    pub plan: PathBuf,
+    pub plan: PlanOrigin,
     /// How it ended.
     pub status: BatchStatus,
     /// The commit it started from.

@@ -68,6 +68,7 @@ pub(super) enum Heard {
     Asked(Request, Reply),
     Cancel(Rollback),
     StopAtOnce,
+    Leave,
 }
 
 /// Lets another thread stop a batch.
@@ -81,6 +82,11 @@ impl Controls {
     pub fn cancel(&self) {
         // A loop that is over hears nothing and needs nothing.
         let _ = self.inbox.send(Heard::Cancel(Rollback::Keep));
+    }
+
+    /// Asks what runs to stop and keeps all work, for another process to go on with the batch.
+    pub fn leave(&self) {
+        let _ = self.inbox.send(Heard::Leave);
     }
 
     /// Stops what runs without waiting; all work is kept.

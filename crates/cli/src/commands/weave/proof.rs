@@ -7,13 +7,14 @@ use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::process::Cancel;
 use pleach_engine::sandbox::Holding;
 use pleach_engine::settings::Settings;
+use pleach_engine::start::GRACE;
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::validate::{Alone, Judged, NoProof, Proved, Tests, prove_alone};
 use pleach_engine::weave::{Foreseen, Loom, Outcome, Strand, Strategy, foresee};
 
 use super::{Fate, branches, is_left_out};
 use crate::args::WeaveArgs;
-use crate::commands::run::{GRACE, own_program};
+use crate::commands::run::own_program;
 use crate::commands::watch::on_signals;
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::tell_error;

@@ -1,0 +1,247 @@
+//! Batches that run in this process, each on a thread of its own.
+//!
+//! Knows which of them are under way; what they do is theirs.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::run::{Controls, Prepared, RunError, Summary, Told};
+
+/// Why a batch does not run here.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// No batch is begun any more.
+    #[error("Pleach is stopping, and begins no batch any more")]
+    Leaving,
+    /// The system gave no thread.
+    #[error("could not start a thread for the batch")]
+    NoThread(#[source] std::io::Error),
+}
+
+type Listener = dyn Fn(Option<u32>, &Told<'_>) + Send + Sync;
+
+/// Where batches run; every clone is the same place.
+#[derive(Clone)]
+pub struct Host {
+    place: Arc<Place>,
+}
+
+struct Place {
+    batches: Mutex<Batches>,
+    fewer: Condvar,
+    listener: Box<Listener>,
+}
+
+#[derive(Default)]
+struct Batches {
+    under_way: HashMap<u64, Controls>,
+    turns: u64,
+    is_leaving: bool,
+}
+
+impl std::fmt::Debug for Host {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let under_way = self.place.batches().under_way.len();
+        formatter
+            .debug_struct("Host")
+            .field("under_way", &under_way)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Place {
+    fn batches(&self) -> MutexGuard<'_, Batches> {
+        self.batches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes a batch from those under way, even if its thread breaks off.
+struct Leaving {
+    place: Arc<Place>,
+    turn: u64,
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.place.batches().under_way.remove(&self.turn);
+        self.place.fewer.notify_all();
+    }
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self::new(|_, _| {})
+    }
+}
+
+impl Host {
+    /// A place for batches; `listener` hears what each of them tells, with its number once it has one.
+    pub fn new(listener: impl Fn(Option<u32>, &Told<'_>) + Send + Sync + 'static) -> Self {
+        let place = Place {
+            batches: Mutex::default(),
+            fewer: Condvar::new(),
+            listener: Box::new(listener),
+        };
+        Self {
+            place: Arc::new(place),
+        }
+    }
+
+    /// Runs a batch on a thread of its own.
+    pub fn run(&self, mut prepared: Prepared) -> Result<Running, HostError> {
+        let mut batches = self.place.batches();
+        if batches.is_leaving {
+            return Err(HostError::Leaving);
+        }
+        batches.turns += 1;
+        let turn = batches.turns;
+        batches.under_way.insert(turn, prepared.controls());
+        drop(batches);
+        let leaving = Leaving {
+            place: Arc::clone(&self.place),
+            turn,
+        };
+        let running = Running::default();
+        let (known, begun) = (prepared.number(), prepared.begun());
+        let heard = running.clone();
+        let told = move || {
+            // A batch that never begins drops the other end.
+            if let Ok(number) = begun.recv() {
+                heard.tell(|facts| facts.number = Some(number));
+            }
+        };
+        let thread = || std::thread::Builder::new().name("batch".to_owned());
+        let teller = thread().spawn(told).map_err(HostError::NoThread)?;
+        let followed = running.clone();
+        let follow = move || {
+            let _gone = Gone(&followed);
+            followed.follow(prepared, known, &leaving);
+            // It has said that the batch began before anybody hears that it is gone.
+            let _ = teller.join();
+        };
+        // A thread that does not come to be drops what it was to hold.
+        thread().spawn(follow).map_err(HostError::NoThread)?;
+        Ok(running)
+    }
+
+    /// Has every batch stop its agents, keep their work and stay interrupted; begins no other.
+    pub fn leave(&self) {
+        let mut batches = self.place.batches();
+        batches.is_leaving = true;
+        for controls in batches.under_way.values() {
+            controls.leave();
+        }
+    }
+
+    /// Begins no further batch; those that run go on.
+    pub fn begin_no_more(&self) {
+        self.place.batches().is_leaving = true;
+    }
+
+    /// Whether nothing is begun any more.
+    pub fn is_leaving(&self) -> bool {
+        self.place.batches().is_leaving
+    }
+
+    /// Whether no batch is under way.
+    pub fn is_idle(&self) -> bool {
+        self.place.batches().under_way.is_empty()
+    }
+
+    /// Waits until no batch is under way; tells whether it came to that.
+    pub fn wait_until_idle(&self, patience: Duration) -> bool {
+        let batches = self.place.batches();
+        let busy = |batches: &mut Batches| !batches.under_way.is_empty();
+        let waited = self.place.fewer.wait_timeout_while(batches, patience, busy);
+        let (batches, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        batches.under_way.is_empty()
+    }
+}
+
+/// How a batch ended that ran here, for everybody who wants to know.
+pub type Ended = Arc<Result<Summary, RunError>>;
+
+/// A batch that runs here; every clone is the same one.
+#[derive(Debug, Clone, Default)]
+pub struct Running {
+    known: Arc<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    facts: Mutex<Facts>,
+    more: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Facts {
+    /// Its number, once it has begun.
+    number: Option<u32>,
+    ended: Option<Ended>,
+    /// Whether its thread is gone.
+    is_gone: bool,
+}
+
+/// How a batch came to begin.
+#[derive(Debug, Clone)]
+pub enum Begun {
+    /// It has this number, and what was said to it first is done.
+    Number(u32),
+    /// It ended without; why, unless its thread broke off.
+    Never(Option<Ended>),
+}
+
+impl Running {
+    /// How it began, if it does within that time.
+    pub fn begun(&self, patience: Duration) -> Option<Begun> {
+        let facts = self.wait_while(patience, |facts| facts.number.is_none() && !facts.is_gone);
+        match facts.number {
+            Some(number) => Some(Begun::Number(number)),
+            None if facts.is_gone => Some(Begun::Never(facts.ended.clone())),
+            None => None,
+        }
+    }
+
+    /// How it ended, if it does within that time.
+    pub fn wait(&self, patience: Duration) -> Option<Ended> {
+        let facts = self.wait_while(patience, |facts| !facts.is_gone);
+        facts.ended.clone()
+    }
+
+    fn wait_while(
+        &self,
+        patience: Duration,
+        goes_on: impl Fn(&mut Facts) -> bool,
+    ) -> MutexGuard<'_, Facts> {
+        let facts = self.known.facts.lock();
+        let facts = facts.unwrap_or_else(PoisonError::into_inner);
+        let waited = self.known.more.wait_timeout_while(facts, patience, goes_on);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn tell(&self, fact: impl FnOnce(&mut Facts)) {
+        let facts = self.known.facts.lock();
+        fact(&mut facts.unwrap_or_else(PoisonError::into_inner));
+        self.known.more.notify_all();
+    }
+
+    fn follow(&self, prepared: Prepared, mut number: Option<u32>, leaving: &Leaving) {
+        let ended = prepared.run(&mut |told| {
+            if let Told::Event(stored) = &told {
+                number = Some(stored.batch);
+            }
+            (leaving.place.listener)(number, &told);
+        });
+        self.tell(|facts| facts.ended = Some(Arc::new(ended)));
+    }
+}
+
+/// Tells whoever waits that nothing more is said, also of a thread that broke off.
+struct Gone<'r>(&'r Running);
+
+impl Drop for Gone<'_> {
+    fn drop(&mut self) {
+        self.0.tell(|facts| facts.is_gone = true);
+    }
+}

@@ -1,0 +1,195 @@
+//! Begins a batch for somebody who says which tasks of which plan, and what differs from what is configured.
+//!
+//! Needs no terminal: what must be asked is handed back with the batch, and running it is the caller's business.
+
+mod chosen;
+mod error;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pleach_domain::batch::{Barriers, Fallback};
+use pleach_domain::graph::{Graph, Rules, Strictness};
+use pleach_domain::id::TaskId;
+use pleach_domain::next::NextRules;
+use pleach_domain::problem::Problem;
+
+pub use chosen::{Chosen, Dependencies};
+pub use error::StartError;
+
+use crate::agent;
+use crate::config::Config;
+use crate::database::{Database, RequestKey};
+use crate::plan_in_use::project_folder;
+use crate::plan_to_run::PlanToRun;
+use crate::prompt::Template;
+use crate::run::{Fetch, Prepared, RunRequest, prepare};
+use crate::sandbox::Holding;
+use crate::settings::Settings;
+use crate::state_folder::StateFolder;
+
+/// How long an agent may take to stop.
+pub const GRACE: Duration = Duration::from_secs(10);
+
+/// Tasks that are to run.
+#[derive(Debug)]
+pub struct Start {
+    /// The folder of the project.
+    pub project_folder: PathBuf,
+    /// The plan that they are of.
+    pub plan: PlanToRun,
+    /// Their ids in it.
+    pub tasks: Vec<TaskId>,
+    /// What is done about dependencies that are not among them.
+    pub dependencies: Dependencies,
+    /// What is said now, above all that is configured.
+    pub flags: Config,
+    /// What agents are told besides, or instead of the usual words.
+    pub prompt: Option<String>,
+    /// Whether the network is used.
+    pub fetch: Fetch,
+    /// What tells this request apart from others, so that a repeated one makes no second batch.
+    pub key: Option<RequestKey>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub enum Started {
+    /// A batch that is ready to run.
+    Prepared {
+        /// The batch.
+        prepared: Box<Prepared>,
+        /// What is odd and stops nothing.
+        warnings: Vec<Problem>,
+    },
+    /// The same request made this batch before.
+    Before(u32),
+}
+
+/// Prepares a batch; nothing is changed yet.
+pub fn start(
+    state: &StateFolder,
+    program: &std::path::Path,
+    start: Start,
+) -> Result<Started, StartError> {
+    if let Some(key) = &start.key
+        && let Some(batch) = made_before(state, key)?
+    {
+        return Ok(Started::Before(batch));
+    }
+    let settings = Settings::load(&project_folder(&start.project_folder), start.flags.clone())?;
+    let rules = Rules::default();
+    let chosen = {
+        let graph = Graph::of(&start.plan.document.plan, Strictness::AsWritten);
+        let next = NextRules {
+            threshold: rules.threshold,
+            ..NextRules::default()
+        };
+        Chosen::by_id(&graph, &start.tasks, next, start.dependencies)
+    };
+    if !chosen.errors.is_empty() {
+        return Err(StartError::Plan(chosen.errors));
+    }
+    let typed = typed(&start);
+    let errand = Errand {
+        folder: start.project_folder,
+        plan: start.plan,
+        chosen: chosen.tasks,
+        rules,
+        barriers: Barriers::Stages,
+        fallback: Fallback::OneAtATime,
+        settings,
+        prompt: start.prompt,
+        typed,
+        state: state.clone(),
+        program: program.to_owned(),
+        fetch: start.fetch,
+    };
+    let prepared = prepare(errand.request()?)?.with_key(start.key);
+    Ok(Started::Prepared {
+        prepared: Box::new(prepared),
+        warnings: chosen.warnings,
+    })
+}
+
+/// The batch that the same request made before, if it did.
+pub fn made_before(state: &StateFolder, key: &RequestKey) -> Result<Option<u32>, StartError> {
+    let known = Database::open(state)?.batch_of_key(&key.key)?;
+    match known {
+        None => Ok(None),
+        Some((batch, fingerprint)) if fingerprint == key.fingerprint => Ok(Some(batch)),
+        Some((batch, _)) => Err(StartError::KeyReused {
+            key: key.key.clone(),
+            batch,
+        }),
+    }
+}
+
+/// The settings that steer and were said this very moment.
+fn typed(start: &Start) -> Vec<&'static str> {
+    let given = [
+        ("validate", start.flags.validate.is_some()),
+        ("prompt", start.prompt.is_some()),
+    ];
+    let given = given.into_iter().filter(|(_, is_given)| *is_given);
+    given.map(|(name, _)| name).collect()
+}
+
+/// A run whose tasks are chosen, before its agent, sandbox and prompt are found.
+#[derive(Debug)]
+pub struct Errand {
+    /// The folder that the user stands in.
+    pub folder: PathBuf,
+    /// The plan.
+    pub plan: PlanToRun,
+    /// The positions of the chosen tasks.
+    pub chosen: Vec<usize>,
+    /// How the tasks are put in order.
+    pub rules: Rules,
+    /// What is waited for besides.
+    pub barriers: Barriers,
+    /// What to do when running several at once does not work out.
+    pub fallback: Fallback,
+    /// Everything that is configured.
+    pub settings: Settings,
+    /// What agents are told besides, if not what the configured file says.
+    pub prompt: Option<String>,
+    /// Settings that the person has just typed.
+    pub typed: Vec<&'static str>,
+    /// Where Pleach keeps its own.
+    pub state: StateFolder,
+    /// Pleach's own program.
+    pub program: PathBuf,
+    /// Whether the network is used.
+    pub fetch: Fetch,
+}
+
+impl Errand {
+    /// Everything that a batch needs to begin, once it is known to be there.
+    pub fn request(self) -> Result<RunRequest, StartError> {
+        let settings = &self.settings;
+        let agent = agent::choose(settings)?;
+        agent.agent(&self.program).check_installed()?;
+        Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?;
+        let prompt = match self.prompt {
+            None => settings.load_prompt()?,
+            said => said,
+        };
+        Ok(RunRequest {
+            folder: self.folder,
+            plan: self.plan,
+            chosen: self.chosen,
+            rules: self.rules,
+            barriers: self.barriers,
+            fallback: self.fallback,
+            template: prompt.as_deref().map(Template::parse).transpose()?,
+            settings: self.settings,
+            agent,
+            typed: self.typed,
+            grace: GRACE,
+            state: self.state,
+            program: self.program,
+            fetch: self.fetch,
+        })
+    }
+}
