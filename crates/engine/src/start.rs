@@ -17,7 +17,7 @@ use pleach_domain::problem::Problem;
 pub use chosen::{Chosen, Dependencies};
 pub use error::StartError;
 
-use crate::agent;
+use crate::agent::{self, NoAgent};
 use crate::config::Config;
 use crate::database::{Database, RequestKey};
 use crate::plan_in_use::project_folder;
@@ -168,8 +168,13 @@ impl Errand {
     /// Everything that a batch needs to begin, once it is known to be there.
     pub fn request(self) -> Result<RunRequest, StartError> {
         let settings = &self.settings;
-        let agent = agent::choose(settings)?;
-        agent.agent(&self.program).check_installed()?;
+        let no_agent = |error: NoAgent| StartError::Agent {
+            error,
+            known: settings.agents.keys().cloned().collect(),
+        };
+        let agent = agent::choose(settings).map_err(no_agent)?;
+        let installed = agent.agent(&self.program).check_installed();
+        installed.map_err(no_agent)?;
         Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?;
         let prompt = match self.prompt {
             None => settings.load_prompt()?,

@@ -21,7 +21,7 @@ use pleach_engine::run::{
 };
 use pleach_engine::scope::Scope;
 use pleach_engine::settings::Settings;
-use pleach_engine::start::Errand;
+use pleach_engine::start::{Errand, StartError};
 use pleach_engine::state_folder::StateFolder;
 
 use super::watch::carry_out;
@@ -251,7 +251,11 @@ impl Place {
             program: self.program.clone(),
             fetch: arguments.fetch(),
         };
-        Ok(errand.request()?)
+        errand.request().map_err(|error| match error {
+            // Here it is the machine that lacks it.
+            StartError::Agent { error, .. } => error.into(),
+            other => other.into(),
+        })
     }
 
     /// Says what would be done, and does nothing.

@@ -13,7 +13,7 @@ use super::Told;
 use super::paths::project_name;
 use super::record::Marking;
 use crate::causes::with_causes;
-use crate::database::{Database, DatabaseError};
+use crate::database::Database;
 use crate::git::Store;
 use crate::plan_file::{PlanFile, PlanFileError, RewriteError, Settled};
 use crate::plan_to_run::PlanOrigin;
@@ -87,7 +87,7 @@ impl BoardMarks {
             return;
         }
         let written = Database::open(&self.state)
-            .and_then(|mut database| mark_on_board(&mut database, &self.project, &states));
+            .and_then(|mut database| database.mark_on_board(&self.project, &states));
         if let Err(error) = written {
             let why = with_causes(&error);
             told(Told::Note(format!("the board was not marked: {why}")));
@@ -190,17 +190,4 @@ impl FileMarks {
         // Of a run that was killed and taken up again, perhaps a moment ago.
         PlanFile::clear_leftovers(&self.path);
     }
-}
-
-/// Stands in for `Database::mark_on_board` until there is a board.
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "it has the shape of what replaces it"
-)]
-fn mark_on_board(
-    _database: &mut Database,
-    _project: &str,
-    _states: &[(TaskId, TaskStatus)],
-) -> Result<(), DatabaseError> {
-    Ok(())
 }

@@ -1,14 +1,14 @@
 //! Why a batch is not begun, with a stable word and what to do about it.
 
-use pleach_domain::problem::{Code, Problem};
+use pleach_domain::problem::Problem;
 
 use crate::agent::NoAgent;
 use crate::causes::with_causes;
 use crate::config::ConfigError;
 use crate::database::DatabaseError;
-use crate::git::{GitError, StoreError};
+use crate::fault::{Blame, Fault, Faults};
 use crate::prompt::UnknownPlace;
-use crate::run::{InPlaceError, RunError};
+use crate::run::RunError;
 use crate::sandbox::NoSandbox;
 
 /// Why a batch is not begun.
@@ -21,8 +21,13 @@ pub enum StartError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// There is no agent.
-    #[error(transparent)]
-    Agent(#[from] NoAgent),
+    #[error("{error}")]
+    Agent {
+        /// Why.
+        error: NoAgent,
+        /// The agents that there are.
+        known: Vec<String>,
+    },
     /// Nothing can hold agents as they should be held.
     #[error(transparent)]
     Sandbox(#[from] NoSandbox),
@@ -54,86 +59,34 @@ impl From<DatabaseError> for StartError {
     }
 }
 
-impl StartError {
-    /// A stable word for programs.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Plan(problems) => problems
-                .first()
-                .map_or(Code::TaskNotFound, |problem| problem.code)
-                .as_str(),
-            Self::Config(_) => "bad_config",
-            Self::Agent(NoAgent::Unknown { .. }) => "unknown_agent",
-            Self::Agent(_) => "no_agent",
-            Self::Sandbox(_) => "no_sandbox",
-            Self::Prompt(_) => "bad_prompt",
-            Self::KeyReused { .. } => "key_reused",
-            Self::Run(error) => error.code(),
-        }
-    }
-
-    /// What is wrong, with its causes.
-    pub fn message(&self) -> String {
-        with_causes(self)
-    }
-
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Plan(problems) => problems.first().and_then(|problem| problem.hint.clone()),
-            Self::Config(error) => Some(error.hint()),
-            Self::Agent(error) => Some(error.hint()),
-            Self::Sandbox(error) => Some(error.hint().to_string()),
-            Self::Prompt(error) => Some(error.hint()),
-            Self::KeyReused { .. } => Some("take a new key for a new request".to_owned()),
-            Self::Run(error) => error.hint(),
-        }
-    }
-}
-
-impl RunError {
-    /// A stable word for programs.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Store(StoreError::BaseNotFound { .. }) => "base_not_found",
-            Self::Store(StoreError::Login { .. }) => "login",
-            Self::Store(_) => "repository",
-            Self::Git(_) => "git",
-            Self::Weave(_) => "weave",
-            Self::Worktree(_) => "worktree",
-            Self::State(_) => "state_folder",
-            Self::Database(DatabaseError::TaskBusy { .. }) => "task_busy",
-            Self::Database(_) => "database",
-            Self::Sandbox(_) => "no_sandbox",
-            Self::InPlace(error) => error.code(),
-            Self::NoBatch(_) => "batch_not_found",
-            Self::Over(_) => "batch_over",
-            Self::Ownership(_) | Self::Process(_) | Self::Unreadable { .. } | Self::Io { .. } => {
-                "run"
+impl From<StartError> for Faults {
+    fn from(error: StartError) -> Self {
+        let message = with_causes(&error);
+        match error {
+            StartError::Plan(problems) => {
+                let faults = problems.iter().map(|problem| Fault::of_plan(problem, "plan"));
+                let nothing = || Fault::new(Blame::User, "task_not_found", message);
+                match Faults::check(faults.collect()) {
+                    Err(faults) => faults,
+                    Ok(()) => nothing().into(),
+                }
             }
+            StartError::Config(error) => error.into(),
+            StartError::Agent { error, known } => match error {
+                NoAgent::Unknown { .. } if !known.is_empty() => {
+                    let hint = format!("{}; known are {}", error.hint(), known.join(", "));
+                    Fault::new(Blame::User, "unknown_agent", message)
+                        .hint(hint)
+                        .into()
+                }
+                error => error.into(),
+            },
+            StartError::Sandbox(error) => error.into(),
+            StartError::Prompt(error) => error.into(),
+            StartError::KeyReused { .. } => Fault::new(Blame::User, "key_reused", message)
+                .hint("take a new key for a new request")
+                .into(),
+            StartError::Run(error) => (*error).into(),
         }
     }
-
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Store(error) => error.hint(),
-            Self::Git(GitError::NotInstalled) => {
-                Some("install git and put it on the PATH".to_owned())
-            }
-            Self::State(error) => Some(error.hint().to_string()),
-            Self::Database(error) => error.hint().map(str::to_owned),
-            Self::Sandbox(error) => Some(error.hint().to_string()),
-            Self::InPlace(error) => Some(in_place_hint(error)),
-            Self::NoBatch(_) => {
-                Some("`pleach status --all` lists the batches there are".to_owned())
-            }
-            Self::Over(_) => Some("`pleach retry BATCH TASK` opens it again".to_owned()),
-            _ => None,
-        }
-    }
-}
-
-fn in_place_hint(error: &InPlaceError) -> String {
-    error.hint().to_owned()
 }
