@@ -5,6 +5,8 @@
 use pleach_domain::batch::BatchTask;
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::{Commit, Ending, TaskState};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::git::{GitError, StoreError};
 use crate::state_folder::StateFolder;
@@ -17,6 +19,82 @@ pub enum Extent {
     Lines,
     /// Which files, and how much; in so many columns.
     Files(usize),
+    /// The same for programs: lines added and removed, and the path, ended by a NUL.
+    Numbers,
+}
+
+/// A patch as programs are given it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ShownPatch {
+    /// Every changed line, as far as there is room for it.
+    pub patch: String,
+    /// Whether there is more.
+    pub truncated: bool,
+    /// Every file that is changed.
+    pub files: Vec<ChangedFile>,
+}
+
+/// A file that a patch changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ChangedFile {
+    /// Where it is.
+    pub path: String,
+    /// Lines that are new; none for a file that has no lines.
+    pub added: Option<u64>,
+    /// Lines that are gone.
+    pub removed: Option<u64>,
+}
+
+/// The patch of a batch or of one of its tasks, with at most so many bytes of it.
+pub fn shown_patch(
+    state: &StateFolder,
+    stored: &StoredBatch,
+    task: Option<&TaskId>,
+    most: usize,
+) -> Result<ShownPatch, PatchError> {
+    let numbers = patch(state, stored, task, Extent::Numbers, Colour::Never)?;
+    let mut text = patch(state, stored, task, Extent::Lines, Colour::Never)?;
+    let truncated = text.len() > most;
+    if truncated {
+        text.truncate(most);
+        // A line that is cut is none.
+        let end = text.iter().rposition(|byte| *byte == b'\n');
+        text.truncate(end.map_or(0, |end| end + 1));
+    }
+    Ok(ShownPatch {
+        patch: String::from_utf8_lossy(&text).into_owned(),
+        truncated,
+        files: changed_files(&numbers),
+    })
+}
+
+/// Reads what git counted; of a file that moved, its new place.
+fn changed_files(numbers: &[u8]) -> Vec<ChangedFile> {
+    let mut fields = numbers.split(|byte| *byte == 0);
+    let mut files = Vec::new();
+    while let Some(field) = fields.next() {
+        let text = String::from_utf8_lossy(field);
+        let mut parts = text.splitn(3, '\t');
+        let (Some(added), Some(removed), Some(path)) = (parts.next(), parts.next(), parts.next())
+        else {
+            continue;
+        };
+        let path = if path.is_empty() {
+            // The place it left comes first.
+            fields.next();
+            let to = fields.next().unwrap_or_default();
+            String::from_utf8_lossy(to).into_owned()
+        } else {
+            path.to_owned()
+        };
+        files.push(ChangedFile {
+            path,
+            added: added.parse().ok(),
+            removed: removed.parse().ok(),
+        });
+    }
+    files
 }
 
 /// Whether it is for eyes.
@@ -81,9 +159,11 @@ pub fn patch(
         Colour::Always => call.arg("--color=always"),
         Colour::Never => call.arg("--color=never"),
     };
-    if let Extent::Files(width) = extent {
-        call = call.arg(format!("--stat={width}"));
-    }
+    call = match extent {
+        Extent::Lines => call,
+        Extent::Files(width) => call.arg(format!("--stat={width}")),
+        Extent::Numbers => call.args(["--numstat", "-z"]),
+    };
     Ok(call.args([&from.0, &to.0, "--"]).output()?)
 }
 
@@ -127,5 +207,25 @@ fn work_of(task: &BatchTask) -> Option<&Commit> {
             Some(commit)
         }
         _ => task.kept.as_ref(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_counted_by_their_new_place_and_without_lines_where_there_are_none() {
+        let numbers = b"3\t1\tsrc/a b.rs\0-\t-\tpicture.png\x000\t0\t\0old.rs\0new.rs\0";
+        let files = changed_files(numbers).into_iter();
+        let told: Vec<_> = files
+            .map(|file| (file.path, file.added, file.removed))
+            .collect();
+        let expected = [
+            ("src/a b.rs".to_owned(), Some(3), Some(1)),
+            ("picture.png".to_owned(), None, None),
+            ("new.rs".to_owned(), Some(0), Some(0)),
+        ];
+        assert_eq!(told, expected);
     }
 }

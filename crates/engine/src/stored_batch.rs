@@ -15,7 +15,7 @@ use crate::resolve::Desk;
 use crate::run::{BatchRecord, task_branch};
 use crate::state_folder::StateFolder;
 use crate::view::ViewError;
-use crate::worktree::WorktreeSpec;
+use crate::worktree::{Listed, WorktreeError, WorktreeSpec};
 
 /// A batch, where its events have brought it.
 #[derive(Debug)]
@@ -152,6 +152,27 @@ impl StoredBatch {
     /// The folder that whoever began it stood in.
     pub fn folder(&self) -> &std::path::Path {
         &self.record.folder
+    }
+
+    /// What there is of its worktrees; those of tests and of conflicts in hand are among them.
+    pub fn worktrees(&self, state: &StateFolder) -> Result<Vec<Listed>, WorktreeError> {
+        if self.record.is_in_place() {
+            return Ok(Vec::new());
+        }
+        let Some(store) = self.store(state)? else {
+            return Ok(Vec::new());
+        };
+        let mut all = crate::worktree::list(&store)?;
+        let trees = self.trees(state);
+        all.retain(|tree| tree.path.starts_with(&trees));
+        Ok(all)
+    }
+
+    /// The task that a worktree of it is for, if it is for one.
+    pub fn task_of_worktree(&self, tree: &Listed) -> Option<&TaskId> {
+        let name = tree.path.file_name()?.to_str()?;
+        let position = self.task_of_segment(name.strip_prefix("task-")?)?;
+        Some(&self.batch.tasks[position].design.id)
     }
 
     /// Where its worktrees are.

@@ -5,6 +5,7 @@
 mod board_wire;
 mod moment;
 mod narrator;
+mod order;
 mod replay;
 mod shape;
 mod validation;
@@ -16,6 +17,7 @@ use serde::Deserialize;
 pub use board_wire::board_wire;
 pub use moment::{clock_time, rfc3339};
 pub use narrator::Narrator;
+pub use order::{EdgeView, OrderView, OrderedStage};
 pub use shape::{
     BatchView, ConflictView, PredictedView, ProgressView, SettingsView, StageView, TaskStatusWord,
     TaskView,

@@ -94,7 +94,9 @@ mod tests {
             record: "{}",
             tasks: &task,
         };
-        database.create_batch_of_request(number, &new, Some(key))
+        database
+            .create_batch_of_request(number, &new, Some(key))
+            .map(drop)
     }
 
     #[test]

@@ -64,7 +64,9 @@ impl From<StartError> for Faults {
         let message = with_causes(&error);
         match error {
             StartError::Plan(problems) => {
-                let faults = problems.iter().map(|problem| Fault::of_plan(problem, "plan"));
+                let faults = problems
+                    .iter()
+                    .map(|problem| Fault::of_plan(problem, "plan"));
                 let nothing = || Fault::new(Blame::User, "task_not_found", message);
                 match Faults::check(faults.collect()) {
                     Err(faults) => faults,

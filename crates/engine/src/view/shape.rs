@@ -7,6 +7,7 @@ use pleach_domain::event::{Coming, MergeStatus};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::{Ending, TaskState};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::replay::{History, StageHistory, TaskHistory};
 use super::validation::ValidationView;
@@ -16,7 +17,7 @@ use crate::database::LoadedBatch;
 use crate::git::ref_segment;
 
 /// A batch.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(
     missing_docs,
@@ -35,6 +36,7 @@ pub struct BatchView {
     pub interrupted: bool,
     pub tasks: Vec<TaskView>,
     pub settings: SettingsView,
+    #[schema(value_type = String)]
     pub main_repo_path: PathBuf,
     pub plan: String,
     pub base: Option<String>,
@@ -58,13 +60,14 @@ pub struct BatchView {
 }
 
 /// A task of a batch.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(
     missing_docs,
     reason = "the names are those of the interface, which its guide explains"
 )]
 pub struct TaskView {
+    #[schema(value_type = String)]
     pub task_id: TaskId,
     pub title: String,
     pub status: TaskStatusWord,
@@ -74,6 +77,7 @@ pub struct TaskView {
     pub outcome: Option<&'static str>,
     pub worktree_id: Option<String>,
     /// Where its worktree is, while there is one.
+    #[schema(value_type = Option<String>)]
     pub worktree_path: Option<PathBuf>,
     pub branch: Option<String>,
     pub session_id: Option<String>,
@@ -95,7 +99,7 @@ pub struct TaskView {
 }
 
 /// Where a task stands, coarsely.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words say it")]
 pub enum TaskStatusWord {
@@ -110,7 +114,7 @@ pub enum TaskStatusWord {
 }
 
 /// The settings that people look for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(
     missing_docs,
@@ -126,7 +130,7 @@ pub struct SettingsView {
 }
 
 /// How many tasks stand where.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct ProgressView {
@@ -143,20 +147,23 @@ pub struct ProgressView {
 }
 
 /// A task that was left out, and with whom it collides.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct ConflictView {
+    #[schema(value_type = String)]
     pub task_id: TaskId,
     pub files: Vec<String>,
+    #[schema(value_type = Vec<String>)]
     pub with: Vec<TaskId>,
 }
 
 /// Two tasks that would conflict if both ended as they stand.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct PredictedView {
+    #[schema(value_type = Vec<String>)]
     pub tasks: [TaskId; 2],
     pub files: Vec<String>,
 }
@@ -181,7 +188,7 @@ impl PredictedView {
 }
 
 /// A stage or wave.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct StageView {
@@ -193,6 +200,7 @@ pub struct StageView {
     pub status: &'static str,
     /// Whether its tasks run one at a time because several at once did not work out.
     pub fell_back: bool,
+    #[schema(value_type = Option<String>)]
     pub merge_status: Option<MergeStatus>,
     pub started_at: Option<String>,
     pub completed_at: Option<String>,

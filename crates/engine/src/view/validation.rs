@@ -4,9 +4,10 @@ use pleach_domain::batch::{Batch, Landed, Proof};
 use pleach_domain::bisect::Run;
 use pleach_domain::event::Doubt;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// What the tests say of a batch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(
     missing_docs,
@@ -28,7 +29,7 @@ pub struct ValidationView {
 }
 
 /// What is known of the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words say it")]
 pub enum Verdict {
@@ -42,7 +43,7 @@ pub enum Verdict {
 }
 
 /// A run of the tests.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct RunView {
@@ -51,6 +52,7 @@ pub struct RunView {
     /// How many tasks were woven then.
     pub tasks: usize,
     pub tree: String,
+    #[schema(value_type = Object)]
     pub run: Run,
 }
 
