@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::run::{Controls, Prepared, RunError, Summary, Told};
+use crate::fault::Faults;
+use crate::run::{Controls, Prepared, Summary, Told};
 
 /// Why a batch does not run here.
 #[derive(Debug, thiserror::Error)]
@@ -160,7 +161,7 @@ impl Host {
 }
 
 /// How a batch ended that ran here, for everybody who wants to know.
-pub type Ended = Arc<Result<Summary, RunError>>;
+pub type Ended = Result<Arc<Summary>, Faults>;
 
 /// A batch that runs here; every clone is the same one.
 #[derive(Debug, Clone, Default)]
@@ -189,7 +190,7 @@ pub enum Begun {
     /// It has this number, and what was said to it first is done.
     Number(u32),
     /// It ended without; why, unless its thread broke off.
-    Never(Option<Ended>),
+    Never(Option<Faults>),
 }
 
 impl Running {
@@ -198,7 +199,10 @@ impl Running {
         let facts = self.wait_while(patience, |facts| facts.number.is_none() && !facts.is_gone);
         match facts.number {
             Some(number) => Some(Begun::Number(number)),
-            None if facts.is_gone => Some(Begun::Never(facts.ended.clone())),
+            None if facts.is_gone => {
+                let why = facts.ended.clone().and_then(Result::err);
+                Some(Begun::Never(why))
+            }
             None => None,
         }
     }
@@ -233,7 +237,8 @@ impl Running {
             }
             (leaving.place.listener)(number, &told);
         });
-        self.tell(|facts| facts.ended = Some(Arc::new(ended)));
+        let ended = ended.map(Arc::new).map_err(Faults::from);
+        self.tell(|facts| facts.ended = Some(ended));
     }
 }
 

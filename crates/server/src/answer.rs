@@ -16,9 +16,11 @@ use pleach_engine::prompt::UnknownPlace;
 use pleach_engine::run::RunError;
 use pleach_engine::sandbox::NoSandbox;
 use pleach_engine::secrets::Secrets;
+use pleach_engine::start::StartError;
 use pleach_engine::state_folder::StateFolderError;
 use pleach_engine::stored_batch::LookupError;
 use pleach_engine::view::ViewError;
+use pleach_engine::worktree::WorktreeError;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -136,6 +138,11 @@ impl Refusal {
         )
     }
 
+    /// The stable word of it.
+    pub(crate) fn told(&self) -> &str {
+        &self.body.error.code
+    }
+
     /// Something broke that cannot; the log tells what.
     pub(crate) fn bug() -> Self {
         Self::new(
@@ -233,8 +240,10 @@ told_as_faults!(
     NoSandbox,
     PlanFileError,
     RunError,
+    StartError,
     StateFolderError,
     StoreError,
     UnknownPlace,
     ViewError,
+    WorktreeError,
 );

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use pleach_engine::host::Host;
 use pleach_engine::state_folder::StateFolder;
 use tokio::sync::{Semaphore, watch};
 
@@ -12,6 +13,7 @@ use crate::counts::Counts;
 use crate::door::Door;
 use crate::events::Hub;
 use crate::routes::Transcripts;
+use crate::hosting;
 
 /// So many calls of the engine at once; further ones wait for their turn.
 const MOST_AT_WORK: usize = 32;
@@ -29,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) program: PathBuf,
     /// Whether whoever started the server consents to what steers agents.
     pub(crate) consent: Consent,
+    /// The batches that run in this process.
+    pub(crate) host: Host,
     pub(crate) door: Door,
     pub(crate) counts: Counts,
     pub(crate) events: Hub,
@@ -77,6 +81,7 @@ impl App {
             state,
             program,
             consent,
+            host: hosting::host(),
             door,
             counts: Counts::default(),
             began: Instant::now(),

@@ -7,6 +7,7 @@ mod app;
 mod counts;
 mod door;
 mod events;
+mod hosting;
 mod input;
 mod listen;
 mod routes;

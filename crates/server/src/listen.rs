@@ -23,6 +23,7 @@ use self::patience::Impatient;
 use crate::app::{App, Consent, Stopping, over};
 use crate::door::token::{Token, TokenError};
 use crate::door::{Door, Hosts};
+use crate::hosting;
 use crate::routes::router;
 
 /// Connections at once; a browser has a handful, and each client of events one.
@@ -133,6 +134,7 @@ impl Server {
             .thread_name("serve")
             .build()
             .map_err(ServeError::Threads)?;
+        hosting::go_on_with_what_was_interrupted(&self.app);
         let served = runtime.block_on(serve(self.app, self.listeners));
         runtime.shutdown_timeout(Duration::from_secs(1));
         served.map_err(ServeError::Threads)
@@ -140,6 +142,16 @@ impl Server {
 }
 
 impl Stopper {
+    /// Begins nothing new and ends when what runs has ended.
+    pub fn drain(&self) {
+        hosting::drain(&self.0);
+    }
+
+    /// Asks what runs to stop, keeps its work for the next server, and ends.
+    pub fn leave(&self) {
+        hosting::leave(&self.0);
+    }
+
     /// Ends the server; requests that are under way are answered first.
     pub fn end(&self) {
         self.0.stopping.send_replace(Stopping::Over);

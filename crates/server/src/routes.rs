@@ -4,6 +4,7 @@
 
 mod agents;
 mod board_refusal;
+mod batches;
 mod docs;
 mod entry;
 mod health;
@@ -13,6 +14,7 @@ mod plan;
 mod projects;
 mod settings;
 mod tasks;
+mod parallel;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -52,6 +54,8 @@ fn described() -> OpenApiRouter<App> {
         .merge(plan::routes())
         .merge(settings::routes())
         .merge(agents::routes())
+        .merge(batches::routes())
+        .merge(parallel::routes())
 }
 
 /// The OpenAPI document of the server.

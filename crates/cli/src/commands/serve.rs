@@ -44,7 +44,12 @@ fn serve(arguments: &ServeArgs) -> Result<Exit, Failures> {
     };
     logging::begin(arguments.log);
     let stopper = server.stopper();
-    on_signals(move |_| stopper.end())?;
+    let drains = arguments.drain;
+    on_signals(move |before| match before {
+        0 if drains => stopper.drain(),
+        0 => stopper.leave(),
+        _ => stopper.end(),
+    })?;
     announce(&server, &state, arguments);
     server.run()?;
     Ok(Exit::Success)

@@ -75,7 +75,7 @@ fn leave(host: &Host, scene: &Scene, running: &Running) {
     host.leave();
     assert!(host.wait_until_idle(SOON), "it does not leave");
     let ended = running.wait(SOON).expect("it has left");
-    let summary = ended.as_ref().as_ref().unwrap();
+    let summary = ended.unwrap();
     assert!(!summary.status.is_over(), "{:?}", summary.status);
     scene.check_nobody_is_left();
     let status = crate::pleach(scene.repo.path(), &scene.home(), &["status", "1", "--json"]);
@@ -224,7 +224,7 @@ fn a_batch_is_taken_up_in_the_same_place_and_ends_there() {
     let running = Host::default().run(again).unwrap();
     assert_eq!(number(&running), 1);
     let ended = running.wait(SOON).unwrap();
-    assert!(ended.as_ref().as_ref().unwrap().status.is_over());
+    assert!(ended.unwrap().status.is_over());
 }
 
 #[test]
@@ -234,12 +234,12 @@ fn a_request_that_is_repeated_makes_no_second_batch() {
     let host = Host::default();
     let first = host.run(prepared(&scene).with_key(key())).unwrap();
     assert_eq!(number(&first), 1);
-    first.wait(SOON).unwrap().as_ref().as_ref().unwrap();
+    first.wait(SOON).unwrap().unwrap();
     let second = host.run(prepared(&scene).with_key(key())).unwrap();
     let Some(Begun::Never(Some(refused))) = second.begun(SOON) else {
         panic!("it has begun");
     };
-    let why = refused.as_ref().as_ref().unwrap_err().to_string();
+    let why = &refused.into_vec()[0].message;
     assert_eq!(why, "this request made batch 1 already");
     let database = Database::open(&state(&scene)).unwrap();
     assert!(database.load(2).unwrap().is_none());

@@ -40,6 +40,7 @@ mod scene;
 mod settings;
 mod setup;
 mod serve_board;
+mod serve_batches;
 mod serve_door;
 mod serve_guide;
 mod serve_events;

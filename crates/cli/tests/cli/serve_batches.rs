@@ -1,0 +1,470 @@
+//! Batches over HTTP: started, followed, controlled, left and gone on with.
+
+use pleach_engine::board::{Board, NewTask};
+use pleach_engine::state_folder::StateFolder;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::scene::{Gate, Scene, WAIT};
+use crate::serving::Serving;
+
+/// A repository with tasks on its board.
+struct Table {
+    scene: Scene,
+    project: String,
+    tasks: Vec<String>,
+}
+
+const ADDS_A_FILE: &str = "echo x > file-$PLEACH_TASK";
+
+/// Arrives, waits, and adds a file.
+fn patient() -> String {
+    format!("{WAIT}; {ADDS_A_FILE}")
+}
+
+impl Table {
+    /// Tasks are known as 1, 2, 3 … in batches.
+    fn new(count: usize, settings: &str, shell: &str) -> Self {
+        let scene = Scene::with(&format!("retries = 0\n{settings}"), "", shell);
+        let mut table = Self {
+            project: String::new(),
+            tasks: Vec::new(),
+            scene,
+        };
+        let mut board = table.board();
+        table.project = board.add_folder(table.scene.repo.path()).unwrap().id;
+        for number in 1..=count {
+            let task = NewTask {
+                project: table.project.clone(),
+                title: format!("T{number}"),
+                ..NewTask::default()
+            };
+            table.tasks.push(board.create_task(&task).unwrap().id);
+        }
+        table
+    }
+
+    fn board(&self) -> Board {
+        Board::open(&StateFolder::at(&self.scene.state()).unwrap()).unwrap()
+    }
+
+    fn serve(&self) -> Serving {
+        Serving::of(&self.scene, &["--yes"])
+    }
+
+    /// How far each task is on the board.
+    fn marks(&self) -> String {
+        let board = self.board();
+        let marks = self.tasks.iter().map(|id| board.task(id).unwrap().status);
+        marks.collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn until_over(server: &Serving, batch: u32) -> Value {
+    server.until(&format!("/api/batches/{batch}"), |batch| {
+        batch["completedAt"].is_string()
+    })
+}
+
+/// `1:merged 2:failed`
+fn outcomes(batch: &Value) -> String {
+    let tasks = batch["tasks"].as_array().unwrap().iter();
+    let words = tasks.map(|task| {
+        let outcome = task["outcome"].as_str().unwrap_or("none");
+        format!("{}:{outcome}", task["taskId"].as_str().unwrap())
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_client_runs_three_tasks_at_once_cancels_one_and_lands_the_rest() {
+    let table = Table::new(3, "land = \"none\"", &patient());
+    let mut gate = Gate::at(&table.scene);
+    let server = table.serve();
+    let body = json!({"taskIds": table.tasks, "mode": "parallel", "maxConcurrent": 3});
+    let made = server.post("/api/batches", &body);
+    assert_eq!(made.header("location"), Some("/api/batches/1"));
+    let made = made.good(201);
+    assert_eq!(
+        (&made["id"], &made["plan"], &made["warnings"]),
+        (&json!(1), &json!("board"), &json!([]))
+    );
+    assert_eq!(gate.wait_for(3), "1 2 3");
+    assert_eq!(table.marks(), "in_progress in_progress in_progress");
+    let trees = server.get("/api/batches/1/worktrees").good(200);
+    let trees = trees["worktrees"].as_array().unwrap();
+    assert_eq!(trees.len(), 3, "{trees:?}");
+    assert!(
+        trees
+            .iter()
+            .all(|tree| tree["exists"] == true && tree["state"] == "in_use"),
+        "{trees:?}"
+    );
+    // By its id on the board; the others by their key.
+    let cancel = format!("/api/batches/1/tasks/{}/cancel", table.tasks[1]);
+    let cancelled = server.post(&cancel, &json!({})).good(200);
+    assert_eq!(outcomes(&cancelled), "1:none 2:cancelled 3:none");
+    assert_eq!(server.post(&cancel, &json!({})).bad(409), "task_over");
+    gate.let_go(2);
+    let over = until_over(&server, 1);
+    assert_eq!(outcomes(&over), "1:merged 2:cancelled 3:merged");
+    assert_eq!(table.marks(), "completed pending completed");
+    let diff = server.get("/api/batches/1/diff").good(200);
+    let files = diff["files"].as_array().unwrap().iter();
+    let files: Vec<_> = files.map(|file| file["path"].as_str().unwrap()).collect();
+    assert_eq!(files, ["file-1", "file-3"]);
+    assert!(diff["patch"].as_str().unwrap().contains("+x"), "{diff}");
+    let of_task = server.get("/api/batches/1/tasks/3/diff").good(200);
+    assert_eq!(
+        of_task["files"][0],
+        json!({"path": "file-3", "added": 1, "removed": 0})
+    );
+    let plan = server.get("/api/batches/1/plan").good(200);
+    assert_eq!(plan["waves"], json!([["1", "2", "3"]]));
+    let validation = server.get("/api/batches/1/validation").good(200);
+    assert_eq!(validation["verdict"], "not_configured");
+    let landed = server
+        .post("/api/batches/1/land", &json!({"into": "main"}))
+        .good(200);
+    assert_eq!(landed["message"], "batch 1 has landed");
+    assert_eq!(table.scene.show("main", "file-3"), "x");
+    let retried = server
+        .post("/api/batches/1/tasks/2/retry", &json!({}))
+        .good(200);
+    assert_eq!(retried["message"], "task 2 is queued again");
+    gate.let_go(1);
+    assert_eq!(
+        outcomes(&until_over(&server, 1)),
+        "1:merged 2:merged 3:merged"
+    );
+    let open = server.get("/api/batches").good(200);
+    assert_eq!(open, json!({"batches": []}));
+    let all = server.get("/api/batches?status=all&limit=1").good(200);
+    assert_eq!(all["batches"][0]["id"], 1);
+}
+
+#[test]
+fn a_queue_waits_for_approval_and_refuses_what_nobody_asked_for() {
+    let table = Table::new(2, "land = \"none\"", &patient());
+    let mut gate = Gate::at(&table.scene);
+    let server = table.serve();
+    let body = json!({"taskIds": table.tasks, "mode": "queue"});
+    server.post("/api/batches", &body).good(201);
+    gate.wait_for(1);
+    let approve = || server.post("/api/batches/1/approve", &json!({}));
+    assert_eq!(approve().bad(409), "nothing_waiting");
+    gate.let_go(1);
+    server.until("/api/batches/1", |batch| {
+        batch["tasks"][1]["status"] == "waiting"
+    });
+    approve().good(200);
+    gate.wait_for(1);
+    gate.let_go(1);
+    assert_eq!(outcomes(&until_over(&server, 1)), "1:merged 2:merged");
+    assert_eq!(approve().bad(409), "nothing_waiting");
+}
+
+#[test]
+fn a_request_that_is_repeated_finds_its_batch_even_after_a_power_cut() {
+    let table = Table::new(2, "land = \"none\"", &patient());
+    let mut gate = Gate::at(&table.scene);
+    let server = table.serve();
+    let key = [("Idempotency-Key", "5f2c")];
+    let body = json!({"taskIds": [table.tasks[0]]});
+    let ask = |server: &Serving, body: &Value| server.ask("POST", "/api/batches", Some(body), &key);
+    assert_eq!(ask(&server, &body).good(201)["id"], 1);
+    assert_eq!(ask(&server, &body).good(201)["id"], 1);
+    let other = json!({"taskIds": [table.tasks[1]]});
+    assert_eq!(ask(&server, &other).bad(422), "key_reused");
+    gate.wait_for(1);
+    server.kill();
+    let server = table.serve();
+    assert_eq!(ask(&server, &body).good(201)["id"], 1);
+    gate.wait_for(1);
+    gate.let_go(1);
+    assert_eq!(outcomes(&until_over(&server, 1)), "1:merged");
+    let all = server.get("/api/batches?status=all").good(200);
+    assert_eq!(all["batches"].as_array().unwrap().len(), 1);
+    table.scene.check_nobody_is_left();
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_changes_nothing() {
+    let table = Table::new(2, "land = \"none\"", &patient());
+    let mut gate = Gate::at(&table.scene);
+    let server = table.serve();
+    let first = &table.tasks[0];
+    let many: Vec<String> = (0..1_001).map(|number| format!("task{number}")).collect();
+    for (body, status, code) in [
+        (json!({}), 400, "empty_batch"),
+        (json!({"taskIds": []}), 400, "empty_batch"),
+        (json!({"taskIds": many}), 422, "too_many_tasks"),
+        (json!({"taskIds": ["unknown"]}), 404, "task_not_found"),
+        (json!({"taskIds": ["../x"]}), 400, "bad_id"),
+        (json!({"taskIds": first}), 400, "bad_body"),
+        (
+            json!({"taskIds": [first], "colour": "red"}),
+            400,
+            "bad_body",
+        ),
+        (
+            json!({"taskIds": [first], "mode": "sideways"}),
+            400,
+            "bad_body",
+        ),
+        (
+            json!({"taskIds": [first], "maxConcurrent": 0}),
+            422,
+            "bad_field",
+        ),
+        (
+            json!({"taskIds": [first], "maxConcurrent": 65}),
+            422,
+            "bad_field",
+        ),
+        (
+            json!({"taskIds": [first], "prompt": "x".repeat(100_001)}),
+            422,
+            "bad_field",
+        ),
+        (
+            json!({"taskIds": [first], "prompt": "{{colour}}"}),
+            422,
+            "bad_prompt",
+        ),
+        (
+            json!({"taskIds": [first], "agent": "nobody"}),
+            422,
+            "unknown_agent",
+        ),
+        (
+            json!({"taskIds": [first], "base": "nowhere"}),
+            422,
+            "base_not_found",
+        ),
+    ] {
+        let answer = server.post("/api/batches", &body);
+        let shown: String = body.to_string().chars().take(200).collect();
+        assert_eq!(answer.bad(status), code, "{shown}");
+    }
+    let long = "k".repeat(201);
+    let bad_key = [("Idempotency-Key", long.as_str())];
+    let body = json!({"taskIds": [first]});
+    let answer = server.ask("POST", "/api/batches", Some(&body), &bad_key);
+    assert_eq!(answer.bad(400), "bad_key");
+    let none = server.get("/api/batches?status=all").good(200);
+    assert_eq!(none, json!({"batches": []}));
+    for (path, code) in [
+        ("/api/batches/1/cancel", "batch_not_found"),
+        ("/api/batches/1/tasks/1/retry", "batch_not_found"),
+        ("/api/tasks/unknown/run", "task_not_found"),
+        ("/api/projects/unknown/parallel/start", "project_not_found"),
+    ] {
+        assert_eq!(server.post(path, &json!({})).bad(404), code, "{path}");
+    }
+    assert_eq!(server.get("/api/batches/x").bad(400), "bad_id");
+    assert_eq!(server.get("/api/batches?limit=0").bad(422), "bad_field");
+    server
+        .post(&format!("/api/tasks/{first}/run"), &json!({}))
+        .good(201);
+    gate.wait_for(1);
+    assert_eq!(server.post("/api/batches", &body).bad(409), "task_busy");
+    assert_eq!(
+        server.post("/api/batches/1/resume", &json!({})).bad(409),
+        "batch_running"
+    );
+    assert_eq!(
+        server.post("/api/batches/1/land", &json!({})).bad(409),
+        "batch_running"
+    );
+    assert_eq!(server.get("/api/batches/1/diff").bad(404), "no_work");
+    let resolve = |action: &str| {
+        let body = json!({ "action": action });
+        server.post("/api/batches/1/tasks/1/resolve", &body)
+    };
+    assert_eq!(resolve("start").bad(409), "not_conflicted");
+    assert_eq!(resolve("dance").bad(400), "bad_body");
+    gate.let_go(1);
+    until_over(&server, 1);
+    assert_eq!(
+        server.post("/api/batches", &body).bad(422),
+        "already_complete"
+    );
+    assert_eq!(
+        server.post("/api/batches/1/cancel", &json!({})).bad(409),
+        "batch_over"
+    );
+    let both = json!({"taskIds": table.tasks});
+    let made = server.post("/api/batches", &both).good(201);
+    assert_eq!(made["warnings"][0]["code"], "already_complete");
+    gate.let_go(1);
+    assert_eq!(outcomes(&until_over(&server, 2)), "2:merged");
+}
+
+#[test]
+fn nothing_runs_that_nobody_consented_to() {
+    let table = Table::new(1, "land = \"none\"", ADDS_A_FILE);
+    let server = Serving::of(&table.scene, &[]);
+    let ask = |consent: Value| {
+        let body = json!({"taskIds": table.tasks, "consent": consent});
+        server.post("/api/batches", &body)
+    };
+    let refused = ask(Value::Null);
+    assert_eq!(refused.bad(409), "no_consent");
+    let details = &refused.json()["error"]["details"];
+    let changes = details["changes"].as_array().unwrap();
+    let names: Vec<_> = changes.iter().map(|change| &change["name"]).collect();
+    assert!(names.contains(&&json!("agents.shell.command")), "{details}");
+    assert_eq!(ask(json!("another")).bad(409), "no_consent");
+    assert_eq!(
+        server.get("/api/batches?status=all").good(200),
+        json!({"batches": []})
+    );
+    ask(details["fingerprint"].clone()).good(201);
+    assert_eq!(outcomes(&until_over(&server, 1)), "1:merged");
+}
+
+#[test]
+fn a_batch_of_a_terminal_is_seen_and_controlled() {
+    let scene = Scene::of("1, 2", "retries = 0", &patient());
+    let mut gate = Gate::at(&scene);
+    let run = scene.start(&[]);
+    gate.wait_for(2);
+    let server = Serving::of(&scene, &[]);
+    let listed = server.get("/api/batches").good(200);
+    assert_eq!(listed["batches"][0]["interrupted"], false);
+    let one = server
+        .post("/api/batches/1/tasks/1/cancel", &json!({}))
+        .good(200);
+    assert_eq!(outcomes(&one), "1:cancelled 2:none");
+    let all = server
+        .post("/api/batches/1/cancel", &json!({"rollback": true}))
+        .good(200);
+    assert_eq!(
+        (&all["status"], outcomes(&all).as_str()),
+        (&json!("cancelled"), "1:cancelled 2:cancelled")
+    );
+    assert_eq!(run.answer().code, 130);
+}
+
+#[test]
+fn an_effect_that_takes_long_is_told_later() {
+    let shell = format!("trap '' TERM; {WAIT}; read again < BESIDE/gate");
+    let table = Table::new(1, "land = \"none\"", &shell);
+    let mut gate = Gate::at(&table.scene);
+    let server = table.serve();
+    server
+        .post("/api/batches", &json!({"taskIds": table.tasks}))
+        .good(201);
+    gate.wait_for(1);
+    let body = json!({});
+    let cancel = server.ask(
+        "POST",
+        "/api/batches/1/cancel",
+        Some(&body),
+        &[("Prefer", "wait=0")],
+    );
+    assert_eq!(cancel.header("location"), Some("/api/batches/1"));
+    assert_eq!(
+        cancel.good(202),
+        json!({"status": "cancelling", "batch": "/api/batches/1"})
+    );
+    assert_eq!(outcomes(&until_over(&server, 1)), "1:cancelled");
+}
+
+#[test]
+fn a_server_that_stops_leaves_its_batches_to_the_next_one() {
+    let table = Table::new(2, "land = \"none\"", &patient());
+    let mut gate = Gate::at(&table.scene);
+    let server = table.serve();
+    server
+        .post("/api/batches", &json!({"taskIds": table.tasks}))
+        .good(201);
+    assert_eq!(gate.wait_for(2), "1 2");
+    let stopped = server.stop();
+    assert_eq!(stopped.code, 0, "{}", stopped.err);
+    table.scene.check_nobody_is_left();
+    let server = table.serve();
+    assert_eq!(gate.wait_for(2), "1 2");
+    gate.let_go(2);
+    assert_eq!(outcomes(&until_over(&server, 1)), "1:merged 2:merged");
+    table.scene.check_no_worktree_is_left();
+}
+
+#[test]
+fn a_server_that_drains_waits_and_takes_nothing_new() {
+    let table = Table::new(2, "land = \"none\"", &patient());
+    let mut gate = Gate::at(&table.scene);
+    let server = Serving::of(&table.scene, &["--yes", "--drain"]);
+    let run = |task: usize| {
+        let path = format!("/api/tasks/{}/run", table.tasks[task]);
+        server.post(&path, &json!({}))
+    };
+    run(0).good(201);
+    gate.wait_for(1);
+    server.signal(Signal::TERM);
+    // The signal is heard on another thread.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_mins(1);
+    while server.post("/api/batches/1/resume", &json!({})).status != 503 {
+        assert!(std::time::Instant::now() < deadline, "it goes on");
+    }
+    assert_eq!(run(1).bad(503), "stopping");
+    assert_eq!(server.get("/api/batches/1").good(200)["status"], "running");
+    gate.let_go(1);
+    let status = || {
+        let words = ["status", "1", "--json"];
+        let answer = crate::pleach(table.scene.repo.path(), &table.scene.home(), &words);
+        answer.json()["batches"][0]["status"].clone()
+    };
+    while status() != "completed" {
+        assert!(std::time::Instant::now() < deadline, "{}", status());
+    }
+}
+
+#[test]
+fn an_execution_plan_is_started_followed_and_stopped() {
+    let scene = Scene::staged("a b, c!", "retries = 0\nland = \"none\"", &patient());
+    let mut gate = Gate::at(&scene);
+    let mut board = Board::open(&StateFolder::at(&scene.state()).unwrap()).unwrap();
+    let project = board.add_folder(scene.repo.path()).unwrap().id;
+    let server = Serving::of(&scene, &["--yes"]);
+    let path = |what: &str| format!("/api/projects/{project}/parallel/{what}");
+    let start = || server.post(&path("start"), &json!({}));
+    assert_eq!(start().bad(400), "no_plan");
+    board.import_file(&project, "plan.json").unwrap();
+    let status = server.get(&path("status")).good(200);
+    assert_eq!(
+        status,
+        json!({"execution_mode": "parallel", "parallel_started_at": null, "batches_total": 2,
+               "current_batch": null, "completed_batches": 0})
+    );
+    assert_eq!(
+        server.post(&path("stop"), &json!({})).bad(409),
+        "not_running"
+    );
+    assert_eq!(start().good(200)["status"], "started");
+    gate.wait_for(2);
+    assert_eq!(start().bad(409), "already_running");
+    let status = server.get(&path("status")).good(200);
+    assert_eq!(
+        (&status["execution_mode"], &status["current_batch"]),
+        (&json!("parallel_running"), &json!(1))
+    );
+    assert!(status["parallel_started_at"].is_string(), "{status}");
+    gate.let_go(2);
+    gate.wait_for(1);
+    let status = server.get(&path("status")).good(200);
+    assert_eq!(
+        (&status["current_batch"], &status["completed_batches"]),
+        (&json!(2), &json!(1))
+    );
+    let stopped = server.post(&path("stop"), &json!({})).good(200);
+    assert_eq!(stopped["status"], "stopping");
+    server.until(&path("status"), |status| {
+        status["execution_mode"] != "parallel_running"
+    });
+    assert_eq!(
+        outcomes(&until_over(&server, 1)),
+        "a:merged b:merged c:cancelled"
+    );
+}

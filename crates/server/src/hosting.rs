@@ -1,0 +1,145 @@
+//! Batches inside the server: those that others left are gone on with, and all are left in order when it stops.
+//!
+//! Runs none itself; the engine's host does.
+
+use std::time::Duration;
+
+use pleach_engine::causes::with_causes;
+use pleach_engine::database::{Among, BatchFilter, Database};
+use pleach_engine::host::{Begun, Host, HostError, Running};
+use pleach_engine::run::{Prepared, RunError, Told, take_up};
+use tokio::sync::oneshot;
+
+use crate::answer::Refusal;
+use crate::app::{App, Stopping};
+
+/// How long agents may take to stop: what they are given themselves, and some time to keep their work.
+const LEAVING: Duration = Duration::from_mins(2);
+
+/// Longer than any batch takes.
+pub(crate) const TO_THE_END: Duration = Duration::from_hours(10_000);
+
+/// A place for batches that writes their notes to the log.
+pub(crate) fn host() -> Host {
+    Host::new(|batch, told| {
+        if let Told::Note(note) = told {
+            tracing::info!(batch, note, "told");
+        }
+    })
+}
+
+/// Takes up every batch that nobody is at and whose folder is there.
+pub(crate) fn go_on_with_what_was_interrupted(app: &App) {
+    let app = app.clone();
+    let work = move || {
+        if let Err(error) = take_up_all(&app) {
+            tracing::warn!(error = with_causes(&error), "could not look for batches");
+        }
+    };
+    spawn("take-up", work);
+}
+
+fn take_up_all(app: &App) -> Result<(), RunError> {
+    let open = Database::open(&app.state)?.batches(BatchFilter {
+        project: None,
+        among: Among::Open,
+    })?;
+    for row in open.iter().rev().filter(|row| row.repository.is_dir()) {
+        let batch = row.id;
+        match take_up(&app.state, batch, &app.program, None) {
+            Ok(Some(prepared)) => match app.host.run(prepared) {
+                Ok(_) => tracing::info!(batch, "was interrupted; going on with it"),
+                Err(HostError::Leaving) => return Ok(()),
+                Err(error) => {
+                    tracing::warn!(batch, error = with_causes(&error), "stays interrupted")
+                }
+            },
+            // Somebody is at it, or has just ended it.
+            Ok(None) | Err(RunError::Over(_)) => {}
+            Err(error) => {
+                tracing::warn!(batch, error = with_causes(&error), "stays interrupted");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Begins nothing new, and ends the server when what runs has ended.
+pub(crate) fn drain(app: &App) {
+    app.stopping.send_replace(Stopping::Draining);
+    app.host.begin_no_more();
+    end_when_idle(app, TO_THE_END);
+}
+
+/// Has everything stop with its work kept, then ends the server.
+pub(crate) fn leave(app: &App) {
+    app.stopping.send_replace(Stopping::Leaving);
+    app.host.leave();
+    end_when_idle(app, LEAVING);
+}
+
+fn end_when_idle(app: &App, patience: Duration) {
+    let app = app.clone();
+    let work = move || {
+        if !app.host.wait_until_idle(patience) {
+            tracing::warn!("batches do not stop; the next server goes on with them");
+        }
+        app.stopping.send_replace(Stopping::Over);
+    };
+    spawn("stop", work);
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    if let Err(error) = thread.spawn(work) {
+        tracing::error!(%error, name, "could not start a thread");
+    }
+}
+
+/// Runs a batch here; known once it has begun.
+pub(crate) fn begin(app: &App, prepared: Prepared) -> Result<(u32, Running), Refusal> {
+    let running = app.host.run(prepared).map_err(|error| match error {
+        HostError::Leaving => Refusal::stopping(),
+        HostError::NoThread(_) => {
+            tracing::error!(error = with_causes(&error), "a batch could not begin");
+            Refusal::bug()
+        }
+    })?;
+    match running.begun(TO_THE_END) {
+        Some(Begun::Number(number)) => Ok((number, running)),
+        Some(Begun::Never(Some(faults))) => Err(faults.into()),
+        Some(Begun::Never(None)) | None => Err(Refusal::bug()),
+    }
+}
+
+/// What is done within some time, or goes on behind the scenes.
+pub(crate) enum Settled<T> {
+    Done(T),
+    GoesOn,
+}
+
+/// Does something that may take long on a thread of its own, and waits for it so long.
+pub(crate) async fn within<T: Send + 'static>(
+    app: &App,
+    patience: Duration,
+    work: impl FnOnce(&App) -> Result<T, Refusal> + Send + 'static,
+) -> Result<Settled<T>, Refusal> {
+    let (say, done) = oneshot::channel();
+    let app = app.clone();
+    let work = move || {
+        if let Err(Err(refusal)) = say.send(work(&app)) {
+            // Whoever asked was told that it goes on.
+            tracing::warn!(
+                code = refusal.told(),
+                "what was asked for did not come about"
+            );
+        }
+    };
+    let thread = std::thread::Builder::new().name("control".to_owned());
+    thread.spawn(work).map_err(|_| Refusal::bug())?;
+    match tokio::time::timeout(patience, done).await {
+        Ok(Ok(result)) => result.map(Settled::Done),
+        Ok(Err(_)) => Err(Refusal::bug()),
+        Err(_) => Ok(Settled::GoesOn),
+    }
+}

@@ -1,0 +1,177 @@
+//! Batches: started, listed, controlled and looked into.
+
+mod control;
+mod looking;
+mod starting;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use pleach_domain::id::TaskId;
+use pleach_engine::board::{Board, BoardError, Fault};
+use pleach_engine::causes::with_causes;
+use pleach_engine::database::{Among, BatchFilter, Database};
+use pleach_engine::plan_to_run::PlanOrigin;
+use pleach_engine::stored_batch::{LookupError, StoredBatch};
+use pleach_engine::view::BatchView;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::answer::{ErrorBody, Refusal};
+use crate::app::App;
+use crate::input::{Asked, Named, check_id};
+
+pub(super) use control::cancel_batch;
+pub(super) use starting::{Options, fetch_of, key_of, start_batch, with_mode};
+
+/// So many batches are listed if nothing is said.
+const USUAL: usize = 50;
+/// So many may be asked for.
+const MOST: usize = 500;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list, starting::start))
+        .routes(routes!(one))
+        .routes(routes!(starting::run_task))
+        .merge(control::routes())
+        .merge(looking::routes())
+}
+
+/// Which batches are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Wanted {
+    /// `active` (those that are not over), or `all`
+    status: Option<Which>,
+    /// The id of a project
+    project: Option<String>,
+    /// At most so many, 1 to 500; 50 if nothing is said
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+    /// Only those made before this one
+    before: Option<u32>,
+}
+
+/// Among which batches to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum Which {
+    Active,
+    All,
+}
+
+/// Batches, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+struct Batches {
+    batches: Vec<BatchView>,
+}
+
+/// The batches that are not over, of this server and of terminals; `?status=all` for those that are
+#[utoipa::path(get, path = "/api/batches", tag = "batches", params(Wanted), responses(
+    (status = 200, body = Batches), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+    (status = 422, body = ErrorBody)))]
+async fn list(
+    State(app): State<App>,
+    Asked(wanted): Asked<Wanted>,
+) -> Result<Json<Batches>, Refusal> {
+    let limit = wanted
+        .limit
+        .map_or(Some(USUAL), |limit| usize::try_from(limit).ok());
+    let limit = limit
+        .filter(|limit| (1..=MOST).contains(limit))
+        .ok_or_else(|| {
+            let message = format!("it is 1 to {MOST}");
+            Refusal::field(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "limit",
+                message,
+                "use before= for what is older",
+            )
+        })?;
+    if let Some(project) = &wanted.project {
+        check_id(project)?;
+    }
+    let batches = app.blocking(move |app| listed(app, &wanted, limit)).await?;
+    Ok(Json(Batches { batches }))
+}
+
+fn listed(app: &App, wanted: &Wanted, limit: usize) -> Result<Vec<BatchView>, Refusal> {
+    let database = Database::open(&app.state)?;
+    let rows = database.batches(BatchFilter {
+        project: wanted.project.as_deref(),
+        among: match wanted.status {
+            Some(Which::All) => Among::All,
+            Some(Which::Active) | None => Among::Open,
+        },
+    })?;
+    let rows = rows
+        .iter()
+        .filter(|row| wanted.before.is_none_or(|before| row.id < before));
+    let mut batches = Vec::new();
+    for row in rows.take(limit) {
+        batches.extend(BatchView::load(&app.state, &database, row.id)?);
+    }
+    Ok(batches)
+}
+
+/// One batch
+#[utoipa::path(get, path = "/api/batches/{id}", tag = "batches",
+    params(("id" = u32, Path, description = "The number of the batch")), responses(
+    (status = 200, body = BatchView), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+    (status = 404, body = ErrorBody)))]
+async fn one(State(app): State<App>, Named(id): Named<u32>) -> Result<Json<BatchView>, Refusal> {
+    app.blocking(move |app| shown(app, id)).await.map(Json)
+}
+
+/// A batch as it stands.
+fn shown(app: &App, id: u32) -> Result<BatchView, Refusal> {
+    let database = Database::open(&app.state)?;
+    let view = BatchView::load(&app.state, &database, id)?;
+    view.ok_or_else(|| LookupError::NoBatch(id).into())
+}
+
+fn stored(app: &App, id: u32) -> Result<StoredBatch, Refusal> {
+    Ok(StoredBatch::load(&Database::open(&app.state)?, id)?)
+}
+
+/// The task of a batch that is named by its key there, or by its id on the board.
+fn task_of(app: &App, batch: &StoredBatch, named: &str) -> Result<TaskId, Refusal> {
+    let key = TaskId::new(named);
+    let unknown = match batch.position(&key) {
+        Ok(_) => return Ok(key),
+        Err(unknown) => unknown,
+    };
+    let task = Board::open(&app.state).and_then(|board| board.task(named));
+    let Ok(task) = task else {
+        return Err(unknown.into());
+    };
+    let plan = shown(app, batch.id)?.plan;
+    let is_of_plan = match &task.plan {
+        None => plan == PlanOrigin::BOARD,
+        Some(file) => std::path::Path::new(&plan).ends_with(file),
+    };
+    let key = TaskId::new(&task.key);
+    if is_of_plan && task.project_id == batch.project && batch.position(&key).is_ok() {
+        return Ok(key);
+    }
+    Err(unknown.into())
+}
+
+/// What the board says is wrong.
+pub(super) fn of_board(error: BoardError) -> Refusal {
+    let status = match error.fault() {
+        Fault::Senseless => StatusCode::BAD_REQUEST,
+        Fault::Absent => StatusCode::NOT_FOUND,
+        Fault::InTheWay => StatusCode::CONFLICT,
+        Fault::Unfit => StatusCode::UNPROCESSABLE_ENTITY,
+        Fault::Ours => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    let hint = error
+        .hint()
+        .unwrap_or_else(|| "the server's log tells more".to_owned());
+    Refusal::new(status, error.code(), with_causes(&error), hint)
+}

@@ -1,0 +1,260 @@
+//! What is inside a batch: patches, the order of its tasks, what its tests said, its worktrees.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use pleach_engine::patch::{PatchError, ShownPatch, shown_patch};
+use pleach_engine::run::probe_folder;
+use pleach_engine::validate::VALIDATE_LOG;
+use pleach_engine::view::{OrderView, ValidationView};
+use pleach_engine::worktree::TreeState;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::{shown, stored, task_of};
+use crate::answer::{ErrorBody, Refusal};
+use crate::app::App;
+use crate::input::{Asked, Named};
+
+/// The largest patch.
+const LARGEST_PATCH: usize = 5_000_000;
+/// So much of a log comes at once if nothing is said, and at most.
+const USUAL_PAGE: u64 = 64 << 10;
+const LARGEST_PAGE: u64 = 1 << 20;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(diff))
+        .routes(routes!(task_diff))
+        .routes(routes!(plan))
+        .routes(routes!(validation))
+        .routes(routes!(worktrees))
+}
+
+/// What a batch changes, as one patch of at most 5 MB
+#[utoipa::path(get, path = "/api/batches/{id}/diff", tag = "batches",
+    params(("id" = u32, Path, description = "The number of the batch")),
+    responses((status = 200, body = ShownPatch), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+    (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+async fn diff(State(app): State<App>, Named(id): Named<u32>) -> Result<Json<ShownPatch>, Refusal> {
+    let patch = app.blocking(move |app| {
+        shown_patch(&app.state, &stored(app, id)?, None, LARGEST_PATCH).map_err(of_patch)
+    });
+    patch.await.map(Json)
+}
+
+/// What a task changed, as one patch of at most 5 MB
+#[utoipa::path(get, path = "/api/batches/{id}/tasks/{taskId}/diff", tag = "batches",
+    params(("id" = u32, Path, description = "The number of the batch"),
+        ("taskId" = String, Path, description = "The task, by its key in the batch or its id")),
+    responses((status = 200, body = ShownPatch), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+    (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+async fn task_diff(
+    State(app): State<App>,
+    Named((id, task)): Named<(u32, String)>,
+) -> Result<Json<ShownPatch>, Refusal> {
+    let patch = app.blocking(move |app| {
+        let batch = stored(app, id)?;
+        let task = task_of(app, &batch, &task)?;
+        shown_patch(&app.state, &batch, Some(&task), LARGEST_PATCH).map_err(of_patch)
+    });
+    patch.await.map(Json)
+}
+
+fn of_patch(error: PatchError) -> Refusal {
+    match error {
+        PatchError::Lookup(error) => error.into(),
+        PatchError::Store(error) => error.into(),
+        PatchError::Git(error) => error.into(),
+        PatchError::Nothing { what, hint } => {
+            Refusal::new(StatusCode::NOT_FOUND, "no_work", what, hint)
+        }
+        PatchError::Gone { .. } => {
+            let hint = "kept work goes after `keep_work`";
+            Refusal::new(StatusCode::NOT_FOUND, "work_gone", error.to_string(), hint)
+        }
+    }
+}
+
+/// In which order the tasks of a batch run
+#[utoipa::path(get, path = "/api/batches/{id}/plan", tag = "batches",
+    params(("id" = u32, Path, description = "The number of the batch")),
+    responses((status = 200, body = OrderView), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+    (status = 404, body = ErrorBody)))]
+async fn plan(State(app): State<App>, Named(id): Named<u32>) -> Result<Json<OrderView>, Refusal> {
+    let order = app.blocking(move |app| Ok(OrderView::of(&stored(app, id)?.batch.design)));
+    order.await.map(Json)
+}
+
+/// Which part of what a run of the tests printed is wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Part {
+    /// The number of the run; the last one if nothing is said
+    run: Option<u32>,
+    /// The first byte; as much of the end as fits if nothing is said
+    from: Option<u64>,
+    /// How many bytes, at most 1 MiB
+    #[param(minimum = 1, maximum = 1_048_576)]
+    limit: Option<u64>,
+}
+
+/// What the tests say of a batch, and what they printed.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Validated {
+    #[serde(flatten)]
+    validation: ValidationView,
+    /// What a run printed, where one ran.
+    log: Option<LogPart>,
+}
+
+/// A part of what a run of the tests printed.
+#[derive(Debug, Serialize, ToSchema)]
+struct LogPart {
+    run: u32,
+    /// The first byte.
+    from: u64,
+    /// The byte after the last one.
+    to: u64,
+    /// How many there are.
+    total: u64,
+    text: String,
+}
+
+/// What the tests say of a batch, with what they printed page by page
+#[utoipa::path(get, path = "/api/batches/{id}/validation", tag = "batches",
+    params(("id" = u32, Path, description = "The number of the batch"), Part),
+    responses((status = 200, body = Validated), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+    (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
+async fn validation(
+    State(app): State<App>,
+    Named(id): Named<u32>,
+    Asked(part): Asked<Part>,
+) -> Result<Json<Validated>, Refusal> {
+    if part
+        .limit
+        .is_some_and(|limit| !(1..=LARGEST_PAGE).contains(&limit))
+    {
+        let message = format!("it is 1 to {LARGEST_PAGE}");
+        let unfit = StatusCode::UNPROCESSABLE_ENTITY;
+        return Err(Refusal::field(
+            unfit,
+            "limit",
+            message,
+            "read it page by page",
+        ));
+    }
+    app.blocking(move |app| validated(app, id, &part))
+        .await
+        .map(Json)
+}
+
+fn validated(app: &App, id: u32, part: &Part) -> Result<Validated, Refusal> {
+    let validation = shown(app, id)?.validation;
+    let folder = app.state.batch(id);
+    let known = validation.runs.iter().filter_map(|run| run.number);
+    // One that is under way has printed something and has no verdict yet.
+    let last = known.max().unwrap_or(0);
+    let newest = (1..=last + 64)
+        .rev()
+        .find(|run| probe_folder(&folder, *run).is_dir());
+    let Some(run) = part.run.or(newest) else {
+        return Ok(Validated {
+            validation,
+            log: None,
+        });
+    };
+    let log = read_part(&probe_folder(&folder, run).join(VALIDATE_LOG), run, part);
+    if log.is_none() && part.run.is_some() {
+        let message = format!("there is no run {run} of the tests of batch {id}");
+        return Err(Refusal::not_found(
+            "run_not_found",
+            message,
+            "`runs` lists them",
+        ));
+    }
+    Ok(Validated { validation, log })
+}
+
+fn read_part(path: &std::path::Path, run: u32, part: &Part) -> Option<LogPart> {
+    let mut file = File::open(path).ok()?;
+    let total = file.metadata().ok()?.len();
+    let limit = part.limit.unwrap_or(USUAL_PAGE);
+    let from = part.from.unwrap_or(total.saturating_sub(limit)).min(total);
+    file.seek(SeekFrom::Start(from)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes).ok()?;
+    Some(LogPart {
+        run,
+        from,
+        to: from + u64::try_from(bytes.len()).unwrap_or(0),
+        total,
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+    })
+}
+
+/// The worktrees of a batch.
+#[derive(Debug, Serialize, ToSchema)]
+struct Worktrees {
+    worktrees: Vec<WorktreeView>,
+}
+
+/// A worktree, or what is left of one.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct WorktreeView {
+    path: String,
+    /// The key of the task that it is for, if it is for one.
+    task: Option<String>,
+    branch: Option<String>,
+    head: Option<String>,
+    /// `in_use`, `left`, `resolving`, `half_made`, `going`, `folder_gone` or `unregistered`.
+    state: &'static str,
+    /// Whether its files are there.
+    exists: bool,
+    seconds: Option<u64>,
+}
+
+/// The worktrees that a batch has, or left behind
+#[utoipa::path(get, path = "/api/batches/{id}/worktrees", tag = "batches",
+    params(("id" = u32, Path, description = "The number of the batch")),
+    responses((status = 200, body = Worktrees), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+    (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+async fn worktrees(
+    State(app): State<App>,
+    Named(id): Named<u32>,
+) -> Result<Json<Worktrees>, Refusal> {
+    app.blocking(move |app| listed(app, id)).await.map(Json)
+}
+
+fn listed(app: &App, id: u32) -> Result<Worktrees, Refusal> {
+    let batch = stored(app, id)?;
+    let found = batch.worktrees(&app.state)?;
+    let worktrees = found.iter().map(|tree| WorktreeView {
+        path: tree.path.to_string_lossy().into_owned(),
+        task: batch.task_of_worktree(tree).map(ToString::to_string),
+        branch: tree.branch.clone(),
+        head: tree.head.as_ref().map(ToString::to_string),
+        state: match tree.state {
+            TreeState::InUse => "in_use",
+            TreeState::Left => "left",
+            TreeState::Resolving => "resolving",
+            TreeState::HalfMade => "half_made",
+            TreeState::Going => "going",
+            TreeState::FolderGone => "folder_gone",
+            TreeState::Unregistered => "unregistered",
+        },
+        exists: tree.path.is_dir(),
+        seconds: tree.age.map(|age| age.as_secs()),
+    });
+    Ok(Worktrees {
+        worktrees: worktrees.collect(),
+    })
+}

@@ -1,0 +1,421 @@
+//! Starts batches: what may be asked for, what must be consented to, and requests that are repeated.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use pleach_domain::batch::{Landing, OnConflict};
+use pleach_domain::problem::Problem;
+use pleach_engine::board::Board;
+use pleach_engine::config::{Config, MaxParallel, Mode};
+use pleach_engine::consent::{Change, ChangeKind, What};
+use pleach_engine::database::RequestKey;
+use pleach_engine::execution::Manner;
+use pleach_engine::run::{Fetch, Prepared};
+use pleach_engine::start::{self, Dependencies, Start, Started};
+use pleach_engine::view::BatchView;
+use pleach_engine::weave::Strategy;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::{of_board, shown};
+use crate::answer::{ErrorBody, Refusal};
+use crate::app::{App, Consent};
+use crate::hosting::begin;
+use crate::input::{Body, Named, check_id};
+
+/// A batch has no more tasks.
+const MOST_TASKS: usize = 1_000;
+/// The longest prompt.
+const LONGEST_PROMPT: usize = 100_000;
+/// The longest name, model or command.
+const LONGEST_TEXT: usize = 10_000;
+
+/// What a batch is to be; what is left out is as configured.
+#[derive(Debug, Default, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct Options {
+    /// The ids of the tasks, of one project and one plan
+    pub(crate) task_ids: Vec<String>,
+    pub(crate) mode: Option<ModeWord>,
+    /// What agents are told besides; the whole of it where it has places such as `{{title}}`
+    pub(crate) prompt: Option<String>,
+    /// How many tasks run at once
+    #[schema(minimum = 1, maximum = 64)]
+    pub(crate) max_concurrent: Option<u32>,
+    pub(crate) agent: Option<String>,
+    pub(crate) model: Option<String>,
+    /// The branch, tag or commit to start from
+    pub(crate) base: Option<String>,
+    /// Whether a queue goes on without being asked
+    pub(crate) auto_approve: Option<bool>,
+    pub(crate) stop_on_failure: Option<bool>,
+    pub(crate) conflict_behavior: Option<ConflictWord>,
+    pub(crate) merge: Option<MergeWord>,
+    /// The command that proves the result
+    pub(crate) validate: Option<String>,
+    pub(crate) land: Option<LandWord>,
+    /// Whether dependencies that are not named and not done are added
+    pub(crate) with_deps: bool,
+    /// The fingerprint of what was shown in a `no_consent` error, by a person who consents to it
+    pub(crate) consent: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ModeWord {
+    Parallel,
+    Queue,
+    Serial,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ConflictWord {
+    Skip,
+    Fail,
+    Rerun,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum MergeWord {
+    Merge,
+    Squash,
+    Rebase,
+    Octopus,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LandWord {
+    Pr,
+    Push,
+    None,
+}
+
+/// A batch that was started.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StartedBatch {
+    #[serde(flatten)]
+    batch: BatchView,
+    /// What is odd and stopped nothing.
+    warnings: Vec<Warning>,
+}
+
+/// Something odd.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Warning {
+    code: &'static str,
+    message: String,
+    hint: Option<String>,
+}
+
+impl From<&Problem> for Warning {
+    fn from(problem: &Problem) -> Self {
+        Self {
+            code: problem.code.as_str(),
+            message: problem.message.clone(),
+            hint: problem.hint.clone(),
+        }
+    }
+}
+
+/// Makes a batch of tasks and starts it
+#[utoipa::path(post, path = "/api/batches", tag = "batches", request_body = Options,
+    params(("Idempotency-Key" = Option<String>, Header,
+        description = "1 to 200 printable characters of ASCII; the same key and body make one batch, for 7 days")),
+    responses((status = 201, body = StartedBatch), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 413, body = ErrorBody),
+    (status = 415, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+pub(super) async fn start(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Body(options): Body<Options>,
+) -> Result<Response, Refusal> {
+    let key = key_of(&headers, "batch", &options)?;
+    app.blocking(move |app| of_tasks(app, options, key)).await
+}
+
+/// Runs one task alone
+#[utoipa::path(post, path = "/api/tasks/{id}/run", tag = "batches", request_body = Options,
+    params(("id" = String, Path, description = "The id of the task"),
+        ("Idempotency-Key" = Option<String>, Header, description = "As for POST /api/batches")),
+    responses((status = 201, body = StartedBatch), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 413, body = ErrorBody),
+    (status = 415, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+pub(super) async fn run_task(
+    State(app): State<App>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    Body(mut options): Body<Options>,
+) -> Result<Response, Refusal> {
+    check_id(&id)?;
+    if !options.task_ids.is_empty() {
+        let (message, hint) = (
+            "the path names the task",
+            "leave it out, or POST /api/batches",
+        );
+        return Err(
+            Refusal::field(StatusCode::BAD_REQUEST, "taskIds", message, hint).code("bad_body"),
+        );
+    }
+    options.task_ids = vec![id];
+    let key = key_of(&headers, "run", &options)?;
+    app.blocking(move |app| of_tasks(app, options, key)).await
+}
+
+/// The key of a request that may be repeated, if it has one.
+pub(crate) fn key_of(
+    headers: &HeaderMap,
+    what: &str,
+    options: &Options,
+) -> Result<Option<RequestKey>, Refusal> {
+    let Some(key) = headers.get("idempotency-key") else {
+        return Ok(None);
+    };
+    let body = serde_json::to_string(options).map_err(|_| Refusal::bug())?;
+    let key = key
+        .to_str()
+        .ok()
+        .and_then(|key| RequestKey::new(key, &format!("{what} {body}")));
+    key.map(Some).ok_or_else(|| {
+        let message = "an idempotency key has 1 to 200 printable characters of ASCII";
+        Refusal::new(
+            StatusCode::BAD_REQUEST,
+            "bad_key",
+            message,
+            "a UUID is a good one",
+        )
+    })
+}
+
+fn of_tasks(app: &App, options: Options, key: Option<RequestKey>) -> Result<Response, Refusal> {
+    if let Some(before) = made_before(app, key.as_ref())? {
+        return Ok(before);
+    }
+    if options.task_ids.is_empty() {
+        let (message, hint) = ("a batch has at least one task", "name tasks in taskIds");
+        return Err(
+            Refusal::field(StatusCode::BAD_REQUEST, "taskIds", message, hint).code("empty_batch"),
+        );
+    }
+    if options.task_ids.len() > MOST_TASKS {
+        let message = format!("a batch has at most {MOST_TASKS} tasks");
+        let unfit = StatusCode::UNPROCESSABLE_ENTITY;
+        return Err(
+            Refusal::field(unfit, "taskIds", message, "start several batches")
+                .code("too_many_tasks"),
+        );
+    }
+    for id in &options.task_ids {
+        check_id(id)?;
+    }
+    let board = Board::open(&app.state).map_err(of_board)?;
+    let (project, plan, tasks) = board.plan_of(&options.task_ids).map_err(of_board)?;
+    let start = Start {
+        fetch: fetch_of(project.url.as_deref()),
+        project_folder: project.path,
+        plan,
+        tasks,
+        dependencies: Dependencies::Chosen,
+        flags: Config::default(),
+        prompt: None,
+        key,
+    };
+    start_batch(app, start, options)
+}
+
+/// What was cloned from elsewhere is brought up to date first.
+pub(crate) fn fetch_of(url: Option<&str>) -> Fetch {
+    match url {
+        Some(_) => Fetch::Origin,
+        None => Fetch::Nothing,
+    }
+}
+
+/// The same in the manner that a plan is best run in.
+pub(crate) fn with_mode(options: Options, manner: Manner) -> Options {
+    let mode = match manner {
+        Manner::Parallel => ModeWord::Parallel,
+        Manner::Sequential => ModeWord::Serial,
+    };
+    Options {
+        mode: Some(mode),
+        ..options
+    }
+}
+
+/// Starts a batch with what was asked for.
+pub(crate) fn start_batch(app: &App, start: Start, options: Options) -> Result<Response, Refusal> {
+    app.may_start()?;
+    let key = start.key.clone();
+    let start = options.laid_upon(start)?;
+    let (prepared, warnings) = match start::start(&app.state, &app.program, start)? {
+        Started::Before(batch) => return answered(app, batch, &[]),
+        Started::Prepared { prepared, warnings } => (prepared, warnings),
+    };
+    let prepared = consented(app, *prepared, options.consent.as_deref())?;
+    match begin(app, prepared) {
+        Ok((batch, _)) => answered(app, batch, &warnings),
+        // The same request may have been faster on another connection.
+        Err(refusal) => match made_before(app, key.as_ref())? {
+            Some(before) => Ok(before),
+            None => Err(refusal),
+        },
+    }
+}
+
+fn made_before(app: &App, key: Option<&RequestKey>) -> Result<Option<Response>, Refusal> {
+    let Some(key) = key else {
+        return Ok(None);
+    };
+    match start::made_before(&app.state, key)? {
+        Some(batch) => answered(app, batch, &[]).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn answered(app: &App, batch: u32, warnings: &[Problem]) -> Result<Response, Refusal> {
+    let body = StartedBatch {
+        batch: shown(app, batch)?,
+        warnings: warnings.iter().map(Warning::from).collect(),
+    };
+    let place = [(header::LOCATION, format!("/api/batches/{batch}"))];
+    Ok((StatusCode::CREATED, place, Json(body)).into_response())
+}
+
+/// A batch that was consented to; otherwise what there is to consent to.
+fn consented(app: &App, mut prepared: Prepared, given: Option<&str>) -> Result<Prepared, Refusal> {
+    let changes = prepared.unconsented()?;
+    if changes.is_empty() {
+        return Ok(prepared);
+    }
+    if app.consent == Consent::Given {
+        prepared.consent()?;
+        return Ok(prepared);
+    }
+    if let Some(fingerprint) = given
+        && prepared.consent_to(fingerprint)?
+    {
+        return Ok(prepared);
+    }
+    let changes: Vec<Value> = changes.iter().map(in_words).collect();
+    let refusal = Refusal::new(
+        StatusCode::CONFLICT,
+        "no_consent",
+        "what steers agents or Pleach in this project needs a person's consent in this state",
+        "show `details.changes` to a person, and send `details.fingerprint` as `consent` if they agree",
+    );
+    let fingerprint = prepared.fingerprint();
+    Err(refusal.details(json!({"fingerprint": fingerprint, "changes": changes})))
+}
+
+fn in_words(change: &Change) -> Value {
+    let (what, name) = match &change.what {
+        What::Setting(name) => ("setting", name),
+        What::File(name) => ("file", name),
+    };
+    let kind = match change.kind {
+        ChangeKind::New => "new",
+        ChangeKind::Changed => "changed",
+        ChangeKind::Gone => "gone",
+    };
+    json!({"what": what, "name": name, "kind": kind, "before": change.before, "now": change.now})
+}
+
+impl Options {
+    /// What is asked for, above what is configured.
+    fn laid_upon(&self, start: Start) -> Result<Start, Refusal> {
+        self.check()?;
+        let slots = self
+            .max_concurrent
+            .and_then(|slots| usize::try_from(slots).ok());
+        let flags = Config {
+            mode: self.mode.map(|mode| match mode {
+                ModeWord::Parallel => Mode::Parallel,
+                ModeWord::Queue => Mode::Queue,
+                ModeWord::Serial => Mode::Serial,
+            }),
+            max_parallel: slots.map(MaxParallel::AtMost),
+            agent: self.agent.clone(),
+            model: self.model.clone(),
+            base: self.base.clone(),
+            queue_auto_approve: self.auto_approve,
+            stop_on_failure: self.stop_on_failure,
+            on_conflict: self.conflict_behavior.map(|what| match what {
+                ConflictWord::Skip => OnConflict::Skip,
+                ConflictWord::Fail => OnConflict::Fail,
+                ConflictWord::Rerun => OnConflict::Rerun,
+            }),
+            merge: self.merge.map(|merge| match merge {
+                MergeWord::Merge => Strategy::Merge,
+                MergeWord::Squash => Strategy::Squash,
+                MergeWord::Rebase => Strategy::Rebase,
+                MergeWord::Octopus => Strategy::Octopus,
+            }),
+            validate: self.validate.clone(),
+            land: self.land.map(|land| match land {
+                LandWord::Pr => Landing::PullRequest,
+                LandWord::Push => Landing::Push,
+                LandWord::None => Landing::Nowhere,
+            }),
+            ..Config::default()
+        };
+        Ok(Start {
+            flags,
+            prompt: self.prompt.clone(),
+            dependencies: if self.with_deps {
+                Dependencies::Added
+            } else {
+                start.dependencies
+            },
+            ..start
+        })
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        let unfit = |path: &str, message: String, hint: &str| {
+            Err(Refusal::field(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                path,
+                message,
+                hint,
+            ))
+        };
+        if self
+            .max_concurrent
+            .is_some_and(|slots| !(1..=64).contains(&slots))
+        {
+            return unfit(
+                "maxConcurrent",
+                "it is 1 to 64".to_owned(),
+                "3 is a good beginning",
+            );
+        }
+        if self
+            .prompt
+            .as_ref()
+            .is_some_and(|text| text.len() > LONGEST_PROMPT)
+        {
+            let message = format!("it has at most {LONGEST_PROMPT} bytes");
+            return unfit("prompt", message, "say it in fewer words, or in the tasks");
+        }
+        let texts = [
+            ("agent", &self.agent),
+            ("model", &self.model),
+            ("base", &self.base),
+            ("validate", &self.validate),
+        ];
+        for (path, text) in texts {
+            let Some(text) = text else { continue };
+            if text.len() > LONGEST_TEXT || text.contains('\0') {
+                let message = format!("it has at most {LONGEST_TEXT} bytes, and no NUL");
+                return unfit(path, message, "write it as on the command line");
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,194 @@
+//! The execution plan of a project: started, followed and stopped. Names here are in `snake_case`.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use pleach_domain::event::Rollback;
+use pleach_engine::board::{Board, BoardError};
+use pleach_engine::config::Config;
+use pleach_engine::database::Database;
+use pleach_engine::execution::{Execution, Manner, last_batch};
+use pleach_engine::start::{Dependencies, Start};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::batches::{Options, cancel_batch, fetch_of, key_of, of_board, start_batch, with_mode};
+use crate::answer::{ErrorBody, Refusal};
+use crate::app::App;
+use crate::hosting::{Settled, within};
+use crate::input::{Body, Named, check_id};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(start))
+        .routes(routes!(status))
+        .routes(routes!(stop))
+}
+
+/// What came of it.
+#[derive(Debug, Serialize, ToSchema)]
+struct Told {
+    #[schema(example = "started")]
+    status: &'static str,
+    message: String,
+}
+
+/// What is said with it.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Consenting {
+    /// The fingerprint of what was shown in a `no_consent` error, by a person who consents to it
+    consent: Option<String>,
+}
+
+/// Runs the execution plan of a project: several tasks at once where a stage allows it, else one by one
+#[utoipa::path(post, path = "/api/projects/{id}/parallel/start", tag = "parallel", request_body = Consenting,
+    params(("id" = String, Path, description = "The id of the project"),
+        ("Idempotency-Key" = Option<String>, Header, description = "As for POST /api/batches")),
+    responses((status = 200, body = Told), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 415, body = ErrorBody),
+    (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+async fn start(
+    State(app): State<App>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    Body(wish): Body<Consenting>,
+) -> Result<Json<Told>, Refusal> {
+    check_id(&id)?;
+    let options = Options {
+        consent: wish.consent,
+        ..Options::default()
+    };
+    let key = key_of(&headers, &format!("parallel {id}"), &options)?;
+    let told = app.blocking(move |app| {
+        let board = Board::open(&app.state).map_err(of_board)?;
+        let (project, plan, tasks) = board.execution_plan(&id).map_err(of_board)?;
+        let last = last_batch(&Database::open(&app.state)?, &id, &plan)?;
+        let made = pleach_engine::start::made_before;
+        let is_repeated = match &key {
+            Some(key) => made(&app.state, key)?.is_some(),
+            None => false,
+        };
+        if let Some((batch, true)) = last.filter(|_| !is_repeated) {
+            return Err(Refusal::new(
+                StatusCode::CONFLICT,
+                "already_running",
+                format!("batch {batch} runs the execution plan of this project"),
+                "stop it, or wait until it is over",
+            ));
+        }
+        let manner = Manner::of(&plan.document.plan);
+        let start = Start {
+            fetch: fetch_of(project.url.as_deref()),
+            project_folder: project.path,
+            plan,
+            tasks,
+            dependencies: Dependencies::Chosen,
+            flags: Config::default(),
+            prompt: None,
+            key,
+        };
+        start_batch(app, start, with_mode(options, manner))?;
+        Ok(match manner {
+            Manner::Parallel => "parallel execution has started",
+            Manner::Sequential => "sequential execution has started",
+        })
+    });
+    let message = told.await?.to_owned();
+    Ok(Json(Told {
+        status: "started",
+        message,
+    }))
+}
+
+/// How far the execution plan of a project is.
+#[derive(Debug, Serialize, ToSchema)]
+struct ExecutionStatus {
+    /// `sequential`, `parallel` (it would run several tasks at once) or `parallel_running`.
+    execution_mode: &'static str,
+    parallel_started_at: Option<String>,
+    /// How many stages there are.
+    batches_total: usize,
+    /// The stage that is under way, counted from 1.
+    current_batch: Option<usize>,
+    completed_batches: usize,
+}
+
+/// How far the execution plan of a project is
+#[utoipa::path(get, path = "/api/projects/{id}/parallel/status", tag = "parallel",
+    params(("id" = String, Path, description = "The id of the project")),
+    responses((status = 200, body = ExecutionStatus), (status = 400, body = ErrorBody),
+    (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
+    (status = 422, body = ErrorBody)))]
+async fn status(
+    State(app): State<App>,
+    Named(id): Named<String>,
+) -> Result<Json<ExecutionStatus>, Refusal> {
+    check_id(&id)?;
+    app.blocking(move |app| how_far(app, &id)).await.map(Json)
+}
+
+fn how_far(app: &App, id: &str) -> Result<ExecutionStatus, Refusal> {
+    let board = Board::open(&app.state).map_err(of_board)?;
+    let plan = match board.execution_plan(id) {
+        Ok((_, plan, _)) => plan,
+        Err(BoardError::NoPlan) => {
+            return Ok(ExecutionStatus {
+                execution_mode: "sequential",
+                parallel_started_at: None,
+                batches_total: 0,
+                current_batch: None,
+                completed_batches: 0,
+            });
+        }
+        Err(error) => return Err(of_board(error)),
+    };
+    let far = Execution::load(&app.state, id, &plan)?;
+    let is_parallel = far.manner == Manner::Parallel;
+    Ok(ExecutionStatus {
+        execution_mode: match (far.manner, far.running) {
+            (Manner::Parallel, Some(_)) => "parallel_running",
+            (Manner::Parallel, None) => "parallel",
+            (Manner::Sequential, _) => "sequential",
+        },
+        parallel_started_at: far.started_at.filter(|_| is_parallel),
+        batches_total: far.stages,
+        current_batch: far.current,
+        completed_batches: far.completed,
+    })
+}
+
+/// Has the execution plan of a project stop; answers at once
+#[utoipa::path(post, path = "/api/projects/{id}/parallel/stop", tag = "parallel",
+    params(("id" = String, Path, description = "The id of the project")),
+    responses((status = 200, body = Told), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
+async fn stop(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Told>, Refusal> {
+    check_id(&id)?;
+    let running = app.blocking(move |app| {
+        let board = Board::open(&app.state).map_err(of_board)?;
+        let (_, plan, _) = board.execution_plan(&id).map_err(of_board)?;
+        let last = last_batch(&Database::open(&app.state)?, &id, &plan)?;
+        match last {
+            Some((batch, true)) => Ok(batch),
+            _ => Err(Refusal::new(
+                StatusCode::CONFLICT,
+                "not_running",
+                "the execution plan of this project does not run",
+                "start it first",
+            )),
+        }
+    });
+    let batch = running.await?;
+    let work = move |app: &App| cancel_batch(app, batch, Rollback::Keep);
+    let at_once = within(&app, std::time::Duration::ZERO, work).await?;
+    Ok(Json(Told {
+        status: "stopping",
+        message: match at_once {
+            Settled::Done(message) => message,
+            Settled::GoesOn => format!("batch {batch} is being stopped; its work is kept"),
+        },
+    }))
+}
