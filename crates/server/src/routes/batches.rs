@@ -8,8 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use pleach_domain::id::TaskId;
-use pleach_engine::board::{Board, BoardError, Fault};
-use pleach_engine::causes::with_causes;
+use pleach_engine::board::Board;
 use pleach_engine::database::{Among, BatchFilter, Database};
 use pleach_engine::plan_to_run::PlanOrigin;
 use pleach_engine::stored_batch::{LookupError, StoredBatch};
@@ -159,19 +158,4 @@ fn task_of(app: &App, batch: &StoredBatch, named: &str) -> Result<TaskId, Refusa
         return Ok(key);
     }
     Err(unknown.into())
-}
-
-/// What the board says is wrong.
-pub(super) fn of_board(error: BoardError) -> Refusal {
-    let status = match error.fault() {
-        Fault::Senseless => StatusCode::BAD_REQUEST,
-        Fault::Absent => StatusCode::NOT_FOUND,
-        Fault::InTheWay => StatusCode::CONFLICT,
-        Fault::Unfit => StatusCode::UNPROCESSABLE_ENTITY,
-        Fault::Ours => StatusCode::SERVICE_UNAVAILABLE,
-    };
-    let hint = error
-        .hint()
-        .unwrap_or_else(|| "the server's log tells more".to_owned());
-    Refusal::new(status, error.code(), with_causes(&error), hint)
 }

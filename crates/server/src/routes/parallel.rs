@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::batches::{Options, cancel_batch, fetch_of, key_of, of_board, start_batch, with_mode};
+use super::batches::{Options, cancel_batch, fetch_of, key_of, start_batch, with_mode};
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::hosting::{Settled, within};
@@ -63,8 +63,8 @@ async fn start(
     };
     let key = key_of(&headers, &format!("parallel {id}"), &options)?;
     let told = app.blocking(move |app| {
-        let board = Board::open(&app.state).map_err(of_board)?;
-        let (project, plan, tasks) = board.execution_plan(&id).map_err(of_board)?;
+        let board = Board::open(&app.state)?;
+        let (project, plan, tasks) = board.execution_plan(&id)?;
         let last = last_batch(&Database::open(&app.state)?, &id, &plan)?;
         let made = pleach_engine::start::made_before;
         let is_repeated = match &key {
@@ -131,7 +131,7 @@ async fn status(
 }
 
 fn how_far(app: &App, id: &str) -> Result<ExecutionStatus, Refusal> {
-    let board = Board::open(&app.state).map_err(of_board)?;
+    let board = Board::open(&app.state)?;
     let plan = match board.execution_plan(id) {
         Ok((_, plan, _)) => plan,
         Err(BoardError::NoPlan) => {
@@ -143,7 +143,7 @@ fn how_far(app: &App, id: &str) -> Result<ExecutionStatus, Refusal> {
                 completed_batches: 0,
             });
         }
-        Err(error) => return Err(of_board(error)),
+        Err(error) => return Err(error.into()),
     };
     let far = Execution::load(&app.state, id, &plan)?;
     let is_parallel = far.manner == Manner::Parallel;
@@ -168,8 +168,8 @@ fn how_far(app: &App, id: &str) -> Result<ExecutionStatus, Refusal> {
 async fn stop(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Told>, Refusal> {
     check_id(&id)?;
     let running = app.blocking(move |app| {
-        let board = Board::open(&app.state).map_err(of_board)?;
-        let (_, plan, _) = board.execution_plan(&id).map_err(of_board)?;
+        let board = Board::open(&app.state)?;
+        let (_, plan, _) = board.execution_plan(&id)?;
         let last = last_batch(&Database::open(&app.state)?, &id, &plan)?;
         match last {
             Some((batch, true)) => Ok(batch),

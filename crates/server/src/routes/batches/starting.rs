@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::{of_board, shown};
+use super::shown;
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::{App, Consent};
 use crate::hosting::begin;
@@ -213,8 +213,8 @@ fn of_tasks(app: &App, options: Options, key: Option<RequestKey>) -> Result<Resp
     for id in &options.task_ids {
         check_id(id)?;
     }
-    let board = Board::open(&app.state).map_err(of_board)?;
-    let (project, plan, tasks) = board.plan_of(&options.task_ids).map_err(of_board)?;
+    let board = Board::open(&app.state)?;
+    let (project, plan, tasks) = board.plan_of(&options.task_ids)?;
     let start = Start {
         fetch: fetch_of(project.url.as_deref()),
         project_folder: project.path,
