@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::causes::with_causes;
 use crate::fault::Faults;
 use crate::run::{Controls, Prepared, Summary, Told};
 
@@ -237,6 +238,11 @@ impl Running {
             }
             (leaving.place.listener)(number, &told);
         });
+        if let Err(error) = &ended {
+            let why = with_causes(error);
+            let note = format!("it stopped where it is, and can be gone on with: {why}");
+            (leaving.place.listener)(number, &Told::Note(note));
+        }
         let ended = ended.map(Arc::new).map_err(Faults::from);
         self.tell(|facts| facts.ended = Some(ended));
     }

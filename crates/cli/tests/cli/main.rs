@@ -42,6 +42,7 @@ mod setup;
 mod serve_board;
 mod serve_batches;
 mod serve_door;
+mod serve_from_nothing;
 mod serve_guide;
 mod serve_events;
 mod serving;

@@ -185,6 +185,7 @@ fn a_request_that_is_repeated_finds_its_batch_even_after_a_power_cut() {
     assert_eq!(outcomes(&until_over(&server, 1)), "1:merged");
     let all = server.get("/api/batches?status=all").good(200);
     assert_eq!(all["batches"].as_array().unwrap().len(), 1);
+    assert_eq!(server.stop().code, 0);
     table.scene.check_nobody_is_left();
 }
 
