@@ -2,8 +2,10 @@
 //!
 //! Runs none itself; the engine's host does.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use pleach_engine::causes::with_causes;
 use pleach_engine::database::{Among, BatchFilter, Database};
 use pleach_engine::host::{Begun, Host, HostError, Running};
@@ -118,15 +120,45 @@ pub(crate) enum Settled<T> {
     GoesOn,
 }
 
+/// So many effects may be on their way; whoever asks for more has asked for the same ones again.
+const MOST_UNDER_WAY: usize = 128;
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+
+/// One of the effects that are on their way.
+struct Turn;
+
+impl Turn {
+    fn take() -> Result<Self, Refusal> {
+        let turn = Self;
+        if UNDER_WAY.fetch_add(1, Ordering::SeqCst) < MOST_UNDER_WAY {
+            return Ok(turn);
+        }
+        Err(Refusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "busy",
+            "too much of what was asked for is still on its way",
+            "ask again in a moment",
+        ))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        UNDER_WAY.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 /// Does something that may take long on a thread of its own, and waits for it so long.
 pub(crate) async fn within<T: Send + 'static>(
     app: &App,
     patience: Duration,
     work: impl FnOnce(&App) -> Result<T, Refusal> + Send + 'static,
 ) -> Result<Settled<T>, Refusal> {
+    let turn = Turn::take()?;
     let (say, done) = oneshot::channel();
     let app = app.clone();
     let work = move || {
+        let _turn = turn;
         if let Err(Err(refusal)) = say.send(work(&app)) {
             // Whoever asked was told that it goes on.
             tracing::warn!(

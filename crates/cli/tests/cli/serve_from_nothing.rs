@@ -8,7 +8,7 @@ use crate::serving::Serving;
 
 /// Serves the repository of a harbour, with its login.
 fn serve(harbour: &Harbour) -> Serving {
-    let words = ["serve", "--json", "--log", "off", "--port", "0", "--yes"];
+    let words = ["serve", "--port", "0", "--yes"];
     Serving::by(&mut harbour.command(&words))
 }
 

@@ -48,7 +48,7 @@ struct Consenting {
     params(("id" = String, Path, description = "The id of the project"),
         ("Idempotency-Key" = Option<String>, Header, description = "As for POST /api/batches")),
     responses((status = 200, body = Told), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 415, body = ErrorBody),
+    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
     (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
 async fn start(
     State(app): State<App>,
@@ -121,7 +121,7 @@ struct ExecutionStatus {
     params(("id" = String, Path, description = "The id of the project")),
     responses((status = 200, body = ExecutionStatus), (status = 400, body = ErrorBody),
     (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
-    (status = 422, body = ErrorBody)))]
+    (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
 async fn status(
     State(app): State<App>,
     Named(id): Named<String>,
@@ -164,7 +164,8 @@ fn how_far(app: &App, id: &str) -> Result<ExecutionStatus, Refusal> {
 #[utoipa::path(post, path = "/api/projects/{id}/parallel/stop", tag = "parallel",
     params(("id" = String, Path, description = "The id of the project")),
     responses((status = 200, body = Told), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
+    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody),
+    (status = 503, body = ErrorBody)))]
 async fn stop(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Told>, Refusal> {
     check_id(&id)?;
     let running = app.blocking(move |app| {

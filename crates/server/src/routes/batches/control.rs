@@ -123,7 +123,8 @@ struct Cancelling {
         ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay), (status = 400, body = ErrorBody),
     (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
-    (status = 415, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    (status = 413, body = ErrorBody), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
+    (status = 503, body = ErrorBody)))]
 async fn cancel(
     State(app): State<App>,
     Named(id): Named<u32>,
@@ -159,7 +160,8 @@ pub(crate) fn cancel_batch(app: &App, batch: u32, rollback: Rollback) -> Result<
     params(("id" = u32, Path, description = "The number of the batch")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay), (status = 400, body = ErrorBody),
     (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
-    (status = 415, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    (status = 413, body = ErrorBody), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
+    (status = 503, body = ErrorBody)))]
 async fn approve(
     State(app): State<App>,
     Named(id): Named<u32>,
@@ -184,7 +186,8 @@ struct LandingWish {
         ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay), (status = 400, body = ErrorBody),
     (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
-    (status = 415, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    (status = 413, body = ErrorBody), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
+    (status = 503, body = ErrorBody)))]
 async fn land(
     State(app): State<App>,
     Named(id): Named<u32>,
@@ -219,7 +222,8 @@ async fn land(
     params(("id" = u32, Path, description = "The number of the batch")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay), (status = 400, body = ErrorBody),
     (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
-    (status = 415, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    (status = 413, body = ErrorBody), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
+    (status = 503, body = ErrorBody)))]
 async fn resume(
     State(app): State<App>,
     Named(id): Named<u32>,
@@ -249,7 +253,8 @@ async fn resume(
         ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay), (status = 400, body = ErrorBody),
     (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
-    (status = 415, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    (status = 413, body = ErrorBody), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
+    (status = 503, body = ErrorBody)))]
 async fn cancel_task(
     State(app): State<App>,
     Named((id, task)): Named<(u32, String)>,
@@ -270,7 +275,8 @@ async fn cancel_task(
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay), (status = 400, body = ErrorBody),
     (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
-    (status = 415, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    (status = 413, body = ErrorBody), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
+    (status = 503, body = ErrorBody)))]
 async fn retry_task(
     State(app): State<App>,
     Named((id, task)): Named<(u32, String)>,
@@ -329,6 +335,15 @@ struct LaidOut {
     begun_before: bool,
 }
 
+/// Where a conflict is laid out, or the batch after what was done about it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only the document needs both in one")]
+enum Resolved {
+    LaidOut(LaidOut),
+    Batch(Box<Done>),
+}
+
 /// A file that does not merge.
 #[derive(Debug, Serialize, ToSchema)]
 struct ConflictingFile {
@@ -341,10 +356,11 @@ struct ConflictingFile {
     params(("id" = u32, Path, description = "The number of the batch"),
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id"),
         ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
-    responses((status = 200, description = "For `start` where it is laid out, else the batch", body = LaidOut),
+    responses((status = 200, description = "For `start` where it is laid out, else the batch", body = Resolved),
     (status = 202, body = UnderWay), (status = 400, body = ErrorBody),
     (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
-    (status = 415, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    (status = 413, body = ErrorBody), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
+    (status = 503, body = ErrorBody)))]
 async fn resolve_task(
     State(app): State<App>,
     Named((id, task)): Named<(u32, String)>,

@@ -85,7 +85,7 @@ fn of_patch(error: PatchError) -> Refusal {
 #[utoipa::path(get, path = "/api/batches/{id}/plan", tag = "batches",
     params(("id" = u32, Path, description = "The number of the batch")),
     responses((status = 200, body = OrderView), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody)))]
+    (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
 async fn plan(State(app): State<App>, Named(id): Named<u32>) -> Result<Json<OrderView>, Refusal> {
     let order = app.blocking(move |app| Ok(OrderView::of(&stored(app, id)?.batch.design)));
     order.await.map(Json)
@@ -132,7 +132,7 @@ struct LogPart {
 #[utoipa::path(get, path = "/api/batches/{id}/validation", tag = "batches",
     params(("id" = u32, Path, description = "The number of the batch"), Part),
     responses((status = 200, body = Validated), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
+    (status = 404, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
 async fn validation(
     State(app): State<App>,
     Named(id): Named<u32>,
