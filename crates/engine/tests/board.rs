@@ -57,8 +57,8 @@ impl Scene {
         self.board.create_task(&new).unwrap()
     }
 
-    fn change(&mut self, task: &str, change: TaskChange) -> Result<BoardTask, BoardError> {
-        self.board.change_task(task, &change)
+    fn change(&mut self, task: &str, change: &TaskChange) -> Result<BoardTask, BoardError> {
+        self.board.change_task(task, change)
     }
 
     /// A batch that is not over until it is ended.

@@ -188,7 +188,7 @@ impl BoardError {
             Self::NoTask(_) => "task_not_found",
             Self::ProjectBusy { .. } => "project_busy",
             Self::NotCloned { .. } => "not_cloned",
-            Self::TaskBusy { .. } => "task_busy",
+            Self::TaskBusy { .. } | Self::Database(DatabaseError::TaskBusy { .. }) => "task_busy",
             Self::TaskOfPlanFile { .. } => "task_of_plan_file",
             Self::CannotHold { .. } => "cannot_hold",
             Self::Fields(problems) => problems.first().map_or("invalid", |first| first.code),
@@ -202,7 +202,6 @@ impl BoardError {
             Self::Git(_) => "git",
             Self::Config(_) => "config",
             Self::State(_) | Self::NoId(_) => "internal",
-            Self::Database(DatabaseError::TaskBusy { .. }) => "task_busy",
             Self::Database(_) => "database",
         }
     }
@@ -248,7 +247,7 @@ impl BoardError {
             Self::MixedPlans(_) => "start one batch a plan".to_owned(),
             Self::NoPlan => "PUT one, or import a plan file".to_owned(),
             Self::Gone { .. } => "look at the file, and at the tasks once more".to_owned(),
-            Self::PlanFile(error) => error.hint().to_string(),
+            Self::PlanFile(error) => error.hint(),
             Self::Store(error) => return error.hint(),
             Self::Config(error) => error.hint(),
             Self::State(error) => error.hint().to_owned(),

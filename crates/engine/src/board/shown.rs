@@ -3,6 +3,7 @@
 //! Draws what is stored; changes nothing.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::Path;
 
 use pleach_domain::task::{Priority, TaskStatus};
@@ -148,12 +149,14 @@ impl Batches {
         number: u32,
         row: &TaskRow,
     ) -> Result<Option<LastBatch>, DatabaseError> {
-        if !self.0.contains_key(&number) {
-            let loaded = tables.batch(number)?;
-            self.0
-                .insert(number, view(&loaded).map(|view| (loaded.created_at, view)));
-        }
-        let Some((created_at, view)) = &self.0[&number] else {
+        let known = match self.0.entry(number) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(vacant) => {
+                let loaded = tables.batch(number)?;
+                vacant.insert(view(&loaded).map(|view| (loaded.created_at, view)))
+            }
+        };
+        let Some((created_at, view)) = known else {
             return Ok(None);
         };
         // A key that was given back may have been another task's.

@@ -102,15 +102,15 @@ impl Database {
         states: &[(TaskId, TaskStatus)],
     ) -> Result<(), DatabaseError> {
         self.change_boards(|tables| {
-            let states: HashMap<&str, TaskStatus> = states
+            let wanted: HashMap<&str, TaskStatus> = states
                 .iter()
-                .map(|(task, status)| (task.as_str(), *status))
+                .map(|(task, state)| (task.as_str(), *state))
                 .collect();
             let mut marked = Vec::new();
             for mut row in tables.tasks_of(project, PlanOrigin::BOARD)? {
-                match states.get(row.key.as_str()) {
-                    Some(status) if *status != row.status => {
-                        row.status = *status;
+                match wanted.get(row.key.as_str()) {
+                    Some(now_is) if *now_is != row.status => {
+                        row.status = *now_is;
                         row.updated_at = now();
                         tables.update(&row)?;
                         marked.push(row);

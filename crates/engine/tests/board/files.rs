@@ -135,7 +135,7 @@ fn what_a_mirrored_task_is_is_said_in_its_file() {
         title: Some("x".to_owned()),
         ..TaskChange::default()
     };
-    let error = scene.change(&dig.id, title).unwrap_err();
+    let error = scene.change(&dig.id, &title).unwrap_err();
     assert_eq!(error.code(), "task_of_plan_file");
     assert_eq!(error.hint().unwrap(), "change it in TODO.md:3");
     assert_eq!(
@@ -147,7 +147,7 @@ fn what_a_mirrored_task_is_is_said_in_its_file() {
         labels: Some(vec!["garden".to_owned()]),
         ..TaskChange::default()
     };
-    let own = scene.change(&dig.id, own).unwrap();
+    let own = scene.change(&dig.id, &own).unwrap();
     assert_eq!(
         (own.priority, own.labels),
         (Priority::High, vec!["garden".to_owned()])
@@ -170,7 +170,7 @@ fn a_status_is_written_to_the_file_if_the_file_can_hold_it() {
         .tasks
         .remove(1);
     let done = scene
-        .change(&sow.id, status(TaskStatus::Completed))
+        .change(&sow.id, &status(TaskStatus::Completed))
         .unwrap();
     assert_eq!(done.status, "completed");
     assert_eq!(
@@ -183,7 +183,7 @@ fn a_status_is_written_to_the_file_if_the_file_can_hold_it() {
         TaskStatus::Skipped,
     ] {
         assert_eq!(
-            refused(scene.change(&sow.id, status(cannot))),
+            refused(scene.change(&sow.id, &status(cannot))),
             "cannot_hold"
         );
     }
@@ -191,7 +191,7 @@ fn a_status_is_written_to_the_file_if_the_file_can_hold_it() {
     // A person takes it out while the board still shows it.
     save(&path, "- [ ] dig\r\n");
     assert_eq!(
-        refused(scene.change(&sow.id, status(TaskStatus::Pending))),
+        refused(scene.change(&sow.id, &status(TaskStatus::Pending))),
         "task_not_found"
     );
     assert_eq!(fs::read_to_string(&path).unwrap(), "- [ ] dig\r\n");

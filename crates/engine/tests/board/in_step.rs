@@ -29,7 +29,7 @@ fn mirrored(text: &str) -> (Scene, std::path::PathBuf) {
 fn a_task_that_moves_keeps_what_was_said_of_it() {
     let (mut scene, path) = mirrored("- [ ] dig\n- [ ] sow\n");
     let sow = scene.named("sow");
-    scene.change(&sow.id, labelled("garden")).unwrap();
+    scene.change(&sow.id, &labelled("garden")).unwrap();
     save(&path, "- [ ] plan\n- [x] sow\n- [ ] dig\n");
     scene.board.sync(&scene.project).unwrap();
     let now = scene.named("sow");
@@ -131,7 +131,7 @@ fn whoever_spoke_last_of_a_priority_is_right() {
         ..TaskChange::default()
     };
     let id = scene.named("dig").id;
-    scene.change(&id, high).unwrap();
+    scene.change(&id, &high).unwrap();
     save(&path, "### 1. dig\n**Priority**: Low\nmore\n");
     scene.board.sync(&scene.project).unwrap();
     assert_eq!(scene.named("dig").priority, Priority::High);
@@ -167,23 +167,29 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
     prop::collection::vec(deed, 1..16)
 }
 
+fn identities() -> impl Strategy<Value = Identity> {
+    prop_oneof![Just(Identity::WrittenId), Just(Identity::Text)]
+}
+
 /// Tasks of two lines each, with ids or without.
-fn first_text(with_ids: bool) -> String {
-    let line = |number: usize| match with_ids {
-        true => format!("- [ ] 1.{number} weed bed {number}\n  words of {number}  \n"),
-        false => format!("- [ ] weed bed {number}\n  words of {number}  \n"),
+fn first_text(identity: Identity) -> String {
+    let line = |number: usize| match identity {
+        Identity::WrittenId => {
+            format!("- [ ] 1.{number} weed bed {number}\n  words of {number}  \n")
+        }
+        Identity::Text => format!("- [ ] weed bed {number}\n  words of {number}  \n"),
     };
     (1..=4).map(line).collect()
 }
 
 /// The text after a person's edit; marks and labels leave it alone.
-fn edited(text: &str, deed: &Deed, with_ids: bool, count: usize) -> String {
+fn edited(text: &str, deed: &Deed, identity: Identity, count: usize) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let mut tasks: Vec<String> = lines.chunks(2).map(|pair| pair.concat()).collect();
+    let mut tasks: Vec<String> = lines.chunks(2).map(<[&str]>::concat).collect();
     let many = tasks.len().max(1);
-    let new = |word: u8| match with_ids {
-        true => format!("- [ ] 2.{count} new {word} {count}\n  said {word}\n"),
-        false => format!("- [ ] new {word} {count}\n  said {word}\n"),
+    let new = |word: u8| match identity {
+        Identity::WrittenId => format!("- [ ] 2.{count} new {word} {count}\n  said {word}\n"),
+        Identity::Text => format!("- [ ] new {word} {count}\n  said {word}\n"),
     };
     match deed {
         Deed::Add(at, word) => tasks.insert((*at).min(tasks.len()), new(*word)),
@@ -220,14 +226,27 @@ fn facts(task: &BoardTask) -> Facts {
     )
 }
 
+/// What a person knows a task by.
+fn name_of(task: &BoardTask, identity: Identity) -> String {
+    match identity {
+        Identity::WrittenId => task.key.clone(),
+        Identity::Text => task.title.clone(),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_that_anybody_wrote_is_lost(with_ids in any::<bool>(), deeds in deeds()) {
-        let mut text = first_text(with_ids);
+    fn nothing_that_anybody_wrote_is_lost(identity in identities(), deeds in deeds()) {
+        let mut text = first_text(identity);
         let (mut scene, path) = mirrored(&text);
         let mut labels: Vec<(String, String)> = Vec::new();
+        for task in scene.board.tasks(&scene.project).unwrap() {
+            let label = format!("first {}", task.key);
+            scene.change(&task.id, &labelled(&label)).unwrap();
+            labels.push((name_of(&task, identity), label));
+        }
         for (count, deed) in deeds.iter().enumerate() {
             match deed {
                 Deed::Sync => scene.board.sync(&scene.project).unwrap(),
@@ -237,26 +256,26 @@ proptest! {
                     let Some(task) = tasks.get(at % tasks.len().max(1)) else { continue };
                     if matches!(deed, Deed::Label(_)) {
                         let label = format!("label {count}");
-                        scene.change(&task.id, labelled(&label)).unwrap();
-                        labels.retain(|(id, _)| *id != task.id);
-                        labels.push((task.id.clone(), label));
+                        scene.change(&task.id, &labelled(&label)).unwrap();
+                        labels.retain(|(name, _)| *name != name_of(task, identity));
+                        labels.push((name_of(task, identity), label));
                         continue;
                     }
                     let change = TaskChange {
                         status: Some(TaskStatus::Completed),
                         ..TaskChange::default()
                     };
-                    scene.change(&task.id, change).unwrap();
+                    scene.change(&task.id, &change).unwrap();
                     let mark = Change {
                         id: pleach_domain::id::TaskId::new(task.key.as_str()),
                         title: task.title.clone(),
-                        identity: if with_ids { Identity::WrittenId } else { Identity::Text },
+                        identity,
                         to: Marker::Completed,
                     };
                     text = set_markers(&text, &[mark]).unwrap().unwrap_or(text);
                 }
                 _ => {
-                    text = edited(&text, deed, with_ids, count);
+                    text = edited(&text, deed, identity, count);
                     save(&path, &text);
                 }
             }
@@ -271,8 +290,8 @@ proptest! {
             (key, title, task.details.clone(), task.status.as_str(), task.line)
         }).collect();
         prop_assert_eq!(rows.iter().map(facts).collect::<Vec<_>>(), fresh);
-        for (id, label) in labels {
-            if let Some(row) = rows.iter().find(|row| row.id == id) {
+        for (name, label) in labels {
+            if let Some(row) = rows.iter().find(|row| name_of(row, identity) == name) {
                 prop_assert_eq!(&row.labels, &[label]);
             }
         }

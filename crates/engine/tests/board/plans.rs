@@ -1,5 +1,6 @@
 //! Plans to run, and execution plans.
 
+use pleach_domain::id::TaskId;
 use pleach_domain::task::TaskStatus;
 use pleach_engine::board::ExecutionPlan;
 use pleach_engine::plan_to_run::PlanOrigin;
@@ -23,7 +24,7 @@ fn tasks_of_the_board_are_run_from_the_board() {
         (scene.project.clone(), PlanOrigin::Board)
     );
     assert_eq!(
-        ids.iter().map(|id| id.as_str()).collect::<Vec<_>>(),
+        ids.iter().map(TaskId::as_str).collect::<Vec<_>>(),
         ["2", "1"]
     );
     assert_eq!(run.document.plan.tasks[1].needs[0].on.as_str(), "1");
@@ -122,7 +123,7 @@ fn only_what_is_open_of_an_execution_plan_is_run() {
         ..TaskChange::default()
     };
     let a = scene.named("a").id;
-    scene.change(&a, done).unwrap();
+    scene.change(&a, &done).unwrap();
     scene.create("not of the plan", &[]);
     // Saying the plan again does not open what is done.
     scene
@@ -130,7 +131,7 @@ fn only_what_is_open_of_an_execution_plan_is_run() {
         .put_plan(&scene.project, &plan(&written))
         .unwrap();
     let (_, run, ids) = scene.board.execution_plan(&scene.project).unwrap();
-    assert_eq!(ids.iter().map(|id| id.as_str()).collect::<Vec<_>>(), ["b"]);
+    assert_eq!(ids.iter().map(TaskId::as_str).collect::<Vec<_>>(), ["b"]);
     assert_eq!(run.document.plan.tasks.len(), 2);
 }
 

@@ -76,7 +76,7 @@ fn dependencies_are_tasks_of_the_same_board_and_go_round_in_no_circle() {
             depends_on: Some(ids),
             ..TaskChange::default()
         };
-        scene.change(&a.id, change)
+        scene.change(&a.id, &change)
     };
     let told = refused(needs(&["nobody", &foreign.id, &a.id]));
     assert_eq!(
@@ -104,23 +104,23 @@ fn a_change_touches_what_it_names_and_is_told_once() {
         position: Some(-1.5),
         ..TaskChange::default()
     };
-    let changed = scene.change(&task.id, change.clone()).unwrap();
+    let changed = scene.change(&task.id, &change).unwrap();
     assert_eq!((changed.title.as_str(), changed.status), ("b", "skipped"));
     assert_eq!(
         (changed.labels, changed.position),
         (vec!["x".to_owned(), "y".to_owned()], -1.5)
     );
     assert_eq!(changed.key, task.key);
-    scene.change(&task.id, change).unwrap();
+    scene.change(&task.id, &change).unwrap();
     assert_eq!(scene.told(), ["created a", "updated b"]);
     let nowhere = TaskChange {
         position: Some(f64::NAN),
         ..TaskChange::default()
     };
-    let error = scene.change(&task.id, nowhere).unwrap_err();
+    let error = scene.change(&task.id, &nowhere).unwrap_err();
     assert_eq!(error.fields()[0].path, "position");
     assert_eq!(
-        refused(scene.change("nobody", TaskChange::default())),
+        refused(scene.change("nobody", &TaskChange::default())),
         "task_not_found"
     );
 }
@@ -143,12 +143,12 @@ fn a_task_of_a_running_batch_stays_what_it_is() {
         ..TaskChange::default()
     };
     for change in [&title, &status] {
-        assert_eq!(refused(scene.change(&task.id, change.clone())), "task_busy");
+        assert_eq!(refused(scene.change(&task.id, change)), "task_busy");
     }
     assert_eq!(refused(scene.board.delete_task(&task.id)), "task_busy");
-    assert_eq!(scene.change(&task.id, labels).unwrap().labels, ["x"]);
+    assert_eq!(scene.change(&task.id, &labels).unwrap().labels, ["x"]);
     scene.end_batch(1);
-    assert_eq!(scene.change(&task.id, title).unwrap().title, "b");
+    assert_eq!(scene.change(&task.id, &title).unwrap().title, "b");
     scene.board.delete_task(&task.id).unwrap();
 }
 
