@@ -172,6 +172,12 @@ impl DatabaseError {
                 path,
                 source,
             },
+            // Two processes that make the same new file clear away each other's journal.
+            _ if extended == ffi::SQLITE_IOERR_DELETE_NOENT => Self::Locked {
+                doing,
+                path,
+                source,
+            },
             // A full disk shows itself where the file shared between processes is to grow, too.
             _ if matches!(extended, ffi::SQLITE_FULL | ffi::SQLITE_IOERR_SHMSIZE) => Self::NoRoom {
                 doing,
@@ -212,5 +218,18 @@ impl Stop {
             Self::Sqlite(source) => DatabaseError::of_sqlite(doing, path, source),
             Self::Known(error) => error,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_makes_a_new_file_together_with_others_tries_once_more() {
+        let failure = ffi::Error::new(ffi::SQLITE_IOERR_DELETE_NOENT);
+        let source = rusqlite::Error::SqliteFailure(failure, None);
+        let error = DatabaseError::of_sqlite("open the database", Path::new("pleach.db"), source);
+        assert!(error.is_locked(), "{error}");
     }
 }
