@@ -40,7 +40,10 @@ pub(crate) fn run(effort: Effort) -> Result<(), String> {
     let mut trial = Command::new(program);
     trial
         .args(["run", &format!("{}/api/openapi.json", server.address)])
-        .args(["--header", &format!("Authorization: Bearer {}", server.token)])
+        .args([
+            "--header",
+            &format!("Authorization: Bearer {}", server.token),
+        ])
         .args(["--checks", "all"])
         // A stream of events never ends.
         .args(["--exclude-path", "/api/events"])
@@ -54,7 +57,9 @@ pub(crate) fn run(effort: Effort) -> Result<(), String> {
 
 /// Schemathesis, in a virtual environment below the target folder.
 fn installed() -> Result<PathBuf, String> {
-    let home = target().join("tools").join(format!("schemathesis-{VERSION}"));
+    let home = target()
+        .join("tools")
+        .join(format!("schemathesis-{VERSION}"));
     let program = home.join("bin/st");
     if program.exists() {
         return Ok(program);
@@ -78,7 +83,9 @@ impl Place {
     fn new() -> Result<Self, String> {
         let folder = target().join(format!("schemathesis-{}", std::process::id()));
         let place = Self { folder };
-        place.fill().map_err(|error| format!("{}: {error}", place.folder.display()))?;
+        place
+            .fill()
+            .map_err(|error| format!("{}: {error}", place.folder.display()))?;
         let repository = place.folder.join("repository");
         for words in [
             &["init", "--quiet", "--initial-branch", "main"][..],
@@ -104,7 +111,10 @@ impl Place {
             repository.join("pleach.toml"),
             "land = \"none\"\nretries = 0\n[agents.quick]\ncommand = [\"true\"]\n",
         )?;
-        std::fs::write(repository.join("TODO.md"), "- [ ] Water the plants\n- [ ] Open the roof\n")?;
+        std::fs::write(
+            repository.join("TODO.md"),
+            "- [ ] Water the plants\n- [ ] Open the roof\n",
+        )?;
         // Addresses that somebody makes up are not tried.
         let ssh = programs.join("ssh");
         std::fs::write(&ssh, "#!/bin/sh\nexit 255\n")?;
@@ -116,7 +126,10 @@ impl Place {
         let path = std::env::var("PATH").unwrap_or_default();
         command
             .env_clear()
-            .env("PATH", format!("{}:{path}", self.folder.join("bin").display()))
+            .env(
+                "PATH",
+                format!("{}:{path}", self.folder.join("bin").display()),
+            )
             .env("HOME", self.folder.join("home"))
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("http_proxy", "http://127.0.0.1:9")
@@ -156,12 +169,19 @@ impl Server {
         let mut child = command.spawn().map_err(failed)?;
         let mut line = String::new();
         let output = child.stdout.take().ok_or("pleach serve says nothing")?;
-        BufReader::new(output).read_line(&mut line).map_err(failed)?;
+        BufReader::new(output)
+            .read_line(&mut line)
+            .map_err(failed)?;
         // The only thing of the line that is needed, and this crate has no JSON.
         let address = line.split('"').find(|word| word.starts_with("http://"));
         let address = address.ok_or_else(|| format!("pleach serve did not begin: {line}"))?;
         Ok(Self {
-            address: address.split('#').next().unwrap_or(address).trim_end_matches('/').to_owned(),
+            address: address
+                .split('#')
+                .next()
+                .unwrap_or(address)
+                .trim_end_matches('/')
+                .to_owned(),
             token: place.token(),
             child,
         })

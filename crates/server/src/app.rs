@@ -12,8 +12,8 @@ use crate::answer::Refusal;
 use crate::counts::Counts;
 use crate::door::Door;
 use crate::events::Hub;
-use crate::routes::Transcripts;
 use crate::hosting;
+use crate::routes::Transcripts;
 
 /// So many calls of the engine at once; further ones wait for their turn.
 const MOST_AT_WORK: usize = 32;

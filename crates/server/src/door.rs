@@ -167,7 +167,10 @@ pub(crate) async fn stand_at(State(app): State<App>, request: Request, next: Nex
     };
     let headers = response.headers_mut();
     for (name, value) in ALWAYS_SAID {
-        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        headers.insert(
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        );
     }
     headers
         .entry(header::CACHE_CONTROL)

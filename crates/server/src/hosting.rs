@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use pleach_engine::causes::with_causes;
-use pleach_engine::database::{Among, BatchFilter, Database};
+use pleach_engine::database::{Among, BatchFilter, Database, DatabaseError};
 use pleach_engine::host::{Begun, Host, HostError, Running};
 use pleach_engine::run::{Prepared, RunError, Told, take_up};
 use tokio::sync::oneshot;
@@ -41,7 +41,7 @@ pub(crate) fn go_on_with_what_was_interrupted(app: &App) {
     spawn("take-up", work);
 }
 
-fn take_up_all(app: &App) -> Result<(), RunError> {
+fn take_up_all(app: &App) -> Result<(), DatabaseError> {
     let open = Database::open(&app.state)?.batches(BatchFilter {
         project: None,
         among: Among::Open,
@@ -53,7 +53,7 @@ fn take_up_all(app: &App) -> Result<(), RunError> {
                 Ok(_) => tracing::info!(batch, "was interrupted; going on with it"),
                 Err(HostError::Leaving) => return Ok(()),
                 Err(error) => {
-                    tracing::warn!(batch, error = with_causes(&error), "stays interrupted")
+                    tracing::warn!(batch, error = with_causes(&error), "stays interrupted");
                 }
             },
             // Somebody is at it, or has just ended it.

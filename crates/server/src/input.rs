@@ -20,17 +20,18 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
         let is_json = is_json(request.headers());
-        let bytes = Bytes::from_request(request, state)
-            .await
-            .map_err(|rejection| match rejection.status() {
-                StatusCode::PAYLOAD_TOO_LARGE => too_large(),
-                _ => Refusal::new(
-                    StatusCode::BAD_REQUEST,
-                    "bad_body",
-                    "the body could not be read",
-                    "send it whole, and as JSON",
-                ),
-            })?;
+        let bytes =
+            Bytes::from_request(request, state)
+                .await
+                .map_err(|rejection| match rejection.status() {
+                    StatusCode::PAYLOAD_TOO_LARGE => too_large(),
+                    _ => Refusal::new(
+                        StatusCode::BAD_REQUEST,
+                        "bad_body",
+                        "the body could not be read",
+                        "send it whole, and as JSON",
+                    ),
+                })?;
         if bytes.is_empty() {
             return read(b"{}").map(Self);
         }

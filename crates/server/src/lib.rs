@@ -12,7 +12,7 @@ mod input;
 mod listen;
 mod routes;
 
-pub use door::token::{Token, TokenError};
 pub use app::Consent;
+pub use door::token::{Token, TokenError};
 pub use listen::{Options, ServeError, Server, Stopper};
 pub use routes::document;

@@ -118,7 +118,11 @@ impl Server {
 
     /// A link that lets one browser in.
     pub fn link(&self) -> String {
-        format!("http://{}/#enter={}", self.address, self.app.door.links.issue())
+        format!(
+            "http://{}/#enter={}",
+            self.address,
+            self.app.door.links.issue()
+        )
     }
 
     /// A handle to stop it with.
@@ -187,7 +191,12 @@ async fn serve(app: App, listeners: Vec<TcpListener>) -> io::Result<()> {
     let mut accepting = tokio::task::JoinSet::new();
     for listener in listeners {
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        accepting.spawn(accept(app.clone(), listener, service.clone(), Arc::clone(&room)));
+        accepting.spawn(accept(
+            app.clone(),
+            listener,
+            service.clone(),
+            Arc::clone(&room),
+        ));
     }
     over(app.stopping.subscribe()).await;
     accepting.shutdown().await;

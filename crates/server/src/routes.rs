@@ -3,18 +3,18 @@
 //! A route and its description are one macro, so that neither can be there without the other.
 
 mod agents;
-mod board_refusal;
 mod batches;
+mod board_refusal;
 mod docs;
 mod entry;
 mod health;
 mod pages;
-mod transcripts;
+mod parallel;
 mod plan;
 mod projects;
 mod settings;
 mod tasks;
-mod parallel;
+mod transcripts;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -76,7 +76,10 @@ pub(crate) fn router(app: App) -> Router {
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(input::LARGEST_BODY))
         .layer(middleware::from_fn_with_state(app.clone(), door::stand_at))
-        .layer(middleware::from_fn_with_state(app.clone(), health::note_answer))
+        .layer(middleware::from_fn_with_state(
+            app.clone(),
+            health::note_answer,
+        ))
         .with_state(app)
 }
 

@@ -69,7 +69,10 @@ fn operations(document: &Value) -> Vec<(String, &Value)> {
 #[test]
 fn every_call_that_was_promised_is_described() {
     let document = document();
-    let known: Vec<String> = operations(&document).into_iter().map(|(name, _)| name).collect();
+    let known: Vec<String> = operations(&document)
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
     let missing: Vec<&str> = PROMISED
         .lines()
         .filter(|line| !line.is_empty() && !known.iter().any(|name| name == line))
@@ -82,7 +85,12 @@ fn every_call_has_a_summary_a_tag_and_its_errors() {
     let document = document();
     assert_eq!(document["openapi"], "3.1.0");
     for (name, operation) in operations(&document) {
-        assert!(operation["summary"].as_str().is_some_and(|text| text.len() > 5), "{name}");
+        assert!(
+            operation["summary"]
+                .as_str()
+                .is_some_and(|text| text.len() > 5),
+            "{name}"
+        );
         assert!(operation["tags"][0].is_string(), "{name}");
         let responses = operation["responses"].as_object().unwrap();
         let is_open = operation["security"] == serde_json::json!([{}]);
@@ -97,9 +105,17 @@ fn every_call_has_a_summary_a_tag_and_its_errors() {
 }
 
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let entries = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     entries
-        .flat_map(|path| if path.is_dir() { rust_files(&path) } else { vec![path] })
+        .flat_map(|path| {
+            if path.is_dir() {
+                rust_files(&path)
+            } else {
+                vec![path]
+            }
+        })
         .collect()
 }
 
@@ -109,7 +125,13 @@ fn no_call_answers_that_is_not_described() {
     let routes = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     for path in rust_files(&routes) {
         let text = std::fs::read_to_string(&path).unwrap();
-        let adds = text.contains(".route(") || text.contains("route_service(") || text.contains("nest_service(");
-        assert!(!adds || path.ends_with("routes/pages.rs"), "{}", path.display());
+        let adds = text.contains(".route(")
+            || text.contains("route_service(")
+            || text.contains("nest_service(");
+        assert!(
+            !adds || path.ends_with("routes/pages.rs"),
+            "{}",
+            path.display()
+        );
     }
 }

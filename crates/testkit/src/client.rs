@@ -68,7 +68,10 @@ impl Answered {
     pub fn bad(&self, status: u16) -> String {
         let body = self.good(status);
         let error = &body["error"];
-        assert!(error["message"].is_string() && error["hint"].is_string(), "{body}");
+        assert!(
+            error["message"].is_string() && error["hint"].is_string(),
+            "{body}"
+        );
         error["code"].as_str().unwrap_or_default().to_owned()
     }
 }
@@ -117,7 +120,10 @@ impl Client {
         for (name, value) in headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
-        head.push_str(&format!("Content-Length: {}\r\nConnection: close\r\n\r\n", body.len()));
+        head.push_str(&format!(
+            "Content-Length: {}\r\nConnection: close\r\n\r\n",
+            body.len()
+        ));
         stream.write_all(head.as_bytes())?;
         stream.write_all(body)?;
         hear(&mut BufReader::new(stream))
@@ -147,7 +153,10 @@ impl Client {
         let (status, headers) = read_head(&mut reader)?;
         if status != 200 {
             let body = read_body(&mut reader, &headers)?;
-            return Err(io::Error::other(format!("{status} {}", String::from_utf8_lossy(&body))));
+            return Err(io::Error::other(format!(
+                "{status} {}",
+                String::from_utf8_lossy(&body)
+            )));
         }
         Ok(Listener {
             reader,
@@ -178,7 +187,10 @@ fn line(reader: &mut impl BufRead) -> io::Result<String> {
 
 fn read_head(reader: &mut impl BufRead) -> io::Result<(u16, Vec<(String, String)>)> {
     let first = line(reader)?;
-    let status = first.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let status = first
+        .split(' ')
+        .nth(1)
+        .and_then(|status| status.parse().ok());
     let status = status.ok_or_else(|| io::Error::other(format!("no answer: {first}")))?;
     let mut headers = Vec::new();
     loop {

@@ -67,11 +67,19 @@ fn check_reach(arguments: &ServeArgs) -> Result<(), Failures> {
     };
     if !arguments.insecure {
         let message = format!("at {host} others can hear what is said: Pleach speaks no TLS");
-        return refuse(message, "put a proxy with TLS in front, and add --insecure and --allow-host NAME");
+        return refuse(
+            message,
+            "put a proxy with TLS in front, and add --insecure and --allow-host NAME",
+        );
     }
     if arguments.allow_host.is_empty() {
-        let message = format!("nobody could speak to a server at {host}: it answers to names of this machine only");
-        return refuse(message, "add --allow-host with the name that the proxy is known by");
+        let message = format!(
+            "nobody could speak to a server at {host}: it answers to names of this machine only"
+        );
+        return refuse(
+            message,
+            "add --allow-host with the name that the proxy is known by",
+        );
     }
     Ok(())
 }
@@ -92,7 +100,10 @@ fn announce(server: &Server, state: &StateFolder, arguments: &ServeArgs) {
             token.display()
         ));
     }
-    if arguments.host.is_some_and(|host: IpAddr| !host.is_loopback()) {
+    if arguments
+        .host
+        .is_some_and(|host: IpAddr| !host.is_loopback())
+    {
         tell_error(format_args!(
             "warning: whoever can reach {address} and has the token runs agents as you\n"
         ));

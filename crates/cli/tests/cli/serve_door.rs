@@ -50,7 +50,9 @@ fn say(server: &Serving, way: &Way, path: &str, headers: &[(&str, &str)]) -> Ans
 
 fn last_event(server: &Serving) -> String {
     let metrics = server.get("/metrics").text();
-    let line = metrics.lines().find(|line| line.starts_with("pleach_log_events_total "));
+    let line = metrics
+        .lines()
+        .find(|line| line.starts_with("pleach_log_events_total "));
     line.unwrap().to_owned()
 }
 
@@ -70,27 +72,55 @@ fn no_route_lets_in_who_comes_by_another_name_from_another_place_or_without_the_
             let told = format!("{} {path} {headers:?}: {}", way.method, answer.text());
             assert_eq!(answer.status, status, "{told}");
             assert!(!answer.bad(status).is_empty(), "{told}");
-            assert!(answer.header("access-control-allow-origin").is_none(), "{told}");
+            assert!(
+                answer.header("access-control-allow-origin").is_none(),
+                "{told}"
+            );
         };
         let good = ("Authorization", token.as_str());
-        for name in [elsewhere.as_str(), &rebound, "evil.example", "127.0.0.1", ""] {
+        for name in [
+            elsewhere.as_str(),
+            &rebound,
+            "evil.example",
+            "127.0.0.1",
+            "",
+        ] {
             refused(403, &way.path, &[("Host", name), good]);
         }
         refused(403, &way.path, &[("Host", &host), ("Host", &host), good]);
-        for origin in ["http://evil.example", "null", "https://127.0.0.1", "file://", &format!("{own}.evil.example")] {
+        for origin in [
+            "http://evil.example",
+            "null",
+            "https://127.0.0.1",
+            "file://",
+            &format!("{own}.evil.example"),
+        ] {
             refused(403, &way.path, &[("Host", &host), good, ("Origin", origin)]);
         }
         for site in ["cross-site", "same-site"] {
-            refused(403, &way.path, &[("Host", &host), good, ("Sec-Fetch-Site", site)]);
+            refused(
+                403,
+                &way.path,
+                &[("Host", &host), good, ("Sec-Fetch-Site", site)],
+            );
         }
         if !way.wants_token {
             continue;
         }
-        let in_query = format!("{}?token={}&access_token={}", way.path, server.token, server.token);
+        let in_query = format!(
+            "{}?token={}&access_token={}",
+            way.path, server.token, server.token
+        );
         refused(401, &way.path, &[("Host", &host)]);
         refused(401, &in_query, &[("Host", &host)]);
         refused(401, &way.path, &[("Host", &host), ("Origin", &own)]);
-        for wrong in [almost.as_str(), "Bearer", "Bearer x", "Basic eDp5", &server.token] {
+        for wrong in [
+            almost.as_str(),
+            "Bearer",
+            "Bearer x",
+            "Basic eDp5",
+            &server.token,
+        ] {
             refused(401, &way.path, &[("Host", &host), ("Authorization", wrong)]);
         }
         refused(401, &way.path, &[("Host", &host), good, good]);
@@ -106,7 +136,9 @@ fn an_absolute_address_in_the_request_must_be_ours_too() {
     let host = server.address.to_string();
     let token = format!("Bearer {}", server.token);
     let headers = [("Host", host.as_str()), ("Authorization", token.as_str())];
-    let answer = server.say("GET", "http://evil.example/metrics", &headers, b"").unwrap();
+    let answer = server
+        .say("GET", "http://evil.example/metrics", &headers, b"")
+        .unwrap();
     assert_eq!(answer.bad(403), "foreign_host");
     let own = format!("http://{host}/metrics");
     assert_eq!(server.say("GET", &own, &headers, b"").unwrap().status, 200);
@@ -147,7 +179,9 @@ fn enter(server: &Serving, code: &str) -> Answered {
         ("Content-Type", "application/json"),
     ];
     let body = json!({ "code": code }).to_string();
-    server.say("POST", "/api/enter", &headers, body.as_bytes()).unwrap()
+    server
+        .say("POST", "/api/enter", &headers, body.as_bytes())
+        .unwrap()
 }
 
 #[test]
@@ -174,9 +208,17 @@ fn a_link_lets_one_browser_in_and_its_cookie_outlives_the_server() {
     assert_eq!(with_cookie(&server, "GET", "/metrics", &[]).status, 200);
     let own = format!("http://{}", server.address);
     // A browser that acts says where it comes from; what does not is none.
-    assert_eq!(with_cookie(&server, "POST", "/api/links", &[]).bad(403), "foreign_origin");
+    assert_eq!(
+        with_cookie(&server, "POST", "/api/links", &[]).bad(403),
+        "foreign_origin"
+    );
     let posted = with_cookie(&server, "POST", "/api/links", &[("Origin", &own)]);
-    assert!(posted.good(201)["path"].as_str().unwrap().starts_with("/#enter="));
+    assert!(
+        posted.good(201)["path"]
+            .as_str()
+            .unwrap()
+            .starts_with("/#enter=")
+    );
     server.stop();
     let again = Serving::of(&scene, &["--port", &port]);
     assert_eq!(with_cookie(&again, "GET", "/metrics", &[]).status, 200);
@@ -189,7 +231,10 @@ fn whoever_serves_twice_gets_another_link_and_a_stranger_on_the_port_is_told_of(
     let words = ["serve", "--json", "--port", &port];
     let second = crate::pleach(scene.repo.path(), &scene.home(), &words);
     let said: Value = serde_json::from_str(&second.good()).unwrap();
-    assert_eq!((&said["wasThere"], &said["address"]), (&json!(true), &server.said["address"]));
+    assert_eq!(
+        (&said["wasThere"], &said["address"]),
+        (&json!(true), &server.said["address"])
+    );
     let link = said["link"].as_str().unwrap().to_owned();
     let code = link.split_once("#enter=").unwrap().1;
     assert_eq!(enter(&server, code).status, 204);
@@ -206,19 +251,34 @@ fn whoever_serves_twice_gets_another_link_and_a_stranger_on_the_port_is_told_of(
     });
     let words = ["serve", "--port", &port];
     let refused = crate::pleach(scene.repo.path(), &scene.home(), &words).bad(3);
-    assert!(refused.contains("taken by another program") && refused.contains("hint: "), "{refused}");
-    assert!(!answering.join().unwrap().contains("Bearer"), "strangers are not shown the token");
+    assert!(
+        refused.contains("taken by another program") && refused.contains("hint: "),
+        "{refused}"
+    );
+    assert!(
+        !answering.join().unwrap().contains("Bearer"),
+        "strangers are not shown the token"
+    );
 }
 
 #[test]
 fn beyond_this_machine_it_listens_only_for_who_says_so_twice() {
     let (scene, _server) = served();
     for (words, expected) in [
-        (vec!["serve", "--host", "0.0.0.0", "--port", "0"], "--insecure"),
-        (vec!["serve", "--host", "0.0.0.0", "--port", "0", "--insecure"], "--allow-host"),
+        (
+            vec!["serve", "--host", "0.0.0.0", "--port", "0"],
+            "--insecure",
+        ),
+        (
+            vec!["serve", "--host", "0.0.0.0", "--port", "0", "--insecure"],
+            "--allow-host",
+        ),
     ] {
         let error = crate::pleach(scene.repo.path(), &scene.home(), &words).bad(2);
-        assert!(error.contains("hint: ") && error.contains(expected), "{error}");
+        assert!(
+            error.contains("hint: ") && error.contains(expected),
+            "{error}"
+        );
     }
 }
 
@@ -228,8 +288,15 @@ fn a_name_that_is_allowed_may_come_through_a_proxy_with_tls() {
     let server = Serving::of(&scene, &["--allow-host", "board.example"]);
     let token = format!("Bearer {}", server.token);
     let post = |host: &str, origin: &str| {
-        let headers = [("Host", host), ("Authorization", &token), ("Origin", origin)];
-        server.say("POST", "/api/links", &headers, b"").unwrap().status
+        let headers = [
+            ("Host", host),
+            ("Authorization", &token),
+            ("Origin", origin),
+        ];
+        server
+            .say("POST", "/api/links", &headers, b"")
+            .unwrap()
+            .status
     };
     assert_eq!(post("board.example", "https://board.example"), 201);
     assert_eq!(post("board.example", "https://other.example"), 403);
@@ -291,14 +358,28 @@ fn ten_thousand_headers_are_refused() {
     let _ = stream.write_all(head.as_bytes());
     let mut answer = String::new();
     let _ = stream.read_to_string(&mut answer);
-    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"), "{answer}");
+    assert!(
+        answer.is_empty() || answer.starts_with("HTTP/1.1 431"),
+        "{answer}"
+    );
     assert_eq!(server.get("/health").status, 200);
 }
 
 #[test]
 fn names_that_lead_elsewhere_are_no_ids() {
     let (_scene, server) = served();
-    let outside = ["..%2f..%2ftoken", "%2e%2e", "..", "a%2fb", "-x", "%00", "%ff", "a%0ab", "....//", "%2e%2e%2ftoken"];
+    let outside = [
+        "..%2f..%2ftoken",
+        "%2e%2e",
+        "..",
+        "a%2fb",
+        "-x",
+        "%00",
+        "%ff",
+        "a%0ab",
+        "....//",
+        "%2e%2e%2ftoken",
+    ];
     for way in ways(&server).iter().filter(|way| way.path.contains("4711")) {
         for id in outside {
             let path = way.path.replace("4711", id);
@@ -321,8 +402,17 @@ fn a_server_says_that_it_is_there_and_counts() {
     assert_eq!(server.get("/health").good(200)["status"], "ok");
     let metrics = server.get("/metrics");
     assert_eq!(metrics.status, 200, "{}", metrics.text());
-    assert!(metrics.text().contains("pleach_http_answers_total{status=\"2xx\"} 1"), "{}", metrics.text());
+    assert!(
+        metrics
+            .text()
+            .contains("pleach_http_answers_total{status=\"2xx\"} 1"),
+        "{}",
+        metrics.text()
+    );
     assert_eq!(server.get("/api/nowhere").bad(404), "no_such_path");
-    assert_eq!(server.ask("DELETE", "/health", None, &[]).bad(405), "wrong_method");
+    assert_eq!(
+        server.ask("DELETE", "/health", None, &[]).bad(405),
+        "wrong_method"
+    );
     assert_eq!(server.stop().code, 0);
 }

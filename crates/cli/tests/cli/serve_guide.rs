@@ -35,7 +35,10 @@ fn the_guide_leads_from_nothing_to_the_pull_request() {
     let server = Serving::by(&mut harbour.command(&["serve", "--yes", "--port", "0"]));
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/api.md");
     let guide = std::fs::read_to_string(guide).unwrap();
-    let script = commands(&guide).replace("http://127.0.0.1:3001", server.said["address"].as_str().unwrap());
+    let script = commands(&guide).replace(
+        "http://127.0.0.1:3001",
+        server.said["address"].as_str().unwrap(),
+    );
     let output = Command::new("timeout")
         .args(["120", "bash", "-euo", "pipefail", "-c", &script])
         .current_dir(harbour.scene.repo.path())
@@ -55,6 +58,9 @@ fn the_guide_leads_from_nothing_to_the_pull_request() {
         assert!(told.contains(expected), "{expected} is not in\n{told}");
     }
     let last = told.lines().last().unwrap();
-    assert!(last.starts_with("http") && last.contains("/pull/"), "{told}");
+    assert!(
+        last.starts_with("http") && last.contains("/pull/"),
+        "{told}"
+    );
     assert_eq!(harbour.forge.pull_requests().len(), 1);
 }

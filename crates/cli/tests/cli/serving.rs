@@ -55,7 +55,10 @@ impl Serving {
         BufReader::new(output).read_line(&mut line).unwrap();
         if line.is_empty() {
             let output = child.wait_with_output().unwrap();
-            panic!("it did not begin: {}", String::from_utf8_lossy(&output.stderr));
+            panic!(
+                "it did not begin: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
         }
         let said: Value = serde_json::from_str(&line).unwrap();
         let address = said["address"].as_str().unwrap();

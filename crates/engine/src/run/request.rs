@@ -100,10 +100,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     crate::worktree::sweep(&store)
         .map_err(Box::new)
         .map_err(RunError::Worktree)?;
-    let plan = request.plan.origin.settled();
-    let plan = plan.map_err(RunError::io("find the plan"))?;
-    let past = database.past_durations(&paths::project_name(&store), &plan.key())?;
-    weigh(&mut request.plan.document.plan, &past);
+    let plan = weigh_by_the_past(&mut request.plan, &database, &store)?;
     let mut record = record(&request, plan, base.to_string());
     record.sandbox = sandbox;
     let secrets = Secrets::of_project(&store, &base, &record.passed_on());
@@ -177,6 +174,19 @@ pub(super) fn reopen(
     }
 }
 
+/// Weighs the tasks of a plan by how long they took; gives the plan's settled origin.
+fn weigh_by_the_past(
+    plan: &mut PlanToRun,
+    database: &Database,
+    store: &Store,
+) -> Result<PlanOrigin, RunError> {
+    let origin = plan.origin.settled();
+    let origin = origin.map_err(RunError::io("find the plan"))?;
+    let past = database.past_durations(&paths::project_name(store), &origin.key())?;
+    weigh(&mut plan.document.plan, &past);
+    Ok(origin)
+}
+
 /// What a task took last time says more than what somebody thought it would.
 fn weigh(plan: &mut Plan, past: &HashMap<TaskId, Duration>) {
     for task in &mut plan.tasks {
@@ -188,12 +198,8 @@ fn weigh(plan: &mut Plan, past: &HashMap<TaskId, Duration>) {
 }
 
 fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
-    let PlanToRun {
-        origin,
-        text,
-        document,
-    } = &request.plan;
-    let graph = Graph::of(&document.plan, Strictness::AsWritten);
+    let origin = &request.plan.origin;
+    let graph = Graph::of(&request.plan.document.plan, Strictness::AsWritten);
     let design = Design::of(
         &graph,
         &request.chosen,
@@ -201,24 +207,9 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
         request.barriers,
         batch_settings(request),
     );
-    let plan_file = origin.path().map(|path| path.display().to_string());
-    let tasks = request.chosen.iter().map(|position| {
-        let task = &document.plan.tasks[*position];
-        let template = request.template.as_ref();
-        TaskRecord {
-            id: task.id.clone(),
-            title: task.title.clone(),
-            details: task.details.clone(),
-            prompt: prompt(&document.plan, task, plan_file.as_deref(), template),
-            mark: origin
-                .path()
-                .and_then(|_| PlanMark::of(document, text, *position)),
-            on_board: (*origin == PlanOrigin::Board).then(|| wanted(task.status)),
-        }
-    });
     let settings = &request.settings;
     BatchRecord {
-        tasks: tasks.collect(),
+        tasks: task_records(request),
         design,
         leave_out: origin
             .path()
@@ -252,6 +243,30 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
         sandbox: Holding::default(),
         place: Where::Worktrees,
     }
+}
+
+/// The chosen tasks, each with what its agent is told.
+fn task_records(request: &RunRequest) -> Vec<TaskRecord> {
+    let PlanToRun {
+        origin,
+        text,
+        document,
+    } = &request.plan;
+    let plan_file = origin.path().map(|path| path.display().to_string());
+    let template = request.template.as_ref();
+    let tasks = request.chosen.iter().map(|position| {
+        let task = &document.plan.tasks[*position];
+        let is_in_file = plan_file.is_some();
+        TaskRecord {
+            id: task.id.clone(),
+            title: task.title.clone(),
+            details: task.details.clone(),
+            prompt: prompt(&document.plan, task, plan_file.as_deref(), template),
+            mark: PlanMark::of(document, text, *position).filter(|_| is_in_file),
+            on_board: (!is_in_file).then(|| wanted(task.status)),
+        }
+    });
+    tasks.collect()
 }
 
 /// What a task goes back to that does not make it: somebody who was at it before is so no more.

@@ -85,13 +85,36 @@ mod tests {
 
     #[test]
     fn only_names_of_this_machine_with_our_port_and_those_allowed_are_known() {
-        let hosts = Hosts::new(3001, &["Board.example:8443".to_owned(), "plain.example".to_owned()]);
-        for name in ["127.0.0.1:3001", "[::1]:3001", "localhost:3001", "LOCALHOST:3001", "board.example:8443", "plain.example"] {
+        let hosts = Hosts::new(
+            3001,
+            &["Board.example:8443".to_owned(), "plain.example".to_owned()],
+        );
+        for name in [
+            "127.0.0.1:3001",
+            "[::1]:3001",
+            "localhost:3001",
+            "LOCALHOST:3001",
+            "board.example:8443",
+            "plain.example",
+        ] {
             assert!(hosts.knows(name), "{name}");
         }
         for name in [
-            "", "127.0.0.1", "127.0.0.1:3002", "127.0.0.1:", "127.0.0.1:03001x", "localhost", "[::1]", "::1:3001", "evil.example:3001",
-            "127.0.0.1.evil.example:3001", "127.0.0.2:3001", "0.0.0.0:3001", "board.example", "plain.example:3001", "127.0.0.1:3001@evil.example",
+            "",
+            "127.0.0.1",
+            "127.0.0.1:3002",
+            "127.0.0.1:",
+            "127.0.0.1:03001x",
+            "localhost",
+            "[::1]",
+            "::1:3001",
+            "evil.example:3001",
+            "127.0.0.1.evil.example:3001",
+            "127.0.0.2:3001",
+            "0.0.0.0:3001",
+            "board.example",
+            "plain.example:3001",
+            "127.0.0.1:3001@evil.example",
             "localhost:3001:3001",
         ] {
             assert!(!hosts.knows(name), "{name}");

@@ -22,7 +22,10 @@ impl Links {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, made| made.elapsed() < LIFETIME);
         if open.len() >= MOST
-            && let Some(oldest) = open.iter().min_by_key(|(_, made)| **made).map(|(code, _)| code.clone())
+            && let Some(oldest) = open
+                .iter()
+                .min_by_key(|(_, made)| **made)
+                .map(|(code, _)| code.clone())
         {
             open.remove(&oldest);
         }
@@ -33,7 +36,8 @@ impl Links {
     /// Uses a link up; tells whether there was one.
     pub(super) fn redeem(&self, code: &str) -> bool {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        open.remove(code).is_some_and(|made| made.elapsed() < LIFETIME)
+        open.remove(code)
+            .is_some_and(|made| made.elapsed() < LIFETIME)
     }
 }
 

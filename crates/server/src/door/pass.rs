@@ -54,7 +54,9 @@ impl Passes {
             return false;
         };
         let is_ours = subtle::ConstantTimeEq::ct_eq(self.seal(claim).as_bytes(), seal.as_bytes());
-        let ends = claim.split_once('.').and_then(|(ends, _)| ends.parse::<u64>().ok());
+        let ends = claim
+            .split_once('.')
+            .and_then(|(ends, _)| ends.parse::<u64>().ok());
         bool::from(is_ours) && ends.is_some_and(|ends| now() < ends)
     }
 
@@ -83,7 +85,13 @@ mod tests {
 
     fn issued(passes: &Passes) -> String {
         let header = passes.issue();
-        header.to_str().unwrap().split(';').next().unwrap().to_owned()
+        header
+            .to_str()
+            .unwrap()
+            .split(';')
+            .next()
+            .unwrap()
+            .to_owned()
     }
 
     #[test]
@@ -93,7 +101,10 @@ mod tests {
         let pass = issued(&passes);
         assert!(passes.is_among(&shown(&pass)));
         assert!(passes.is_among(&shown(&format!("other=1; {pass}"))));
-        assert!(Passes::new(&token, 3001).is_among(&shown(&pass)), "after a restart");
+        assert!(
+            Passes::new(&token, 3001).is_among(&shown(&pass)),
+            "after a restart"
+        );
         assert!(!Passes::new(&token, 3002).is_among(&shown(&pass)));
         assert!(!Passes::new(&Token::new_random(), 3001).is_among(&shown(&pass)));
     }
@@ -103,7 +114,12 @@ mod tests {
         let passes = Passes::new(&Token::new_random(), 3001);
         let pass = issued(&passes);
         let longer = pass.replacen('=', "=9", 1);
-        for bad in [longer.as_str(), &pass[..pass.len() - 1], "pleach_3001=", "pleach_3001=a.b.c"] {
+        for bad in [
+            longer.as_str(),
+            &pass[..pass.len() - 1],
+            "pleach_3001=",
+            "pleach_3001=a.b.c",
+        ] {
             assert!(!passes.is_among(&shown(bad)), "{bad}");
         }
         let claim = "1.x";

@@ -37,7 +37,9 @@ impl TokenError {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Io { .. } => "check that the folder can be written to, or set PLEACH_HOME to another one",
+            Self::Io { .. } => {
+                "check that the folder can be written to, or set PLEACH_HOME to another one"
+            }
             Self::NotOne(_) => "delete the file: a new one is made",
         }
     }
@@ -55,7 +57,11 @@ impl Token {
         let path = folder.join("token");
         let failed = |doing| {
             let path = path.clone();
-            move |source| TokenError::Io { doing, path, source }
+            move |source| TokenError::Io {
+                doing,
+                path,
+                source,
+            }
         };
         match Self::load(&path) {
             Err(TokenError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
@@ -87,7 +93,11 @@ impl Token {
             }
         };
         let mut file = File::open(path).map_err(failed("open"))?;
-        let mode = file.metadata().map_err(failed("look at"))?.permissions().mode();
+        let mode = file
+            .metadata()
+            .map_err(failed("look at"))?
+            .permissions()
+            .mode();
         if mode & 0o077 != 0 {
             let private = fs::Permissions::from_mode(0o600);
             file.set_permissions(private).map_err(failed("protect"))?;
@@ -96,7 +106,8 @@ impl Token {
         let mut start = io::Read::take(&mut file, 1 << 10);
         start.read_to_string(&mut text).map_err(failed("read"))?;
         let token = text.trim();
-        let is_one = token.len() >= 2 * BYTES && token.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let is_one =
+            token.len() >= 2 * BYTES && token.bytes().all(|byte| byte.is_ascii_alphanumeric());
         if is_one {
             Ok(Self(token.to_owned()))
         } else {
@@ -123,7 +134,8 @@ impl Token {
         let Some((scheme, token)) = given.split_at_checked(7) else {
             return false;
         };
-        scheme.eq_ignore_ascii_case(b"bearer ") && bool::from(token.trim_ascii().ct_eq(self.as_bytes()))
+        scheme.eq_ignore_ascii_case(b"bearer ")
+            && bool::from(token.trim_ascii().ct_eq(self.as_bytes()))
     }
 }
 
@@ -136,7 +148,8 @@ fn random_hex<const N: usize>() -> String {
     let mut bytes = [0; N];
     let mut filled = 0;
     while filled < N {
-        let got = rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty());
+        let got =
+            rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty());
         filled += got.expect("Linux gives random numbers to everybody");
     }
     to_hex(&bytes)
@@ -161,10 +174,19 @@ mod tests {
             let makers: Vec<_> = (0..8)
                 .map(|_| scope.spawn(|| Token::of(folder.path()).unwrap().0))
                 .collect();
-            makers.into_iter().map(|maker| maker.join().unwrap()).collect()
+            makers
+                .into_iter()
+                .map(|maker| maker.join().unwrap())
+                .collect()
         });
-        assert!(made.iter().all(|token| *token == made[0] && token.len() == 2 * BYTES));
-        let mode = fs::metadata(folder.path().join("token")).unwrap().permissions().mode();
+        assert!(
+            made.iter()
+                .all(|token| *token == made[0] && token.len() == 2 * BYTES)
+        );
+        let mode = fs::metadata(folder.path().join("token"))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
@@ -176,9 +198,15 @@ mod tests {
         Token::of(folder.path()).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         Token::of(folder.path()).unwrap();
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
         fs::write(&path, "").unwrap();
-        assert!(matches!(Token::of(folder.path()), Err(TokenError::NotOne(_))));
+        assert!(matches!(
+            Token::of(folder.path()),
+            Err(TokenError::NotOne(_))
+        ));
     }
 
     #[test]
@@ -187,7 +215,14 @@ mod tests {
         let is = |text: &str| token.is(&HeaderValue::from_str(text).unwrap());
         let right = token.as_str();
         assert!(is(&format!("Bearer {right}")) && is(&format!("bearer {right}")));
-        for wrong in [right.to_owned(), "Bearer ".to_owned(), format!("Basic {right}"), format!("Bearer {right}0"), format!("Bearer {}", &right[1..]), String::new()] {
+        for wrong in [
+            right.to_owned(),
+            "Bearer ".to_owned(),
+            format!("Basic {right}"),
+            format!("Bearer {right}0"),
+            format!("Bearer {}", &right[1..]),
+            String::new(),
+        ] {
             assert!(!is(&wrong), "{wrong}");
         }
     }

@@ -120,7 +120,9 @@ mod tests {
             let mut writer = Impatient::new(writer, Duration::from_secs(60));
             let read = async {
                 let mut all = Vec::new();
-                tokio::io::AsyncReadExt::read_to_end(&mut reader, &mut all).await.unwrap();
+                tokio::io::AsyncReadExt::read_to_end(&mut reader, &mut all)
+                    .await
+                    .unwrap();
                 all.len()
             };
             let write = async {

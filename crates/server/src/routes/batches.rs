@@ -140,9 +140,8 @@ fn stored(app: &App, id: u32) -> Result<StoredBatch, Refusal> {
 /// The task of a batch that is named by its key there, or by its id on the board.
 fn task_of(app: &App, batch: &StoredBatch, named: &str) -> Result<TaskId, Refusal> {
     let key = TaskId::new(named);
-    let unknown = match batch.position(&key) {
-        Ok(_) => return Ok(key),
-        Err(unknown) => unknown,
+    let Err(unknown) = batch.position(&key) else {
+        return Ok(key);
     };
     let task = Board::open(&app.state).and_then(|board| board.task(named));
     let Ok(task) = task else {

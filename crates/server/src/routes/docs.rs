@@ -11,7 +11,9 @@ use crate::answer::ErrorBody;
 use crate::app::App;
 
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
-    super::document().to_json().expect("the document is plain data")
+    super::document()
+        .to_json()
+        .expect("the document is plain data")
 });
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -24,7 +26,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[utoipa::path(get, path = "/api/openapi.json", tag = "server",
     responses((status = 200, body = Object, content_type = "application/json"), (status = 401, body = ErrorBody)))]
 async fn openapi() -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "application/json")], DOCUMENT.as_str())
+    (
+        [(header::CONTENT_TYPE, "application/json")],
+        DOCUMENT.as_str(),
+    )
 }
 
 /// This document, for people

@@ -3,11 +3,11 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use axum::Json;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum::Json;
 use pleach_engine::database::{Among, BatchFilter, Database};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -61,7 +61,10 @@ fn counted(app: &App) -> Result<String, Refusal> {
     let now = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
     let mut text = String::new();
     let mut add = |name: &str, kind: &str, help: &str, values: &[(String, u64)]| {
-        let _ = writeln!(text, "# HELP pleach_{name} {help}\n# TYPE pleach_{name} {kind}");
+        let _ = writeln!(
+            text,
+            "# HELP pleach_{name} {help}\n# TYPE pleach_{name} {kind}"
+        );
         for (labels, value) in values {
             let _ = writeln!(text, "pleach_{name}{labels} {value}");
         }
@@ -69,16 +72,46 @@ fn counted(app: &App) -> Result<String, Refusal> {
     let alone = |value| vec![(String::new(), value)];
     let version = format!("{{version=\"{}\"}}", env!("CARGO_PKG_VERSION"));
     add("info", "gauge", "The version that runs.", &[(version, 1)]);
-    add("uptime_seconds", "counter", "Since the server began.", &alone(app.began.elapsed().as_secs()));
+    add(
+        "uptime_seconds",
+        "counter",
+        "Since the server began.",
+        &alone(app.began.elapsed().as_secs()),
+    );
     let answers: Vec<_> = counts
         .answers()
         .map(|(class, count)| (format!("{{status=\"{class}xx\"}}"), count))
         .collect();
-    add("http_answers_total", "counter", "Answers by class of status.", &answers);
-    add("http_connections", "gauge", "Connections that are open.", &alone(now(&counts.connections)));
-    add("event_listeners", "gauge", "Clients that listen to events.", &alone(now(&counts.listeners)));
-    add("event_frames_total", "counter", "Events handed to clients.", &alone(now(&counts.frames)));
-    add("log_events_total", "counter", "Events in the log, of all processes.", &alone(database.last_seq()?));
+    add(
+        "http_answers_total",
+        "counter",
+        "Answers by class of status.",
+        &answers,
+    );
+    add(
+        "http_connections",
+        "gauge",
+        "Connections that are open.",
+        &alone(now(&counts.connections)),
+    );
+    add(
+        "event_listeners",
+        "gauge",
+        "Clients that listen to events.",
+        &alone(now(&counts.listeners)),
+    );
+    add(
+        "event_frames_total",
+        "counter",
+        "Events handed to clients.",
+        &alone(now(&counts.frames)),
+    );
+    add(
+        "log_events_total",
+        "counter",
+        "Events in the log, of all processes.",
+        &alone(database.last_seq()?),
+    );
     let mut by_status = std::collections::BTreeMap::<&str, u64>::new();
     for batch in &open {
         *by_status.entry(&batch.status).or_default() += 1;
@@ -87,7 +120,12 @@ fn counted(app: &App) -> Result<String, Refusal> {
         .into_iter()
         .map(|(status, count)| (format!("{{status=\"{status}\"}}"), count))
         .collect();
-    add("batches_open", "gauge", "Batches that are not over, of all processes.", &by_status);
+    add(
+        "batches_open",
+        "gauge",
+        "Batches that are not over, of all processes.",
+        &by_status,
+    );
     Ok(text)
 }
 
@@ -102,7 +140,10 @@ pub(super) async fn note_answer(State(app): State<App>, request: Request, next: 
     let response = next.run(request).await;
     let status = response.status();
     app.counts.answered(status);
-    let code = response.extensions().get::<Told>().map(|told| told.0.as_str());
+    let code = response
+        .extensions()
+        .get::<Told>()
+        .map(|told| told.0.as_str());
     let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     if status.is_server_error() {
         tracing::error!(%method, path, status = status.as_u16(), ms, code, "answered");

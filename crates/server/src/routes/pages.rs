@@ -11,10 +11,22 @@ use crate::app::App;
 
 pub(super) fn routes() -> Router<App> {
     Router::new()
-        .route("/", get(|| async { Html(include_str!("../../pages/index.html")) }))
-        .route("/pages/pages.css", get(|| text("text/css", include_str!("../../pages/pages.css"))))
-        .route("/pages/enter.js", get(|| text("text/javascript", include_str!("../../pages/enter.js"))))
-        .route("/pages/docs.js", get(|| text("text/javascript", include_str!("../../pages/docs.js"))))
+        .route(
+            "/",
+            get(|| async { Html(include_str!("../../pages/index.html")) }),
+        )
+        .route(
+            "/pages/pages.css",
+            get(|| text("text/css", include_str!("../../pages/pages.css"))),
+        )
+        .route(
+            "/pages/enter.js",
+            get(|| text("text/javascript", include_str!("../../pages/enter.js"))),
+        )
+        .route(
+            "/pages/docs.js",
+            get(|| text("text/javascript", include_str!("../../pages/docs.js"))),
+        )
 }
 
 async fn text(kind: &'static str, text: &'static str) -> impl IntoResponse {

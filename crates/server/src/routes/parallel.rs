@@ -90,7 +90,7 @@ async fn start(
             prompt: None,
             key,
         };
-        start_batch(app, start, with_mode(options, manner))?;
+        start_batch(app, start, &with_mode(options, manner))?;
         Ok(match manner {
             Manner::Parallel => "parallel execution has started",
             Manner::Sequential => "sequential execution has started",

@@ -195,7 +195,9 @@ async fn import(
     Body(importing): Body<Importing>,
 ) -> Result<Json<Imported>, Refusal> {
     check_id(&importing.project_id)?;
-    Ok(Json(app.blocking(move |app| imported(app, &importing)).await?))
+    Ok(Json(
+        app.blocking(move |app| imported(app, &importing)).await?,
+    ))
 }
 
 fn imported(app: &App, importing: &Importing) -> Result<Imported, Refusal> {

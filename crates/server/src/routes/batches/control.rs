@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use pleach_domain::batch::LandingAsked;
 use pleach_domain::event::Rollback;
 use pleach_domain::id::TaskId;
+use pleach_domain::task_state::Ending;
 use pleach_engine::causes::with_causes;
 use pleach_engine::control::{Control, Effect};
 use pleach_engine::resolve::{Begun, Resolution, ResolveError};
@@ -433,7 +434,7 @@ fn outcome(app: &App, id: u32, task: &TaskId) -> Result<Option<&'static str>, Re
     Ok(stored.batch.tasks[position]
         .state
         .ending()
-        .map(|ending| ending.outcome()))
+        .map(Ending::outcome))
 }
 
 fn of_resolve(error: ResolveError) -> Refusal {

@@ -136,7 +136,7 @@ pub(super) async fn start(
     Body(options): Body<Options>,
 ) -> Result<Response, Refusal> {
     let key = key_of(&headers, "batch", &options)?;
-    app.blocking(move |app| of_tasks(app, options, key)).await
+    app.blocking(move |app| of_tasks(app, &options, key)).await
 }
 
 /// Runs one task alone
@@ -164,7 +164,7 @@ pub(super) async fn run_task(
     }
     options.task_ids = vec![id];
     let key = key_of(&headers, "run", &options)?;
-    app.blocking(move |app| of_tasks(app, options, key)).await
+    app.blocking(move |app| of_tasks(app, &options, key)).await
 }
 
 /// The key of a request that may be repeated, if it has one.
@@ -192,7 +192,7 @@ pub(crate) fn key_of(
     })
 }
 
-fn of_tasks(app: &App, options: Options, key: Option<RequestKey>) -> Result<Response, Refusal> {
+fn of_tasks(app: &App, options: &Options, key: Option<RequestKey>) -> Result<Response, Refusal> {
     if let Some(before) = made_before(app, key.as_ref())? {
         return Ok(before);
     }
@@ -249,7 +249,7 @@ pub(crate) fn with_mode(options: Options, manner: Manner) -> Options {
 }
 
 /// Starts a batch with what was asked for.
-pub(crate) fn start_batch(app: &App, start: Start, options: Options) -> Result<Response, Refusal> {
+pub(crate) fn start_batch(app: &App, start: Start, options: &Options) -> Result<Response, Refusal> {
     app.may_start()?;
     let key = start.key.clone();
     let start = options.laid_upon(start)?;
