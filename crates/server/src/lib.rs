@@ -8,6 +8,7 @@ mod counts;
 mod door;
 mod events;
 mod hosting;
+mod in_step;
 mod input;
 mod listen;
 mod routes;

@@ -24,6 +24,7 @@ use crate::app::{App, Consent, Stopping, over};
 use crate::door::token::{Token, TokenError};
 use crate::door::{Door, Hosts};
 use crate::hosting;
+use crate::in_step::{keep_in_step, welcome};
 use crate::routes::router;
 
 /// Connections at once; a browser has a handful, and each client of events one.
@@ -45,6 +46,8 @@ pub struct Options {
     pub state: StateFolder,
     /// Pleach's own program, which git calls back and which wraps agents.
     pub program: PathBuf,
+    /// The repository to serve from the start, if any.
+    pub repository: Option<PathBuf>,
     /// The address to listen at; none means this machine only.
     pub host: Option<IpAddr>,
     /// The port; 0 for any that is free.
@@ -104,6 +107,9 @@ impl Server {
         let hosts = Hosts::new(address.port(), &options.allow_hosts);
         let door = Door::new(token, hosts);
         let app = App::new(options.state, options.program, options.consent, door);
+        if let Some(repository) = &options.repository {
+            welcome(&app, repository);
+        }
         Ok(Self {
             app,
             listeners,
@@ -188,18 +194,19 @@ fn listen_on_loopback(port: u16) -> Result<Vec<TcpListener>, ServeError> {
 async fn serve(app: App, listeners: Vec<TcpListener>) -> io::Result<()> {
     let service = router(app.clone());
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    let mut accepting = tokio::task::JoinSet::new();
+    let mut chores = tokio::task::JoinSet::new();
     for listener in listeners {
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        accepting.spawn(accept(
+        chores.spawn(accept(
             app.clone(),
             listener,
             service.clone(),
             Arc::clone(&room),
         ));
     }
+    chores.spawn(keep_in_step(app.clone()));
     over(app.stopping.subscribe()).await;
-    accepting.shutdown().await;
+    chores.shutdown().await;
     let everybody = u32::try_from(MOST_CONNECTIONS).unwrap_or(u32::MAX);
     // Whoever does not finish in time is cut off.
     let _ = tokio::time::timeout(LAST_WORDS, room.acquire_many(everybody)).await;

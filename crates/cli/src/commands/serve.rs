@@ -4,8 +4,10 @@ mod logging;
 mod neighbour;
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 use pleach_engine::causes::with_causes;
+use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::state_folder::StateFolder;
 use pleach_server::{Consent, Options, ServeError, Server, TokenError};
 use serde_json::json;
@@ -16,6 +18,7 @@ use crate::args::ServeArgs;
 use crate::browser;
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{Reader, tell, tell_error};
+use crate::plan_source::current_folder;
 
 /// Serves until somebody stops it.
 pub(crate) fn run(arguments: &ServeArgs) -> Result<Exit, Failures> {
@@ -28,6 +31,7 @@ fn serve(arguments: &ServeArgs) -> Result<Exit, Failures> {
     let options = Options {
         state: state.clone(),
         program: own_program()?,
+        repository: repository_around()?,
         host: arguments.host,
         port: arguments.port,
         allow_hosts: arguments.allow_host.clone(),
@@ -53,6 +57,12 @@ fn serve(arguments: &ServeArgs) -> Result<Exit, Failures> {
     announce(&server, &state, arguments);
     server.run()?;
     Ok(Exit::Success)
+}
+
+/// The repository that somebody stands in, if it is one.
+fn repository_around() -> Result<Option<PathBuf>, Failures> {
+    let top = project_folder(&current_folder()?);
+    Ok(top.join(".git").exists().then_some(top))
 }
 
 /// Beyond this machine only for who says so twice.
