@@ -3,7 +3,7 @@
 //! Knows how to get it and how to set up a server to try; what must hold is schemathesis' own business.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use crate::{cargo, root, step, target};
@@ -28,6 +28,7 @@ pub(crate) fn run(effort: Effort) -> Result<(), String> {
     let program = installed()?;
     cargo(&["build", "--locked", "--package", "pleach"])?;
     let place = Place::new()?;
+    let project = place.run_a_batch()?;
     let server = Server::start(&place)?;
     let cases = match effort {
         Effort::Short => "10".to_owned(),
@@ -39,6 +40,8 @@ pub(crate) fn run(effort: Effort) -> Result<(), String> {
     };
     let mut trial = Command::new(program);
     trial
+        .arg("--config-file")
+        .arg(root().join("xtask/schemathesis.toml"))
         .args(["run", &format!("{}/api/openapi.json", server.address)])
         .args([
             "--header",
@@ -48,8 +51,9 @@ pub(crate) fn run(effort: Effort) -> Result<(), String> {
         // A stream of events never ends.
         .args(["--exclude-path", "/api/events"])
         .args(["--phases", phases, "--max-examples", &cases, "--seed", SEED])
-        .args(["--request-timeout", "70", "--workers", "2", "--no-color"])
-        .env("NO_COLOR", "1");
+        .args(["--request-timeout", "70", "--workers", "1", "--no-color"])
+        .env("NO_COLOR", "1")
+        .env("PLEACH_TRIED_PROJECT", project);
     let tried = step(&mut trial);
     drop(server);
     tried.map_err(|error| error.replace(&place.token(), "…"))
@@ -136,6 +140,37 @@ impl Place {
             .env("https_proxy", "http://127.0.0.1:9")
     }
 
+    /// Pleach in the repository.
+    fn pleach(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(root().join(target().join("debug/pleach")));
+        self.alone(&mut command)
+            .args(words)
+            .current_dir(self.folder.join("repository"));
+        command
+    }
+
+    /// Runs both tasks, so that there is a batch to ask about; the id of its project.
+    fn run_a_batch(&self) -> Result<String, String> {
+        let failed = |error: std::io::Error| format!("pleach run: {error}");
+        let ran = self
+            .pleach(&["run", "all", "--yes"])
+            .output()
+            .map_err(failed)?;
+        let shown = self
+            .pleach(&["status", "1", "--json"])
+            .output()
+            .map_err(failed)?;
+        let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+        // This crate has no JSON, and this is the only word that is needed.
+        let project = shown
+            .split("\"projectId\":")
+            .nth(1)
+            .and_then(|rest| rest.split('"').nth(1));
+        project
+            .map(str::to_owned)
+            .ok_or_else(|| format!("pleach run: {}", String::from_utf8_lossy(&ran.stderr)))
+    }
+
     fn token(&self) -> String {
         let token = self.folder.join("home/.local/state/pleach/token");
         let token = std::fs::read_to_string(token).unwrap_or_default();
@@ -158,13 +193,9 @@ struct Server {
 
 impl Server {
     fn start(place: &Place) -> Result<Self, String> {
-        let program = target().join("debug/pleach");
-        let mut command = Command::new(absolute(&program));
-        place
-            .alone(&mut command)
-            .args(["serve", "--port", "0", "--yes", "--json", "--log", "off"])
-            .current_dir(place.folder.join("repository"))
-            .stdout(Stdio::piped());
+        let words = ["serve", "--port", "0", "--yes", "--json", "--log", "off"];
+        let mut command = place.pleach(&words);
+        command.stdout(Stdio::piped());
         let failed = |error: std::io::Error| format!("pleach serve: {error}");
         let mut child = command.spawn().map_err(failed)?;
         let mut line = String::new();
@@ -186,10 +217,6 @@ impl Server {
             child,
         })
     }
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    root().join(path)
 }
 
 impl Drop for Server {

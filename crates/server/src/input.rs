@@ -3,8 +3,10 @@
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize as _, Deserializer};
+use utoipa::ToSchema;
 
 use crate::answer::Refusal;
 
@@ -20,6 +22,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
         let is_json = is_json(request.headers());
+        let method = &request.method().clone();
         let bytes =
             Bytes::from_request(request, state)
                 .await
@@ -33,7 +36,11 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
                     ),
                 })?;
         if bytes.is_empty() {
-            return read(b"{}").map(Self);
+            return match *method {
+                Method::POST => read(b"{}").map(Self),
+                // What replaces or changes something says with what.
+                _ => Err(bad_body(String::new(), "there is no body".to_owned())),
+            };
         }
         if !is_json {
             return Err(Refusal::new(
@@ -45,6 +52,27 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         }
         read(&bytes).map(Self)
     }
+}
+
+/// A whole number, which JSON may write as `3.0`.
+pub(crate) fn whole<'de, D: Deserializer<'de>, T: TryFrom<i64>>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
+    let Some(number) = Option::<serde_json::Number>::deserialize(from)? else {
+        return Ok(None);
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "one that is not in range is none of ours, and is cut to one that is not either"
+    )]
+    let rounded = |number: f64| (number.fract() == 0.0).then_some(number as i64);
+    let whole = number
+        .as_i64()
+        .or_else(|| number.as_f64().and_then(rounded));
+    let fitting = whole.and_then(|whole| T::try_from(whole).ok());
+    fitting.map(Some).ok_or_else(|| {
+        serde::de::Error::custom(format_args!("{number} is no whole number in range"))
+    })
 }
 
 pub(crate) fn too_large() -> Refusal {
@@ -65,16 +93,17 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let hint = "`/api/docs` shows what belongs there";
-    let wrong = |path: String, message: String| {
-        let path = if path == "." { String::new() } else { path };
-        Refusal::field(StatusCode::BAD_REQUEST, path, message, hint).code("bad_body")
-    };
     let value = serde_path_to_error::deserialize(&mut reader)
-        .map_err(|error| wrong(error.path().to_string(), error.inner().to_string()))?;
+        .map_err(|error| bad_body(error.path().to_string(), error.inner().to_string()))?;
     let ended = reader.end();
-    ended.map_err(|error| wrong(String::new(), error.to_string()))?;
+    ended.map_err(|error| bad_body(String::new(), error.to_string()))?;
     Ok(value)
+}
+
+fn bad_body(path: String, message: String) -> Refusal {
+    let path = if path == "." { String::new() } else { path };
+    let hint = "`/api/docs` shows what belongs there";
+    Refusal::field(StatusCode::BAD_REQUEST, path, message, hint).code("bad_body")
 }
 
 /// The query of a request.
@@ -130,13 +159,21 @@ pub(crate) fn bad_id(message: &str) -> Refusal {
 /// An id of a project or a task: letters, digits, `.`, `_` and `-`, so that it is no path and no option.
 pub(crate) fn check_id(id: &str) -> Result<(), Refusal> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    let is_well_formed = (1..=200).contains(&id.len())
-        && id.chars().all(is_plain)
-        && !id.starts_with(['.', '-'])
-        && !id.contains("..");
+    let is_well_formed =
+        (1..=200).contains(&id.len()) && id.chars().all(is_plain) && !id.starts_with(['.', '-']);
     if is_well_formed {
         Ok(())
     } else {
         Err(bad_id("that is no id"))
     }
 }
+
+/// What `check_id` lets pass, for the document.
+#[derive(Debug, ToSchema)]
+#[schema(
+    value_type = String,
+    min_length = 1,
+    max_length = 200,
+    pattern = "^[A-Za-z0-9_][A-Za-z0-9._-]*$"
+)]
+pub(crate) struct Id(#[expect(dead_code, reason = "only its description is used")] String);

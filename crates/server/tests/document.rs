@@ -135,3 +135,30 @@ fn no_call_answers_that_is_not_described() {
         );
     }
 }
+
+/// Two types of one name are one in the document, and only one of them is described.
+#[test]
+fn no_two_types_of_the_document_have_the_same_name() {
+    let mut known = std::collections::HashSet::new();
+    for crate_ in ["server", "engine"] {
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../{crate_}/src"));
+        for path in rust_files(&sources) {
+            let text = std::fs::read_to_string(&path).unwrap();
+            for after in text.split("ToSchema)]").skip(1) {
+                let mut words = after.split_whitespace();
+                words
+                    .find(|word| matches!(*word, "struct" | "enum"))
+                    .unwrap();
+                let name = words
+                    .next()
+                    .unwrap()
+                    .split(['(', ';', '<'])
+                    .next()
+                    .unwrap()
+                    .to_owned();
+                assert!(known.insert(name.clone()), "{name} in {}", path.display());
+            }
+        }
+    }
+    assert!(known.len() > 20, "{known:?}");
+}

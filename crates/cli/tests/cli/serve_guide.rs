@@ -27,7 +27,8 @@ fn commands(guide: &str) -> String {
 }
 
 /// A task that takes long takes longer than anybody waits; the others add a file of their own.
-const SHELL: &str = "if grep -q million; then sleep 600; fi; echo working; echo $PLEACH_TASK > file-$PLEACH_TASK";
+const SHELL: &str =
+    "if grep -q million; then sleep 600; fi; echo working; echo $PLEACH_TASK > file-$PLEACH_TASK";
 
 #[test]
 fn the_guide_leads_from_nothing_to_the_pull_request() {

@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::{Asked, check_id};
+use crate::input::{Asked, Id, check_id};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list))
@@ -28,6 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[into_params(parameter_in = Query)]
 struct Wanted {
     /// The id of a project, whose `pleach.toml` counts as well
+    #[param(value_type = Option<Id>, inline)]
     project: Option<String>,
 }
 

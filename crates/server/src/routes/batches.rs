@@ -20,10 +20,10 @@ use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::{Asked, Named, check_id};
+use crate::input::{Asked, Id, Named, check_id};
 
 pub(super) use control::cancel_batch;
-pub(super) use starting::{Options, fetch_of, key_of, start_batch, with_mode};
+pub(super) use starting::{BatchOptions, fetch_of, key_of, start_batch, with_mode};
 
 /// So many batches are listed if nothing is said.
 const USUAL: usize = 50;
@@ -45,13 +45,16 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[into_params(parameter_in = Query)]
 struct Wanted {
     /// `active` (those that are not over), or `all`
+    #[param(inline)]
     status: Option<Which>,
     /// The id of a project
+    #[param(value_type = Option<Id>, inline)]
     project: Option<String>,
     /// At most so many, 1 to 500; 50 if nothing is said
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
     /// Only those made before this one
+    #[param(value_type = Option<u64>, maximum = 4_294_967_295_u64)]
     before: Option<u32>,
 }
 

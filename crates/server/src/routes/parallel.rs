@@ -14,11 +14,11 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::batches::{Options, cancel_batch, fetch_of, key_of, start_batch, with_mode};
+use super::batches::{BatchOptions, cancel_batch, fetch_of, key_of, start_batch, with_mode};
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::hosting::{Settled, within};
-use crate::input::{Body, Named, check_id};
+use crate::input::{Body, Id, Named, check_id};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -45,7 +45,7 @@ struct Consenting {
 
 /// Runs the execution plan of a project: several tasks at once where a stage allows it, else one by one
 #[utoipa::path(post, path = "/api/projects/{id}/parallel/start", tag = "parallel", request_body = Consenting,
-    params(("id" = String, Path, description = "The id of the project"),
+    params(("id" = inline(Id), Path, description = "The id of the project"),
         ("Idempotency-Key" = Option<String>, Header, description = "As for POST /api/batches")),
     responses((status = 200, body = Told), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
     (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
@@ -57,9 +57,9 @@ async fn start(
     Body(wish): Body<Consenting>,
 ) -> Result<Json<Told>, Refusal> {
     check_id(&id)?;
-    let options = Options {
+    let options = BatchOptions {
         consent: wish.consent,
-        ..Options::default()
+        ..BatchOptions::default()
     };
     let key = key_of(&headers, &format!("parallel {id}"), &options)?;
     let told = app.blocking(move |app| {
@@ -118,7 +118,7 @@ struct ExecutionStatus {
 
 /// How far the execution plan of a project is
 #[utoipa::path(get, path = "/api/projects/{id}/parallel/status", tag = "parallel",
-    params(("id" = String, Path, description = "The id of the project")),
+    params(("id" = inline(Id), Path, description = "The id of the project")),
     responses((status = 200, body = ExecutionStatus), (status = 400, body = ErrorBody),
     (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
     (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
@@ -162,7 +162,7 @@ fn how_far(app: &App, id: &str) -> Result<ExecutionStatus, Refusal> {
 
 /// Has the execution plan of a project stop; answers at once
 #[utoipa::path(post, path = "/api/projects/{id}/parallel/stop", tag = "parallel",
-    params(("id" = String, Path, description = "The id of the project")),
+    params(("id" = inline(Id), Path, description = "The id of the project")),
     responses((status = 200, body = Told), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
     (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody),
     (status = 503, body = ErrorBody)))]

@@ -8,7 +8,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::{Body, Named, check_id};
+use crate::input::{Body, Id, Named, check_id};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(look, put))
@@ -17,7 +17,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// The execution plan of a project
 ///
 /// One that a plan file set is made from what is open in the file: its waves are the batches.
-#[utoipa::path(get, path = "/api/projects/{id}/plan", tag = "projects", params(("id" = String, Path)),
+#[utoipa::path(get, path = "/api/projects/{id}/plan", tag = "projects", params(("id" = inline(Id), Path)),
     responses((status = 200, body = ExecutionPlan), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
 async fn look(
@@ -36,7 +36,7 @@ async fn look(
 /// Sets the execution plan of a project
 ///
 /// Its tasks become tasks of the board, by their ids; batches may name others that are there already.
-#[utoipa::path(put, path = "/api/projects/{id}/plan", tag = "projects", params(("id" = String, Path)),
+#[utoipa::path(put, path = "/api/projects/{id}/plan", tag = "projects", params(("id" = inline(Id), Path)),
     request_body = ExecutionPlan,
     responses((status = 200, body = ExecutionPlan), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 413, body = ErrorBody),

@@ -15,7 +15,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::{Body, Named, check_id};
+use crate::input::{Body, Id, Named, check_id};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -32,6 +32,7 @@ struct Projects {
 /// A project to add: a folder, or an address to clone from.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(min_properties = 1, max_properties = 1)]
 struct NewProject {
     /// The absolute path of a folder on this machine
     path: Option<String>,
@@ -44,6 +45,7 @@ struct NewProject {
 #[serde(deny_unknown_fields)]
 struct ProjectChange {
     /// 1 to 100 characters on one line
+    #[schema(min_length = 1, max_length = 100)]
     name: String,
 }
 
@@ -108,7 +110,7 @@ fn added(app: &App, new: NewProject) -> Result<Project, Refusal> {
 }
 
 /// A project
-#[utoipa::path(get, path = "/api/projects/{id}", tag = "projects", params(("id" = String, Path)),
+#[utoipa::path(get, path = "/api/projects/{id}", tag = "projects", params(("id" = inline(Id), Path)),
     responses((status = 200, body = Project), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
 async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Project>, Refusal> {
@@ -118,7 +120,7 @@ async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Pr
 }
 
 /// Renames a project
-#[utoipa::path(patch, path = "/api/projects/{id}", tag = "projects", params(("id" = String, Path)),
+#[utoipa::path(patch, path = "/api/projects/{id}", tag = "projects", params(("id" = inline(Id), Path)),
     request_body = ProjectChange,
     responses((status = 200, body = Project), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
@@ -134,7 +136,7 @@ async fn rename(
 }
 
 /// Hides a project; nothing is deleted, and adding it again brings it back
-#[utoipa::path(delete, path = "/api/projects/{id}", tag = "projects", params(("id" = String, Path)),
+#[utoipa::path(delete, path = "/api/projects/{id}", tag = "projects", params(("id" = inline(Id), Path)),
     responses((status = 204), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 503, body = ErrorBody)))]
 async fn hide(State(app): State<App>, Named(id): Named<String>) -> Result<StatusCode, Refusal> {

@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, FieldError, Refusal};
 use crate::app::App;
-use crate::input::{Asked, Body, check_id};
+use crate::input::{Asked, Body, Id, check_id, whole};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(look, change))
@@ -28,6 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[into_params(parameter_in = Query)]
 struct Wanted {
     /// The id of a project, whose `pleach.toml` counts as well
+    #[param(value_type = Option<Id>, inline)]
     project: Option<String>,
 }
 
@@ -83,10 +84,12 @@ enum Source {
 /// What is to be another one than before; what is absent stays.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Changing {
+struct SettingsChange {
     #[schema(minimum = 1, maximum = 10)]
+    #[serde(default, deserialize_with = "whole")]
     max_batch_size: Option<i64>,
     #[schema(minimum = 1, maximum = 64)]
+    #[serde(default, deserialize_with = "whole")]
     parallel_limit: Option<i64>,
     queue_auto_approve: Option<bool>,
     stop_on_failure: Option<bool>,
@@ -115,14 +118,14 @@ async fn look(
 }
 
 /// Changes settings in the user's own file; comments there stay
-#[utoipa::path(patch, path = "/api/settings", tag = "settings", params(Wanted), request_body = Changing,
+#[utoipa::path(patch, path = "/api/settings", tag = "settings", params(Wanted), request_body = SettingsChange,
     responses((status = 200, body = Settings), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
         (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
 async fn change(
     State(app): State<App>,
     Asked(wanted): Asked<Wanted>,
-    Body(changing): Body<Changing>,
+    Body(changing): Body<SettingsChange>,
 ) -> Result<Json<Settings>, Refusal> {
     let work = move |app: &App| {
         let folder = folder(app, wanted.project.as_deref())?;
@@ -187,7 +190,7 @@ fn source(shown: &Shown) -> Source {
 }
 
 /// The keys and values to write, once everything is in its range.
-fn checked(changing: &Changing) -> Result<Vec<(&'static str, String)>, Refusal> {
+fn checked(changing: &SettingsChange) -> Result<Vec<(&'static str, String)>, Refusal> {
     let mut wrong = Vec::new();
     let mut changes = Vec::new();
     let mut number = |field: &str, key: &'static str, value: Option<i64>, most: i64| match value {

@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::{Asked, Body, Named, check_id};
+use crate::input::{Asked, Body, Id, Named, check_id};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -27,6 +27,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[into_params(parameter_in = Query)]
 struct Wanted {
     /// The id of a project
+    #[param(value_type = Id, inline)]
     project: String,
 }
 
@@ -39,9 +40,11 @@ struct Tasks {
 /// A task to make.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Creating {
+struct NewBoardTask {
+    #[schema(value_type = Id)]
     project_id: String,
     /// 1 to 500 characters on one line
+    #[schema(min_length = 1, max_length = 500)]
     title: String,
     /// What the agent is told besides; at most 100 kB
     #[serde(default)]
@@ -57,7 +60,8 @@ struct Creating {
 /// What is to be changed of a task; what is absent stays.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Changing {
+struct TaskChanges {
+    #[schema(min_length = 1, max_length = 500)]
     title: Option<String>,
     description: Option<String>,
     #[schema(value_type = Option<PriorityWord>)]
@@ -73,7 +77,8 @@ struct Changing {
 /// A plan to take in: its text, or the path of a file of the project.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Importing {
+struct PlanToImport {
+    #[schema(value_type = Id)]
     project_id: String,
     /// A plan whose tasks become tasks of the board
     markdown: Option<String>,
@@ -86,12 +91,12 @@ struct Importing {
 struct Imported {
     /// The tasks of the plan, in its order
     tasks: Vec<BoardTask>,
-    warnings: Vec<Warning>,
+    warnings: Vec<PlanWarning>,
 }
 
 /// Something that is odd about a plan.
 #[derive(Debug, Serialize, ToSchema)]
-struct Warning {
+struct PlanWarning {
     code: &'static str,
     message: String,
     line: Option<u32>,
@@ -113,13 +118,13 @@ async fn list(
 }
 
 /// Puts a task onto the board of a project
-#[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = Creating,
+#[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = NewBoardTask,
     responses((status = 201, body = BoardTask), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
         (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
 async fn create(
     State(app): State<App>,
-    Body(creating): Body<Creating>,
+    Body(creating): Body<NewBoardTask>,
 ) -> Result<(StatusCode, Json<BoardTask>), Refusal> {
     check_id(&creating.project_id)?;
     let new = NewTask {
@@ -135,7 +140,7 @@ async fn create(
 }
 
 /// A task
-#[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)),
+#[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks", params(("id" = inline(Id), Path)),
     responses((status = 200, body = BoardTask), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
 async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<BoardTask>, Refusal> {
@@ -148,14 +153,14 @@ async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Bo
 ///
 /// Of a task that is written in a plan file only `status`, `priority`, `labels` and `position` can be changed here; the
 /// status is written to the file.
-#[utoipa::path(patch, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), request_body = Changing,
+#[utoipa::path(patch, path = "/api/tasks/{id}", tag = "tasks", params(("id" = inline(Id), Path)), request_body = TaskChanges,
     responses((status = 200, body = BoardTask), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 413, body = ErrorBody),
         (status = 415, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
 async fn change(
     State(app): State<App>,
     Named(id): Named<String>,
-    Body(changing): Body<Changing>,
+    Body(changing): Body<TaskChanges>,
 ) -> Result<Json<BoardTask>, Refusal> {
     check_id(&id)?;
     let change = TaskChange {
@@ -172,7 +177,7 @@ async fn change(
 }
 
 /// Deletes a task; tasks that needed it no longer do
-#[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)),
+#[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks", params(("id" = inline(Id), Path)),
     responses((status = 204), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 503, body = ErrorBody)))]
 async fn delete(State(app): State<App>, Named(id): Named<String>) -> Result<StatusCode, Refusal> {
@@ -186,13 +191,13 @@ async fn delete(State(app): State<App>, Named(id): Named<String>) -> Result<Stat
 ///
 /// The tasks of a text become tasks of the board, all or none. The tasks of a file are mirrored and kept in step with
 /// it; importing it again changes nothing.
-#[utoipa::path(post, path = "/api/tasks/import", tag = "tasks", request_body = Importing,
+#[utoipa::path(post, path = "/api/tasks/import", tag = "tasks", request_body = PlanToImport,
     responses((status = 200, body = Imported), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
         (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
 async fn import(
     State(app): State<App>,
-    Body(importing): Body<Importing>,
+    Body(importing): Body<PlanToImport>,
 ) -> Result<Json<Imported>, Refusal> {
     check_id(&importing.project_id)?;
     Ok(Json(
@@ -200,7 +205,7 @@ async fn import(
     ))
 }
 
-fn imported(app: &App, importing: &Importing) -> Result<Imported, Refusal> {
+fn imported(app: &App, importing: &PlanToImport) -> Result<Imported, Refusal> {
     let mut board = Board::open(&app.state)?;
     let project = &importing.project_id;
     let brought = match (&importing.markdown, &importing.path) {
@@ -216,7 +221,7 @@ fn imported(app: &App, importing: &Importing) -> Result<Imported, Refusal> {
             .code("bad_body"));
         }
     };
-    let warnings = brought.warnings.into_iter().map(|warning| Warning {
+    let warnings = brought.warnings.into_iter().map(|warning| PlanWarning {
         code: warning.code.as_str(),
         message: warning.message,
         line: warning.line,

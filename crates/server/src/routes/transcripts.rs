@@ -36,7 +36,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
 #[into_params(parameter_in = Query)]
 struct Wanted {
     /// The number of the first line, counted from 0; `tail` or a negative number for the last page.
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<String>, pattern = "^(tail|-?[0-9]{1,18})$")]
     from: Option<String>,
     /// How many lines, 1 to 5000.
     #[param(minimum = 1, maximum = 5000)]

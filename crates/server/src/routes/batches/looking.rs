@@ -99,7 +99,8 @@ struct Part {
     /// The number of the run; the last one if nothing is said
     run: Option<u32>,
     /// The first byte; as much of the end as fits if nothing is said
-    from: Option<u64>,
+    #[param(value_type = Option<u64>, maximum = 4_294_967_295_u64)]
+    from: Option<u32>,
     /// How many bytes, at most 1 MiB
     #[param(minimum = 1, maximum = 1_048_576)]
     limit: Option<u64>,
@@ -187,7 +188,7 @@ fn read_part(path: &std::path::Path, run: u32, part: &Part) -> Option<LogPart> {
     let mut file = File::open(path).ok()?;
     let total = file.metadata().ok()?.len();
     let limit = part.limit.unwrap_or(USUAL_PAGE);
-    let from = part.from.unwrap_or(total.saturating_sub(limit)).min(total);
+    let from = part.from.map_or(total.saturating_sub(limit), u64::from).min(total);
     file.seek(SeekFrom::Start(from)).ok()?;
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes).ok()?;

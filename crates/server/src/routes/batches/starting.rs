@@ -23,7 +23,7 @@ use super::shown;
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::{App, Consent};
 use crate::hosting::begin;
-use crate::input::{Body, Named, check_id};
+use crate::input::{Body, Id, Named, check_id, whole};
 
 /// A batch has no more tasks.
 const MOST_TASKS: usize = 1_000;
@@ -35,7 +35,7 @@ const LONGEST_TEXT: usize = 10_000;
 /// What a batch is to be; what is left out is as configured.
 #[derive(Debug, Default, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct Options {
+pub(crate) struct BatchOptions {
     /// The ids of the tasks, of one project and one plan
     pub(crate) task_ids: Vec<String>,
     pub(crate) mode: Option<ModeWord>,
@@ -43,6 +43,7 @@ pub(crate) struct Options {
     pub(crate) prompt: Option<String>,
     /// How many tasks run at once
     #[schema(minimum = 1, maximum = 64)]
+    #[serde(deserialize_with = "whole")]
     pub(crate) max_concurrent: Option<u32>,
     pub(crate) agent: Option<String>,
     pub(crate) model: Option<String>,
@@ -124,8 +125,8 @@ impl From<&Problem> for Warning {
 }
 
 /// Makes a batch of tasks and starts it
-#[utoipa::path(post, path = "/api/batches", tag = "batches", request_body = Options,
-    params(("Idempotency-Key" = Option<String>, Header,
+#[utoipa::path(post, path = "/api/batches", tag = "batches", request_body = BatchOptions,
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 200, pattern = "^[!-~][ -~]*$",
         description = "1 to 200 printable characters of ASCII; the same key and body make one batch, for 7 days")),
     responses((status = 201, body = StartedBatch), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
     (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 413, body = ErrorBody),
@@ -133,16 +134,17 @@ impl From<&Problem> for Warning {
 pub(super) async fn start(
     State(app): State<App>,
     headers: HeaderMap,
-    Body(options): Body<Options>,
+    Body(options): Body<BatchOptions>,
 ) -> Result<Response, Refusal> {
     let key = key_of(&headers, "batch", &options)?;
     app.blocking(move |app| of_tasks(app, &options, key)).await
 }
 
 /// Runs one task alone
-#[utoipa::path(post, path = "/api/tasks/{id}/run", tag = "batches", request_body = Options,
-    params(("id" = String, Path, description = "The id of the task"),
-        ("Idempotency-Key" = Option<String>, Header, description = "As for POST /api/batches")),
+#[utoipa::path(post, path = "/api/tasks/{id}/run", tag = "batches", request_body = BatchOptions,
+    params(("id" = inline(Id), Path, description = "The id of the task"),
+        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 200, pattern = "^[!-~][ -~]*$",
+            description = "As for POST /api/batches")),
     responses((status = 201, body = StartedBatch), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
     (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 413, body = ErrorBody),
     (status = 415, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
@@ -150,7 +152,7 @@ pub(super) async fn run_task(
     State(app): State<App>,
     Named(id): Named<String>,
     headers: HeaderMap,
-    Body(mut options): Body<Options>,
+    Body(mut options): Body<BatchOptions>,
 ) -> Result<Response, Refusal> {
     check_id(&id)?;
     if !options.task_ids.is_empty() {
@@ -158,9 +160,12 @@ pub(super) async fn run_task(
             "the path names the task",
             "leave it out, or POST /api/batches",
         );
-        return Err(
-            Refusal::field(StatusCode::BAD_REQUEST, "taskIds", message, hint).code("bad_body"),
-        );
+        return Err(Refusal::field(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "taskIds",
+            message,
+            hint,
+        ));
     }
     options.task_ids = vec![id];
     let key = key_of(&headers, "run", &options)?;
@@ -171,7 +176,7 @@ pub(super) async fn run_task(
 pub(crate) fn key_of(
     headers: &HeaderMap,
     what: &str,
-    options: &Options,
+    options: &BatchOptions,
 ) -> Result<Option<RequestKey>, Refusal> {
     let Some(key) = headers.get("idempotency-key") else {
         return Ok(None);
@@ -192,7 +197,11 @@ pub(crate) fn key_of(
     })
 }
 
-fn of_tasks(app: &App, options: &Options, key: Option<RequestKey>) -> Result<Response, Refusal> {
+fn of_tasks(
+    app: &App,
+    options: &BatchOptions,
+    key: Option<RequestKey>,
+) -> Result<Response, Refusal> {
     if let Some(before) = made_before(app, key.as_ref())? {
         return Ok(before);
     }
@@ -237,19 +246,23 @@ pub(crate) fn fetch_of(url: Option<&str>) -> Fetch {
 }
 
 /// The same in the manner that a plan is best run in.
-pub(crate) fn with_mode(options: Options, manner: Manner) -> Options {
+pub(crate) fn with_mode(options: BatchOptions, manner: Manner) -> BatchOptions {
     let mode = match manner {
         Manner::Parallel => ModeWord::Parallel,
         Manner::Sequential => ModeWord::Serial,
     };
-    Options {
+    BatchOptions {
         mode: Some(mode),
         ..options
     }
 }
 
 /// Starts a batch with what was asked for.
-pub(crate) fn start_batch(app: &App, start: Start, options: &Options) -> Result<Response, Refusal> {
+pub(crate) fn start_batch(
+    app: &App,
+    start: Start,
+    options: &BatchOptions,
+) -> Result<Response, Refusal> {
     app.may_start()?;
     let key = start.key.clone();
     let start = options.laid_upon(start)?;
@@ -326,7 +339,7 @@ fn in_words(change: &Change) -> Value {
     json!({"what": what, "name": name, "kind": kind, "before": change.before, "now": change.now})
 }
 
-impl Options {
+impl BatchOptions {
     /// What is asked for, above what is configured.
     fn laid_upon(&self, start: Start) -> Result<Start, Refusal> {
         self.check()?;
