@@ -55,7 +55,7 @@ impl PlanSource {
     }
 
     /// The same for a run.
-    pub(crate) fn to_run(self) -> PlanToRun {
+    pub(crate) fn into_run(self) -> PlanToRun {
         PlanToRun {
             origin: PlanOrigin::File(self.path),
             text: self.text,

@@ -98,12 +98,12 @@ impl Door {
         ward: Ward,
         shown: Option<Shown>,
     ) -> Result<(), Refusal> {
-        let word = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
+        let header = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
         let is_page = ward == Ward::Open
             && *method == Method::GET
-            && word(SEC_FETCH_MODE) == Some(b"navigate");
+            && header(SEC_FETCH_MODE) == Some(b"navigate");
         let is_foreign = matches!(
-            word(SEC_FETCH_SITE),
+            header(SEC_FETCH_SITE),
             Some(site) if !matches!(site, b"same-origin" | b"none")
         );
         if is_foreign && !is_page {

@@ -58,7 +58,7 @@ fn described() -> OpenApiRouter<App> {
         .merge(parallel::routes())
 }
 
-/// The OpenAPI document of the server.
+/// The `OpenAPI` document of the server.
 pub fn document() -> utoipa::openapi::OpenApi {
     let mut document = described().to_openapi();
     let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();

@@ -2,7 +2,8 @@
 //!
 //! Knows nothing of what it speaks to.
 
-use std::io::{self, BufRead, BufReader, Read as _, Write};
+use std::fmt::Write as _;
+use std::io::{self, BufRead, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -118,12 +119,13 @@ impl Client {
         let mut stream = self.connect()?;
         let mut head = format!("{method} {path} HTTP/1.1\r\n");
         for (name, value) in headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            let _ = write!(head, "{name}: {value}\r\n");
         }
-        head.push_str(&format!(
-            "Content-Length: {}\r\nConnection: close\r\n\r\n",
-            body.len()
-        ));
+        let length = body.len();
+        let _ = write!(
+            head,
+            "Content-Length: {length}\r\nConnection: close\r\n\r\n"
+        );
         stream.write_all(head.as_bytes())?;
         stream.write_all(body)?;
         hear(&mut BufReader::new(stream))
@@ -145,7 +147,7 @@ impl Client {
             self.address, self.token
         );
         for (name, value) in headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            let _ = write!(head, "{name}: {value}\r\n");
         }
         head.push_str("\r\n");
         stream.write_all(head.as_bytes())?;

@@ -5,6 +5,10 @@ use std::net::IpAddr;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 #[command(
     after_help = "The first Ctrl-C asks what runs to stop and keeps all work (with --drain it waits for it), the second \
                   does not wait any more; the next `pleach serve` goes on with what was interrupted."
@@ -31,7 +35,7 @@ pub(crate) struct ServeArgs {
     /// Consent to the files and settings that steer agents, for every batch that is asked for
     #[arg(long, visible_alias = "autonomous")]
     pub(crate) yes: bool,
-    /// How to write the log, to standard error; PLEACH_LOG chooses what is in it (`info` by default)
+    /// How to write the log, to standard error; `PLEACH_LOG` chooses what is in it (`info` by default)
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     pub(crate) log: LogFormat,
     /// Say where it listens as one line of JSON

@@ -239,7 +239,7 @@ impl Place {
     ) -> Result<RunRequest, Failures> {
         let errand = Errand {
             folder: self.folder.clone(),
-            plan: source.to_run(),
+            plan: source.into_run(),
             chosen,
             rules: arguments.order.rules(),
             barriers: arguments.barriers(),

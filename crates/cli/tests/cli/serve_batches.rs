@@ -109,16 +109,7 @@ fn a_client_runs_three_tasks_at_once_cancels_one_and_lands_the_rest() {
     let over = until_over(&server, 1);
     assert_eq!(outcomes(&over), "1:merged 2:cancelled 3:merged");
     assert_eq!(table.marks(), "completed pending completed");
-    let diff = server.get("/api/batches/1/diff").good(200);
-    let files = diff["files"].as_array().unwrap().iter();
-    let files: Vec<_> = files.map(|file| file["path"].as_str().unwrap()).collect();
-    assert_eq!(files, ["file-1", "file-3"]);
-    assert!(diff["patch"].as_str().unwrap().contains("+x"), "{diff}");
-    let of_task = server.get("/api/batches/1/tasks/3/diff").good(200);
-    assert_eq!(
-        of_task["files"][0],
-        json!({"path": "file-3", "added": 1, "removed": 0})
-    );
+    check_diffs(&server);
     let plan = server.get("/api/batches/1/plan").good(200);
     assert_eq!(plan["waves"], json!([["1", "2", "3"]]));
     let validation = server.get("/api/batches/1/validation").good(200);
@@ -141,6 +132,21 @@ fn a_client_runs_three_tasks_at_once_cancels_one_and_lands_the_rest() {
     assert_eq!(open, json!({"batches": []}));
     let all = server.get("/api/batches?status=all&limit=1").good(200);
     assert_eq!(all["batches"][0]["id"], 1);
+}
+
+/// The batch has brought what its first and third task added.
+#[track_caller]
+fn check_diffs(server: &Serving) {
+    let diff = server.get("/api/batches/1/diff").good(200);
+    let files = diff["files"].as_array().unwrap().iter();
+    let files: Vec<_> = files.map(|file| file["path"].as_str().unwrap()).collect();
+    assert_eq!(files, ["file-1", "file-3"]);
+    assert!(diff["patch"].as_str().unwrap().contains("+x"), "{diff}");
+    let of_task = server.get("/api/batches/1/tasks/3/diff").good(200);
+    assert_eq!(
+        of_task["files"][0],
+        json!({"path": "file-3", "added": 1, "removed": 0})
+    );
 }
 
 #[test]
@@ -189,72 +195,44 @@ fn a_request_that_is_repeated_finds_its_batch_even_after_a_power_cut() {
     table.scene.check_nobody_is_left();
 }
 
+/// What may be asked of a new batch, and how it is refused; TASK is there, MANY and LONG are too much.
+const SENSELESS: &str = r#"
+{} -> 400 empty_batch
+{"taskIds": []} -> 400 empty_batch
+{"taskIds": MANY} -> 422 too_many_tasks
+{"taskIds": ["unknown"]} -> 404 task_not_found
+{"taskIds": ["../x"]} -> 400 bad_id
+{"taskIds": "TASK"} -> 400 bad_body
+{"taskIds": ["TASK"], "colour": "red"} -> 400 bad_body
+{"taskIds": ["TASK"], "mode": "sideways"} -> 400 bad_body
+{"taskIds": ["TASK"], "maxConcurrent": 0} -> 422 bad_field
+{"taskIds": ["TASK"], "maxConcurrent": 65} -> 422 bad_field
+{"taskIds": ["TASK"], "prompt": "LONG"} -> 422 bad_field
+{"taskIds": ["TASK"], "prompt": "{{colour}}"} -> 422 bad_prompt
+{"taskIds": ["TASK"], "agent": "nobody"} -> 422 unknown_agent
+{"taskIds": ["TASK"], "base": "nowhere"} -> 422 base_not_found
+"#;
+
 #[test]
 fn what_makes_no_sense_is_refused_and_changes_nothing() {
-    let table = Table::new(2, "land = \"none\"", &patient());
-    let mut gate = Gate::at(&table.scene);
+    let table = Table::new(1, "land = \"none\"", ADDS_A_FILE);
     let server = table.serve();
     let first = &table.tasks[0];
     let many: Vec<String> = (0..1_001).map(|number| format!("task{number}")).collect();
-    for (body, status, code) in [
-        (json!({}), 400, "empty_batch"),
-        (json!({"taskIds": []}), 400, "empty_batch"),
-        (json!({"taskIds": many}), 422, "too_many_tasks"),
-        (json!({"taskIds": ["unknown"]}), 404, "task_not_found"),
-        (json!({"taskIds": ["../x"]}), 400, "bad_id"),
-        (json!({"taskIds": first}), 400, "bad_body"),
-        (
-            json!({"taskIds": [first], "colour": "red"}),
-            400,
-            "bad_body",
-        ),
-        (
-            json!({"taskIds": [first], "mode": "sideways"}),
-            400,
-            "bad_body",
-        ),
-        (
-            json!({"taskIds": [first], "maxConcurrent": 0}),
-            422,
-            "bad_field",
-        ),
-        (
-            json!({"taskIds": [first], "maxConcurrent": 65}),
-            422,
-            "bad_field",
-        ),
-        (
-            json!({"taskIds": [first], "prompt": "x".repeat(100_001)}),
-            422,
-            "bad_field",
-        ),
-        (
-            json!({"taskIds": [first], "prompt": "{{colour}}"}),
-            422,
-            "bad_prompt",
-        ),
-        (
-            json!({"taskIds": [first], "agent": "nobody"}),
-            422,
-            "unknown_agent",
-        ),
-        (
-            json!({"taskIds": [first], "base": "nowhere"}),
-            422,
-            "base_not_found",
-        ),
-    ] {
+    let (many, long) = (json!(many).to_string(), "x".repeat(100_001));
+    for line in SENSELESS.trim().lines() {
+        let (body, expected) = line.split_once(" -> ").unwrap();
+        let body = body.replace("TASK", first).replace("MANY", &many);
+        let body = serde_json::from_str(&body.replace("LONG", &long)).unwrap();
         let answer = server.post("/api/batches", &body);
-        let shown: String = body.to_string().chars().take(200).collect();
-        assert_eq!(answer.bad(status), code, "{shown}");
+        let told = format!("{} {}", answer.status, answer.bad(answer.status));
+        assert_eq!(told, expected, "{line}");
     }
     let long = "k".repeat(201);
     let bad_key = [("Idempotency-Key", long.as_str())];
     let body = json!({"taskIds": [first]});
     let answer = server.ask("POST", "/api/batches", Some(&body), &bad_key);
     assert_eq!(answer.bad(400), "bad_key");
-    let none = server.get("/api/batches?status=all").good(200);
-    assert_eq!(none, json!({"batches": []}));
     for (path, code) in [
         ("/api/batches/1/cancel", "batch_not_found"),
         ("/api/batches/1/tasks/1/retry", "batch_not_found"),
@@ -265,6 +243,17 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
     }
     assert_eq!(server.get("/api/batches/x").bad(400), "bad_id");
     assert_eq!(server.get("/api/batches?limit=0").bad(422), "bad_field");
+    let none = server.get("/api/batches?status=all").good(200);
+    assert_eq!(none, json!({"batches": []}));
+}
+
+#[test]
+fn what_comes_too_early_or_too_late_is_refused() {
+    let table = Table::new(2, "land = \"none\"", &patient());
+    let mut gate = Gate::at(&table.scene);
+    let server = table.serve();
+    let first = &table.tasks[0];
+    let body = json!({"taskIds": [first]});
     server
         .post(&format!("/api/tasks/{first}/run"), &json!({}))
         .good(201);

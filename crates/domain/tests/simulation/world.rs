@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of the rules; the ledger checks them.
 
+mod agents;
 mod closing;
 mod people;
 
@@ -9,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closing::Probe;
 use pleach_domain::batch::{
-    AttemptEnding, Batch, BatchStatus, Chance, Design, Message, Progress, Spent, WeaveEnding,
+    AttemptEnding, Batch, BatchStatus, Design, Message, Progress, WeaveEnding,
 };
 use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
 use pleach_domain::id::TaskId;
@@ -378,53 +379,6 @@ impl<'d> World<'d> {
         };
         let id = self.id(at);
         self.hear(Message::WeaveEnded(id, ending))
-    }
-
-    fn attempt_ended(&mut self, at: usize, ending: AttemptEnding) -> OrCrash {
-        let task = self.id(at);
-        let kept = self.dice.one_in(2).then(|| Commit("kept".into()));
-        let chance = Chance(u16::try_from(self.dice.below(1_000)).unwrap());
-        let spent = self.dice.one_in(2).then(|| Spent {
-            tokens: self.dice.below(100) as u64,
-            micro_usd: 0,
-        });
-        self.hear(Message::AttemptEnded {
-            task,
-            ending,
-            kept,
-            spent,
-            chance,
-        })
-    }
-
-    fn draw_ending(&mut self, at: usize) -> AttemptEnding {
-        let stopping = matches!(self.batch.tasks[at].state, TaskState::Stopping { .. });
-        if stopping && !self.dice.one_in(4) {
-            return AttemptEnding::Stopped;
-        }
-        let error = || "exit 1".to_owned();
-        let throw = self.dice.below(24);
-        let calm = self.dice.below(100) < self.calm;
-        match if calm { 23 } else { throw } {
-            0..3 => AttemptEnding::Unchanged,
-            3..6 => AttemptEnding::Failed(error()),
-            6 => AttemptEnding::Hopeless(error()),
-            7 => AttemptEnding::TimedOut,
-            8 => AttemptEnding::NoWorktree(error()),
-            9..12 if self.limits_left > 0 => {
-                self.limits_left -= 1;
-                let stated = self.dice.one_in(2).then_some(60_000);
-                if self.dice.one_in(2) {
-                    AttemptEnding::Limited(error(), stated)
-                } else {
-                    AttemptEnding::Overloaded(error(), stated)
-                }
-            }
-            _ => AttemptEnding::Built {
-                commit: Commit(format!("{at}.{}", self.batch.tasks[at].attempts)),
-                files: vec![format!("f{at}")],
-            },
-        }
     }
 
     fn something_happens(&mut self) -> OrCrash {

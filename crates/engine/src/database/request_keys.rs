@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn create(database: &mut Database, number: u32, key: &RequestKey) -> Result<(), DatabaseError> {
-        let task = [TaskId::new(&number.to_string())];
+        let task = [TaskId::new(number.to_string())];
         let new = NewBatch {
             project: "p",
             repository: Path::new("/p"),

@@ -161,10 +161,7 @@ mod tests {
         let text = r#"{"tasks":[{"id":"a","title":"A"},{"id":"b","title":"B","depends_on":["a"]},
             {"id":"c","title":"C"},{"id":"d","title":"D","depends_on":["b","c"]}]}"#;
         let order = order(text);
-        assert_eq!(
-            order.waves,
-            [vec!["a", "c"], vec!["b"], vec!["d"]].map(|wave| wave.to_vec())
-        );
+        assert_eq!(order.waves, [vec!["a", "c"], vec!["b"], vec!["d"]]);
         assert_eq!(order.critical_path, ["a", "b", "d"]);
         let told = |edge: &EdgeView| format!("{} {} {}", edge.from, edge.kind, edge.to);
         let edges: Vec<String> = order.edges.iter().map(told).collect();

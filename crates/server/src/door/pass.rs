@@ -123,7 +123,7 @@ mod tests {
             assert!(!passes.is_among(&shown(bad)), "{bad}");
         }
         let claim = "1.x";
-        let past = format!("pleach_3001={claim}.{}", passes.seal(claim));
-        assert!(!passes.is_among(&shown(&past)));
+        let expired = format!("pleach_3001={claim}.{}", passes.seal(claim));
+        assert!(!passes.is_among(&shown(&expired)));
     }
 }

@@ -183,11 +183,8 @@ mod tests {
             made.iter()
                 .all(|token| *token == made[0] && token.len() == 2 * BYTES)
         );
-        let mode = fs::metadata(folder.path().join("token"))
-            .unwrap()
-            .permissions()
-            .mode();
-        assert_eq!(mode & 0o777, 0o600);
+        let token = fs::metadata(folder.path().join("token")).unwrap();
+        assert_eq!(token.permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

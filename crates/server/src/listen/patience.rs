@@ -117,7 +117,7 @@ mod tests {
     fn a_reader_that_is_slow_but_reads_is_served() {
         in_time(async {
             let (mut reader, writer) = tokio::io::duplex(10);
-            let mut writer = Impatient::new(writer, Duration::from_secs(60));
+            let mut writer = Impatient::new(writer, Duration::from_mins(1));
             let read = async {
                 let mut all = Vec::new();
                 tokio::io::AsyncReadExt::read_to_end(&mut reader, &mut all)

@@ -1,6 +1,8 @@
 //! Signs of life, counts for Prometheus, and one line of log for each request.
 
-use std::sync::atomic::Ordering;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use axum::Json;
@@ -50,17 +52,14 @@ async fn metrics(State(app): State<App>) -> Result<Response, Refusal> {
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }
 
-fn counted(app: &App) -> Result<String, Refusal> {
-    use std::fmt::Write as _;
-    let database = Database::open(&app.state)?;
-    let open = database.batches(BatchFilter {
-        project: None,
-        among: Among::Open,
-    })?;
-    let counts = &app.counts;
-    let now = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
-    let mut text = String::new();
-    let mut add = |name: &str, kind: &str, help: &str, values: &[(String, u64)]| {
+/// A page of counts, as it grows.
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    /// One kind of count, with a value for each set of labels.
+    fn add(&mut self, name: &str, kind: &str, help: &str, values: &[(String, u64)]) {
+        let text = &mut self.0;
         let _ = writeln!(
             text,
             "# HELP pleach_{name} {help}\n# TYPE pleach_{name} {kind}"
@@ -68,65 +67,67 @@ fn counted(app: &App) -> Result<String, Refusal> {
         for (labels, value) in values {
             let _ = writeln!(text, "pleach_{name}{labels} {value}");
         }
-    };
-    let alone = |value| vec![(String::new(), value)];
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, value: u64) {
+        self.add(name, "gauge", help, &[(String::new(), value)]);
+    }
+
+    fn counter(&mut self, name: &str, help: &str, value: u64) {
+        self.add(name, "counter", help, &[(String::new(), value)]);
+    }
+}
+
+fn counted(app: &App) -> Result<String, Refusal> {
+    let database = Database::open(&app.state)?;
+    let counts = &app.counts;
+    let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
+    let mut page = Page::default();
     let version = format!("{{version=\"{}\"}}", env!("CARGO_PKG_VERSION"));
-    add("info", "gauge", "The version that runs.", &[(version, 1)]);
-    add(
-        "uptime_seconds",
-        "counter",
-        "Since the server began.",
-        &alone(app.began.elapsed().as_secs()),
-    );
-    let answers: Vec<_> = counts
-        .answers()
+    page.add("info", "gauge", "The version that runs.", &[(version, 1)]);
+    let seconds = app.began.elapsed().as_secs();
+    page.counter("uptime_seconds", "Since the server began.", seconds);
+    let answers = counts.answers();
+    let answers: Vec<_> = answers
         .map(|(class, count)| (format!("{{status=\"{class}xx\"}}"), count))
         .collect();
-    add(
-        "http_answers_total",
-        "counter",
-        "Answers by class of status.",
-        &answers,
-    );
-    add(
+    let help = "Answers by class of status.";
+    page.add("http_answers_total", "counter", help, &answers);
+    let connections = now(&counts.connections);
+    page.gauge(
         "http_connections",
-        "gauge",
         "Connections that are open.",
-        &alone(now(&counts.connections)),
+        connections,
     );
-    add(
+    let listeners = now(&counts.listeners);
+    page.gauge(
         "event_listeners",
-        "gauge",
         "Clients that listen to events.",
-        &alone(now(&counts.listeners)),
+        listeners,
     );
-    add(
-        "event_frames_total",
-        "counter",
-        "Events handed to clients.",
-        &alone(now(&counts.frames)),
-    );
-    add(
-        "log_events_total",
-        "counter",
-        "Events in the log, of all processes.",
-        &alone(database.last_seq()?),
-    );
-    let mut by_status = std::collections::BTreeMap::<&str, u64>::new();
+    let frames = now(&counts.frames);
+    page.counter("event_frames_total", "Events handed to clients.", frames);
+    let help = "Events in the log, of all processes.";
+    page.counter("log_events_total", help, database.last_seq()?);
+    let help = "Batches that are not over, of all processes.";
+    page.add("batches_open", "gauge", help, &open_batches(&database)?);
+    Ok(page.0)
+}
+
+/// How many batches there are in each status.
+fn open_batches(database: &Database) -> Result<Vec<(String, u64)>, Refusal> {
+    let open = database.batches(BatchFilter {
+        project: None,
+        among: Among::Open,
+    })?;
+    let mut by_status = BTreeMap::<&str, u64>::new();
     for batch in &open {
         *by_status.entry(&batch.status).or_default() += 1;
     }
-    let by_status: Vec<_> = by_status
-        .into_iter()
+    let counts = by_status.into_iter();
+    Ok(counts
         .map(|(status, count)| (format!("{{status=\"{status}\"}}"), count))
-        .collect();
-    add(
-        "batches_open",
-        "gauge",
-        "Batches that are not over, of all processes.",
-        &by_status,
-    );
-    Ok(text)
+        .collect())
 }
 
 /// One line of log for each request: what was asked for, never with which words.

@@ -17,18 +17,21 @@ pub(super) fn routes() -> Router<App> {
         )
         .route(
             "/pages/pages.css",
-            get(|| text("text/css", include_str!("../../pages/pages.css"))),
+            get(text("text/css", include_str!("../../pages/pages.css"))),
         )
         .route(
             "/pages/enter.js",
-            get(|| text("text/javascript", include_str!("../../pages/enter.js"))),
+            get(text(
+                "text/javascript",
+                include_str!("../../pages/enter.js"),
+            )),
         )
         .route(
             "/pages/docs.js",
-            get(|| text("text/javascript", include_str!("../../pages/docs.js"))),
+            get(text("text/javascript", include_str!("../../pages/docs.js"))),
         )
 }
 
-async fn text(kind: &'static str, text: &'static str) -> impl IntoResponse {
+fn text(kind: &'static str, text: &'static str) -> impl IntoResponse + Clone {
     ([(header::CONTENT_TYPE, kind)], text)
 }
