@@ -89,7 +89,7 @@ pub struct Batch {
     spent_before: Spent,
     /// How many attempts began.
     starts: u32,
-    /// How many of them had begun when an agent was limited last.
+    /// How many of them had begun when a limit was counted last.
     limited_at: u32,
     /// How many limits came one after the other.
     limits_in_a_row: u32,

@@ -130,7 +130,7 @@ impl Batch {
             return events;
         }
         let settings = &self.design.settings;
-        // What was under way when the last limit came says nothing new.
+        // What was under way when the last limit was counted says nothing new.
         let again = self.limits_in_a_row + u32::from(self.is_news(position));
         let often = again >= LIMITS_BEFORE_FALLBACK && self.is_parallel();
         let reason = format!("the agent is limited again and again: {error}");
@@ -148,8 +148,8 @@ impl Batch {
         events
     }
 
-    /// Whether an attempt began after the last one that was limited had ended.
-    fn is_news(&self, position: usize) -> bool {
+    /// Whether an attempt began after the last limit that was counted, and so tells of another one.
+    pub(super) fn is_news(&self, position: usize) -> bool {
         self.tasks[position].started_as > self.limited_at
     }
 

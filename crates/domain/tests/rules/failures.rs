@@ -119,6 +119,12 @@ fn three_rounds_of_limits_mean_one_at_a_time() {
         .todo("");
     let third = format!("{two} go 1:limited 2:limited 3:limited 1:rested 2:rested 3:rested");
     tell("3", "1\n2\n3\n4", &third).todo("start 1");
+    // Somebody who was slow to meet the first limit does not hide the second of those who were quick.
+    let quick = "1:limited 1:rested go ".repeat(2);
+    tell("3", "1\n2\n3\n4", &format!("go {quick} 1:limited")).follows("1 limited; fallen back");
+    let slow = "go 1:limited 1:rested go 2:limited 2:rested go 1:limited 1:rested go 3:limited 3:rested go";
+    tell("3", "1\n2\n3\n4", &format!("{slow} 2:limited")).follows("2 limited");
+    tell("3", "1\n2\n3\n4", &format!("{slow} 1:limited")).follows("1 limited; fallen back");
     // A success in between begins the count anew.
     let between = format!("{two} go 2:same 1:limited");
     tell("3", "1\n2\n3\n4", &between).follows("1 limited");
@@ -159,6 +165,12 @@ fn overload_again_and_again_halves_the_slots_and_success_gives_them_back_one_by_
     let better = format!("{quarter} go 7:built");
     tell("4", plan, &better).follows("7 built; resized");
     tell("4", plan, &format!("{better} 7:woven 1:rested")).todo("start 1; start 8");
+    // Somebody who was slow to meet the first limit does not hide the second of those who were quick.
+    let quick = "1:limited 1:rested go ".repeat(2);
+    tell("3", "1\n2\n3\n4", &format!("go {quick} 1:limited")).follows("1 limited; fallen back");
+    let slow = "go 1:limited 1:rested go 2:limited 2:rested go 1:limited 1:rested go 3:limited 3:rested go";
+    tell("3", "1\n2\n3\n4", &format!("{slow} 2:limited")).follows("2 limited");
+    tell("3", "1\n2\n3\n4", &format!("{slow} 1:limited")).follows("1 limited; fallen back");
     // A success in between begins the count anew.
     tell("4", plan, "go 1:overloaded 2:same 3:overloaded").follows("3 overloaded");
 }
