@@ -9,6 +9,14 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
+/** Text in which `words` are code. */
+function prose(text) {
+  const parts = (text ?? "").split("`");
+  const line = element("span");
+  line.append(...parts.map((part, at) => (at % 2 === 1 ? element("code", {}, part) : part)));
+  return line;
+}
+
 function named(schema) {
   return schema.$ref ? schema.$ref.split("/").pop() : null;
 }
@@ -44,7 +52,7 @@ function table(rows) {
         {},
         element("th", { scope: "row" }, element("code", {}, name), required ? element("span", { class: "must", title: "required" }, " *") : ""),
         element("td", {}, element("code", { class: "kind" }, type)),
-        element("td", {}, text ?? ""),
+        element("td", {}, prose(text)),
       ),
     );
   }
@@ -77,7 +85,7 @@ function drawn(schema, schemas) {
       element(
         "details",
         seen.size === 1 && named(schema) ? { open: "" } : {},
-        element("summary", {}, element("code", {}, name), of.description ? ` ${of.description}` : ""),
+        element("summary", {}, element("code", {}, name), " ", prose(of.description)),
         fields(of),
       ),
     );
@@ -95,9 +103,9 @@ function operationCard(method, path, operation, schemas) {
   const card = element("article", { id: `${method}${path}`, class: "operation" });
   card.append(
     element("h3", {}, element("span", { class: `method ${method}` }, method.toUpperCase()), " ", element("code", {}, path)),
-    element("p", {}, operation.summary ?? ""),
+    element("p", {}, prose(operation.summary)),
   );
-  if (operation.description) card.append(element("p", { class: "quiet" }, operation.description));
+  if (operation.description) card.append(element("p", { class: "quiet" }, prose(operation.description)));
   const parameters = operation.parameters ?? [];
   if (parameters.length > 0) {
     card.append(
@@ -116,7 +124,7 @@ function operationCard(method, path, operation, schemas) {
       continue;
     }
     const text = answer && answer.type !== "application/json" ? ` ${answer.type}` : "";
-    card.append(element("p", {}, element("strong", {}, status), ` ${response.description ?? ""}${text}`));
+    card.append(element("p", {}, element("strong", {}, status), " ", prose(response.description), text));
     if (answer?.schema && answer.type === "application/json") card.append(drawn(answer.schema, schemas));
   }
   if (errors.length > 0) card.append(element("p", { class: "quiet" }, `Errors: ${errors.join(", ")}`));
@@ -144,11 +152,13 @@ async function begin() {
     operations.append(element("h2", {}, tag));
     for (const [method, path, operation] of all) {
       contents.append(
-        element("a", { href: `#${method}${path}` }, element("span", { class: `method ${method}` }, method.toUpperCase()), ` ${path}`),
+        element("a", { href: `#${method}${path}` }, element("span", { class: `method ${method}` }, method.toUpperCase()), element("span", {}, path)),
       );
       operations.append(operationCard(method, path, operation, schemas));
     }
   }
+  // What the address points at was not there when the page was loaded.
+  document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
 }
 
 begin();
