@@ -26,6 +26,8 @@ const LARGEST_PATCH: usize = 5_000_000;
 /// So much of a log comes at once if nothing is said, and at most.
 const USUAL_PAGE: u64 = 64 << 10;
 const LARGEST_PAGE: u64 = 1 << 20;
+/// The bytes of the longest letter.
+const LONGEST_LETTER: u64 = 4;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -116,7 +118,7 @@ struct Validated {
     log: Option<LogPart>,
 }
 
-/// A part of what a run of the tests printed.
+/// A part of what a run of the tests printed, of whole letters.
 #[derive(Debug, Serialize, ToSchema)]
 struct LogPart {
     run: u32,
@@ -187,18 +189,49 @@ fn validated(app: &App, id: u32, part: &Part) -> Result<Validated, Refusal> {
 fn read_part(path: &std::path::Path, run: u32, part: &Part) -> Option<LogPart> {
     let mut file = File::open(path).ok()?;
     let total = file.metadata().ok()?.len();
-    let limit = part.limit.unwrap_or(USUAL_PAGE);
-    let from = part.from.map_or(total.saturating_sub(limit), u64::from).min(total);
+    // Less might hold no letter at all, and whoever reads on would stay where they are.
+    let limit = part.limit.unwrap_or(USUAL_PAGE).max(LONGEST_LETTER);
+    let from = part
+        .from
+        .map_or(total.saturating_sub(limit), u64::from)
+        .min(total);
     file.seek(SeekFrom::Start(from)).ok()?;
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes).ok()?;
+    let read = from + u64::try_from(bytes.len()).unwrap_or(0);
+    let start = if from == 0 {
+        0
+    } else {
+        rest_of_a_letter(&bytes)
+    };
+    let cut = if read == total {
+        0
+    } else {
+        begun_letter(&bytes[start..])
+    };
     Some(LogPart {
         run,
-        from,
-        to: from + u64::try_from(bytes.len()).unwrap_or(0),
+        from: from + u64::try_from(start).unwrap_or(0),
+        to: read - u64::try_from(cut).unwrap_or(0),
         total,
-        text: String::from_utf8_lossy(&bytes).into_owned(),
+        text: String::from_utf8_lossy(&bytes[start..bytes.len() - cut]).into_owned(),
     })
+}
+
+/// How many bytes at the beginning belong to a letter before it.
+fn rest_of_a_letter(bytes: &[u8]) -> usize {
+    let is_inside = |byte: &&u8| (0x80..0xc0).contains(*byte);
+    bytes.iter().take(3).take_while(is_inside).count()
+}
+
+/// How many bytes at the end are a letter of which the rest comes later.
+fn begun_letter(bytes: &[u8]) -> usize {
+    let is_begun = |length: &usize| {
+        let end = &bytes[bytes.len() - length..];
+        std::str::from_utf8(end)
+            .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+    };
+    (1..=bytes.len().min(3)).find(is_begun).unwrap_or(0)
 }
 
 /// The worktrees of a batch.
