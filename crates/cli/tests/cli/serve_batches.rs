@@ -1,80 +1,13 @@
 //! Batches over HTTP: started, followed, controlled, left and gone on with.
 
-use pleach_engine::board::{Board, NewTask};
+use pleach_engine::board::Board;
 use pleach_engine::state_folder::StateFolder;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::scene::{Gate, Scene, WAIT};
 use crate::serving::Serving;
-
-/// A repository with tasks on its board.
-struct Table {
-    scene: Scene,
-    project: String,
-    tasks: Vec<String>,
-}
-
-const ADDS_A_FILE: &str = "echo x > file-$PLEACH_TASK";
-
-/// Arrives, waits, and adds a file.
-fn patient() -> String {
-    format!("{WAIT}; {ADDS_A_FILE}")
-}
-
-impl Table {
-    /// Tasks are known as 1, 2, 3 … in batches.
-    fn new(count: usize, settings: &str, shell: &str) -> Self {
-        let scene = Scene::with(&format!("retries = 0\n{settings}"), "", shell);
-        let mut table = Self {
-            project: String::new(),
-            tasks: Vec::new(),
-            scene,
-        };
-        let mut board = table.board();
-        table.project = board.add_folder(table.scene.repo.path()).unwrap().id;
-        for number in 1..=count {
-            let task = NewTask {
-                project: table.project.clone(),
-                title: format!("T{number}"),
-                ..NewTask::default()
-            };
-            table.tasks.push(board.create_task(&task).unwrap().id);
-        }
-        table
-    }
-
-    fn board(&self) -> Board {
-        Board::open(&StateFolder::at(&self.scene.state()).unwrap()).unwrap()
-    }
-
-    fn serve(&self) -> Serving {
-        Serving::of(&self.scene, &["--yes"])
-    }
-
-    /// How far each task is on the board.
-    fn marks(&self) -> String {
-        let board = self.board();
-        let marks = self.tasks.iter().map(|id| board.task(id).unwrap().status);
-        marks.collect::<Vec<_>>().join(" ")
-    }
-}
-
-fn until_over(server: &Serving, batch: u32) -> Value {
-    server.until(&format!("/api/batches/{batch}"), |batch| {
-        batch["completedAt"].is_string()
-    })
-}
-
-/// `1:merged 2:failed`
-fn outcomes(batch: &Value) -> String {
-    let tasks = batch["tasks"].as_array().unwrap().iter();
-    let words = tasks.map(|task| {
-        let outcome = task["outcome"].as_str().unwrap_or("none");
-        format!("{}:{outcome}", task["taskId"].as_str().unwrap())
-    });
-    words.collect::<Vec<_>>().join(" ")
-}
+use crate::table::{ADDS_A_FILE, Table, outcomes, patient, until_over};
 
 #[test]
 fn a_client_runs_three_tasks_at_once_cancels_one_and_lands_the_rest() {

@@ -1,0 +1,51 @@
+//! A folder that is no repository, over HTTP: refused in parallel, worked on in place one by one.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::serving::Serving;
+use crate::table::{outcomes, until_over};
+
+#[test]
+fn a_folder_without_git_takes_a_queue_and_refuses_what_runs_at_once() {
+    let place = TempDir::new().unwrap();
+    let root = place.path().canonicalize().unwrap();
+    let folder = root.join("garden");
+    fs::create_dir(&folder).unwrap();
+    let shell = "echo \"$PLEACH_TASK\" >> order";
+    let words = json!(["sh", "-c", shell]);
+    let config = format!("retries = 0\n[agents.shell]\ncommand = {words}\n");
+    fs::write(folder.join("pleach.toml"), config).unwrap();
+    let server = Serving::start(&root, &root.join("home"), &["--yes"]);
+    let project = server
+        .post("/api/projects", &json!({ "path": folder }))
+        .good(201);
+    assert_eq!(project["isRepository"], false, "{project}");
+    let task = |title: &str| {
+        let body = json!({"projectId": project["id"], "title": title});
+        server.post("/api/tasks", &body).good(201)["id"].clone()
+    };
+    let tasks = [task("dig"), task("sow")];
+    let ask = |options: Value| {
+        let mut body = json!({ "taskIds": tasks });
+        let options = options.as_object().unwrap().clone();
+        body.as_object_mut().unwrap().extend(options);
+        server.post("/api/batches", &body)
+    };
+    for options in [json!({"mode": "parallel"}), json!({})] {
+        let refused = ask(options);
+        assert_eq!(refused.bad(409), "needs_repository");
+        let hint = refused.json()["error"]["hint"].clone();
+        assert!(hint.as_str().unwrap().contains("queue"), "{hint}");
+    }
+    let none = server.get("/api/batches?status=all").good(200);
+    assert_eq!(none, json!({"batches": []}));
+    ask(json!({"mode": "queue", "autoApprove": true})).good(201);
+    let over = until_over(&server, 1);
+    assert_eq!(outcomes(&over), "1:merged 2:merged", "{over}");
+    let order = fs::read_to_string(folder.join("order")).unwrap();
+    assert_eq!(order, "1\n2\n");
+    assert_eq!(over["batchBranch"], Value::Null);
+}

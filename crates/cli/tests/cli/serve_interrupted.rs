@@ -1,0 +1,96 @@
+//! Batches of terminals that died while a server runs: shown as interrupted, gone on with or cancelled over HTTP.
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::scene::{Gate, Scene};
+use crate::serving::Serving;
+use crate::table::{outcomes, patient, until_over};
+
+/// A batch whose process was killed while both of its tasks were at work.
+struct Orphan {
+    scene: Scene,
+    gate: Gate,
+    server: Serving,
+}
+
+impl Orphan {
+    fn new() -> Self {
+        let settings = "retries = 0\nland = \"none\"";
+        let scene = Scene::of("1, 2", settings, &patient());
+        let mut gate = Gate::at(&scene);
+        // It finds nothing that was interrupted when it begins.
+        let server = Serving::of(&scene, &[]);
+        let run = scene.start(&[]);
+        gate.wait_for(2);
+        let shown = server.get("/api/batches/1").good(200);
+        assert_eq!(shown["interrupted"], false);
+        run.signal(Signal::KILL);
+        run.answer();
+        let orphan = Self {
+            scene,
+            gate,
+            server,
+        };
+        let shown = orphan
+            .server
+            .until("/api/batches/1", |batch| batch["interrupted"] == true);
+        assert_eq!(shown["status"], "running");
+        let listed = orphan.server.get("/api/batches").good(200);
+        assert_eq!(listed["batches"][0]["interrupted"], true);
+        orphan
+    }
+
+    fn post(&self, what: &str) -> pleach_testkit::Answered {
+        let path = format!("/api/batches/1/{what}");
+        self.server.post(&path, &json!({}))
+    }
+}
+
+#[test]
+fn a_batch_that_lost_its_process_is_gone_on_with() {
+    let mut orphan = Orphan::new();
+    let resumed = orphan.post("resume").good(200);
+    assert_eq!(
+        (&resumed["message"], &resumed["interrupted"]),
+        (&json!("batch 1 goes on"), &Value::Bool(false))
+    );
+    assert_eq!(orphan.gate.wait_for(2), "1 2");
+    assert_eq!(orphan.post("resume").bad(409), "batch_running");
+    orphan.gate.let_go(2);
+    let over = until_over(&orphan.server, 1);
+    assert_eq!(outcomes(&over), "1:merged 2:merged");
+    assert_eq!(orphan.post("resume").bad(409), "batch_over");
+    orphan.scene.check_no_worktree_is_left();
+}
+
+#[test]
+fn a_batch_that_lost_its_process_is_cancelled_and_nobody_is_left() {
+    let orphan = Orphan::new();
+    let cancelled = orphan.post("cancel").good(200);
+    assert_eq!(
+        (&cancelled["status"], outcomes(&cancelled).as_str()),
+        (&json!("cancelled"), "1:cancelled 2:cancelled")
+    );
+    assert_eq!(orphan.post("cancel").bad(409), "batch_over");
+    assert_eq!(orphan.server.stop().code, 0);
+    orphan.scene.check_nobody_is_left();
+}
+
+#[test]
+fn nothing_else_is_done_to_a_batch_that_lost_its_process() {
+    let orphan = Orphan::new();
+    for (what, code) in [
+        ("tasks/1/cancel", "interrupted"),
+        ("tasks/1/retry", "nothing_to_retry"),
+        ("approve", "interrupted"),
+        ("land", "interrupted"),
+    ] {
+        assert_eq!(orphan.post(what).bad(409), code, "{what}");
+    }
+    let shown = orphan.server.get("/api/batches/1").good(200);
+    assert_eq!(
+        (&shown["interrupted"], outcomes(&shown).as_str()),
+        (&json!(true), "1:none 2:none")
+    );
+}
