@@ -160,6 +160,10 @@ impl IntoResponse for Refusal {
         let hider = Secrets::of_environment(&[]).hider();
         body.error.message = hider.hidden(body.error.message);
         body.error.hint = body.error.hint.map(|hint| hider.hidden(hint));
+        for field in &mut body.error.fields {
+            field.path = hider.hidden(std::mem::take(&mut field.path));
+            field.message = hider.hidden(std::mem::take(&mut field.message));
+        }
         let code = body.error.code.clone();
         let mut response = (self.status, Json(body)).into_response();
         if self.status == StatusCode::UNAUTHORIZED {
