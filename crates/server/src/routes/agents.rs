@@ -6,8 +6,9 @@ use axum::Json;
 use axum::extract::State;
 use pleach_engine::agent::choose;
 use pleach_engine::board::Board;
-use pleach_engine::config::Config;
+use pleach_engine::config::{AgentConfig, Config};
 use pleach_engine::detect::{AGENT_PROGRAMS, installed_agents};
+use pleach_engine::secrets::Secrets;
 use pleach_engine::settings::Settings;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -43,7 +44,7 @@ struct Agents {
 #[serde(rename_all = "camelCase")]
 struct AgentFound {
     name: String,
-    /// The program and its arguments
+    /// The program and its arguments, without secrets
     command: Vec<String>,
     /// Whether the program is there
     found: bool,
@@ -92,7 +93,7 @@ fn found(app: &App, settings: &Settings) -> Vec<AgentFound> {
             let agent = choose(&alone).map(|chosen| chosen.agent(&app.program));
             AgentFound {
                 name: name.clone(),
-                command: said.command.clone().unwrap_or_default(),
+                command: without_secrets(said),
                 found: agent.is_ok_and(|agent| agent.check_installed().is_ok()),
                 configured: true,
                 is_default: default == Some(name.as_str()),
@@ -118,4 +119,12 @@ fn found(app: &App, settings: &Settings) -> Vec<AgentFound> {
         });
     }
     agents
+}
+
+/// The words of a command as anybody may see them.
+fn without_secrets(agent: &AgentConfig) -> Vec<String> {
+    let passed_on = agent.env.as_deref().unwrap_or_default();
+    let hider = Secrets::of_environment(passed_on).hider();
+    let words = agent.command.iter().flatten();
+    words.map(|word| hider.hide(word).into_owned()).collect()
 }
