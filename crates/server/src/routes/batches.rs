@@ -141,7 +141,7 @@ fn stored(app: &App, id: u32) -> Result<StoredBatch, Refusal> {
 }
 
 /// The task of a batch that is named by its key there, or by its id on the board.
-fn task_of(app: &App, batch: &StoredBatch, named: &str) -> Result<TaskId, Refusal> {
+pub(super) fn task_of(app: &App, batch: &StoredBatch, named: &str) -> Result<TaskId, Refusal> {
     let key = TaskId::new(named);
     let Err(unknown) = batch.position(&key) else {
         return Ok(key);

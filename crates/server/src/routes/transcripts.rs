@@ -23,6 +23,7 @@ use utoipa_axum::routes;
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::input::{Asked, Named};
+use crate::routes::batches::task_of;
 
 /// How many transcripts are remembered; more are not read at once by one person.
 const MOST_KNOWN: usize = 64;
@@ -95,7 +96,8 @@ impl From<Page> for TranscriptPage {
 /// Lines that have not ended yet are left out while the attempt runs. A page may have fewer lines than asked for; go on
 /// after the last one.
 #[utoipa::path(get, path = "/api/batches/{id}/tasks/{taskId}/log", tag = "batches",
-    params(("id" = u32, Path), ("taskId" = String, Path), Wanted),
+    params(("id" = u32, Path, description = "The number of the batch"),
+        ("taskId" = String, Path, description = "The task, by its key in the batch or its id"), Wanted),
     responses(
         (status = 200, body = TranscriptPage), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 503, body = ErrorBody),
@@ -107,7 +109,6 @@ async fn log(
 ) -> Result<Json<TranscriptPage>, Refusal> {
     let place = place(wanted.from.as_deref())?;
     let most = most(wanted.limit)?;
-    let task = TaskId::new(&task);
     let page = app.blocking(move |app| read(app, batch, &task, wanted.attempt, place, most));
     Ok(Json(page.await?.into()))
 }
@@ -150,7 +151,7 @@ fn most(limit: Option<u32>) -> Result<usize, Refusal> {
 fn read(
     app: &App,
     batch: u32,
-    task: &TaskId,
+    named: &str,
     attempt: Option<u32>,
     place: Place,
     most: usize,
@@ -158,7 +159,8 @@ fn read(
     // Looked at first: an owner that ends in between has written its last event by then.
     let is_owned = is_owned(&app.state.batch(batch)).map_err(ViewError::from)?;
     let stored = StoredBatch::load(&Database::open(&app.state)?, batch)?;
-    let known = &stored.batch.tasks[stored.position(task)?];
+    let task = task_of(app, &stored, named)?;
+    let known = &stored.batch.tasks[stored.position(&task)?];
     let number = attempt.unwrap_or(known.attempts);
     if number > known.attempts || attempt == Some(0) {
         let message = format!("task {task} has had no attempt {number}");
