@@ -48,6 +48,7 @@ mod serve_from_nothing;
 mod serve_guide;
 mod serve_interrupted;
 mod serve_refusals;
+mod serve_secrets;
 mod serve_told;
 mod serve_transcript;
 mod serve_validation;
