@@ -79,7 +79,12 @@ async fn start(
                 "stop it, or wait until it is over",
             ));
         }
-        let manner = Manner::of(&plan.document.plan);
+        let manner = if project.is_repository {
+            Manner::of(&plan.document.plan)
+        } else {
+            // Nobody asked for work in the folder itself; what runs at once is refused there with the reason.
+            Manner::Parallel
+        };
         let start = Start {
             fetch: fetch_of(project.url.as_deref()),
             project_folder: project.path,
