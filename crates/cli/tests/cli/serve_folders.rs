@@ -40,6 +40,8 @@ fn a_folder_without_git_takes_a_queue_and_refuses_what_runs_at_once() {
         let hint = refused.json()["error"]["hint"].clone();
         assert!(hint.as_str().unwrap().contains("queue"), "{hint}");
     }
+    let alone = format!("/api/tasks/{}/run", tasks[0].as_str().unwrap());
+    assert_eq!(server.post(&alone, &json!({})).bad(409), "needs_repository");
     let none = server.get("/api/batches?status=all").good(200);
     assert_eq!(none, json!({"batches": []}));
     ask(json!({"mode": "queue", "autoApprove": true})).good(201);
@@ -48,4 +50,14 @@ fn a_folder_without_git_takes_a_queue_and_refuses_what_runs_at_once() {
     let order = fs::read_to_string(folder.join("order")).unwrap();
     assert_eq!(order, "1\n2\n");
     assert_eq!(over["batchBranch"], Value::Null);
+    assert_eq!(server.get("/api/batches/1/diff").status, 200);
+    let plan = json!({"tasks": [{"id": "a", "title": "A"}],
+        "batches": [{"batch_id": 1, "task_ids": ["a"], "can_parallel": true}]});
+    let of_project = format!("/api/projects/{}", project["id"].as_str().unwrap());
+    let put = server.ask("PUT", &format!("{of_project}/plan"), Some(&plan), &[]);
+    assert_eq!(put.status, 200, "{}", put.text());
+    let start = server.post(&format!("{of_project}/parallel/start"), &json!({}));
+    assert_eq!(start.bad(409), "needs_repository");
+    let all = server.get("/api/batches?status=all").good(200);
+    assert_eq!(all["batches"].as_array().unwrap().len(), 1);
 }
