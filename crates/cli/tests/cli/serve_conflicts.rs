@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use pleach_testkit::Answered;
 use serde_json::{Value, json};
 
+use crate::scene::{Gate, WAIT};
 use crate::serving::Serving;
 use crate::table::{Table, outcomes, until_over};
 
@@ -99,4 +100,28 @@ fn a_conflict_that_a_person_gives_up_stays_left_out() {
     assert_eq!(conflict.table.marks(), "completed pending");
     assert_eq!(conflict.table.scene.show("pleach/batch-1", "shared"), "1");
     assert_eq!(conflict.resolve("abort").bad(409), "not_begun");
+}
+
+#[test]
+fn a_conflict_is_resolved_while_the_rest_of_the_batch_still_runs() {
+    let shell = format!("[ $PLEACH_TASK = 3 ] || {{ {SHELL}; exit; }}; {WAIT}; echo x > late");
+    let table = Table::new(3, "land = \"none\"", &shell);
+    let mut gate = Gate::at(&table.scene);
+    table.scene.repo.write("shared", "nobody\n");
+    table.scene.repo.commit("a file that all write");
+    let server = table.serve();
+    table.start(&server, &json!({"maxConcurrent": 1}));
+    assert_eq!(gate.wait_for(1), "3");
+    let conflict = Conflict { table, server };
+    let path = conflict.lay_out();
+    fs::write(path.join("shared"), "1 and 2\n").unwrap();
+    let done = conflict.resolve("done").good(200);
+    assert_eq!(outcomes(&done), "1:merged 2:merged 3:none");
+    assert_eq!(done["status"], "running");
+    gate.let_go(1);
+    let over = until_over(&conflict.server, 1);
+    assert_eq!(outcomes(&over), "1:merged 2:merged 3:merged");
+    let scene = &conflict.table.scene;
+    assert_eq!(scene.show("pleach/batch-1", "shared"), "1 and 2");
+    assert_eq!(scene.show("pleach/batch-1", "late"), "x");
 }

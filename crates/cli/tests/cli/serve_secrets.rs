@@ -26,7 +26,7 @@ echo x > file-$PLEACH_TASK; [ $PLEACH_TASK = 1 ] || { echo "died of $WANTED"; ex
 struct Cage {
     table: Table,
     server: Serving,
-    said: RefCell<String>,
+    said: RefCell<Vec<String>>,
 }
 
 impl Cage {
@@ -34,12 +34,10 @@ impl Cage {
         let table = Table::new(2, "land = \"none\"", TELL);
         let scene = &table.scene;
         let file = scene.repo.path().join("pleach.toml");
-        let mut config = std::fs::read_to_string(&file).unwrap();
-        config.push_str("env = [\"WANTED\"]\n");
-        config.push_str(&format!(
-            "[agents.other]\ncommand = [\"true\", \"{OURS}\"]\n"
-        ));
-        let config = config.replacen("land", "agent = \"shell\"\nvalidate_env = [\"WANTED\"]\nvalidate = \"echo tested with $WANTED\"\nland", 1);
+        let config = std::fs::read_to_string(&file).unwrap();
+        let tests = "validate = \"echo tested with $WANTED\"\nvalidate_env = [\"WANTED\"]";
+        let other = format!("[agents.other]\ncommand = [\"true\", \"{OURS}\"]");
+        let config = format!("agent = \"shell\"\n{tests}\n{config}env = [\"WANTED\"]\n{other}\n");
         std::fs::write(file, config).unwrap();
         let words = ["serve", "--port", "0"];
         let mut serve = command(scene.repo.path(), &scene.home(), &words);
@@ -54,8 +52,8 @@ impl Cage {
     /// Asks, and remembers what was said.
     fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Answered {
         let answer = self.server.ask(method, path, body, &[]);
-        let said = format!("{:?}\n{}\n", answer.headers, answer.text());
-        self.said.borrow_mut().push_str(&said);
+        let said = format!("{:?} {}", answer.headers, answer.text());
+        self.said.borrow_mut().push(said);
         answer
     }
 
@@ -81,10 +79,10 @@ impl Cage {
         let mut listener = self.server.listen("/api/events?from=0", &[]).unwrap();
         loop {
             let line = listener.line().unwrap();
-            self.said.borrow_mut().push_str(&format!("{line}\n"));
-            if line == "event: batch:completed" {
-                let data = listener.line().unwrap();
-                self.said.borrow_mut().push_str(&data);
+            let is_last = line == "event: batch:completed";
+            self.said.borrow_mut().push(line);
+            if is_last {
+                self.said.borrow_mut().push(listener.line().unwrap());
                 return;
             }
         }
@@ -94,7 +92,7 @@ impl Cage {
     fn check_clean(&self) {
         let said = self.said.borrow();
         for secret in [FOR_AGENTS, OURS, IN_ADDRESS, &base64(FOR_AGENTS)] {
-            let line = said.lines().find(|line| line.contains(secret));
+            let line = said.iter().find(|line| line.contains(secret));
             assert_eq!(line, None, "{secret} was said");
         }
     }
