@@ -4,6 +4,7 @@
 
 mod address;
 mod api_login;
+mod beginning;
 mod checkout;
 mod clone;
 mod credential_helper;
@@ -40,7 +41,7 @@ mod users_config;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, PipeWriter, Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -54,6 +55,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use crate::process::{Cancel, Woke, wait};
 
 pub use address::{Address, BadAddress, UserInfo};
+pub(crate) use beginning::Beginning;
 pub(crate) use checkout::Checkout;
 pub use credential_helper::answer as answer_git;
 pub use credentials::{Login, Logins};
@@ -218,6 +220,8 @@ pub struct Call {
     stdin: Option<Vec<u8>>,
     /// A file that is held open as long as git runs, even if this process does not live that long.
     held: Option<File>,
+    /// Where what is printed goes, if not into memory.
+    printed: Option<PipeWriter>,
     deadline: Duration,
     stop: Option<Cancel>,
     secrets: Vec<String>,
@@ -252,6 +256,7 @@ impl Call {
             words: Vec::new(),
             stdin: None,
             held: None,
+            printed: None,
             deadline: DEADLINE,
             stop: None,
             secrets: Vec::new(),
@@ -427,7 +432,10 @@ impl Call {
             .command
             .args(&self.words)
             .stdin(stdin)
-            .stdout(stdout.try_clone()?)
+            .stdout(match self.printed.take() {
+                Some(elsewhere) => elsewhere.into(),
+                None => Stdio::from(stdout.try_clone()?),
+            })
             .stderr(stderr.try_clone()?)
             .spawn()?;
         let pid = Pid::from_child(&child);

@@ -8,7 +8,7 @@ use pleach_domain::task_state::{Commit, Ending, TaskState};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::git::{GitError, StoreError};
+use crate::git::{Beginning, Call, GitError, StoreError};
 use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
 
@@ -31,7 +31,7 @@ pub struct ShownPatch {
     pub patch: String,
     /// Whether there is more.
     pub truncated: bool,
-    /// Every file that is changed.
+    /// Every file that is changed, as far as there is room for it.
     pub files: Vec<ChangedFile>,
 }
 
@@ -53,20 +53,27 @@ pub fn shown_patch(
     task: Option<&TaskId>,
     most: usize,
 ) -> Result<ShownPatch, PatchError> {
-    let numbers = patch(state, stored, task, Extent::Numbers, Colour::Never)?;
-    let mut text = patch(state, stored, task, Extent::Lines, Colour::Never)?;
-    let truncated = text.len() > most;
-    if truncated {
-        text.truncate(most);
-        // A line that is cut is none.
-        let end = text.iter().rposition(|byte| *byte == b'\n');
-        text.truncate(end.map_or(0, |end| end + 1));
-    }
+    let part = |extent, end| {
+        let diff = diff(state, stored, task, extent, Colour::Never)?;
+        Ok::<_, PatchError>(without_rest(diff.beginning(most)?, end))
+    };
+    let (numbers, files_missing) = part(Extent::Numbers, 0)?;
+    let (text, lines_missing) = part(Extent::Lines, b'\n')?;
     Ok(ShownPatch {
         patch: String::from_utf8_lossy(&text).into_owned(),
-        truncated,
+        truncated: files_missing || lines_missing,
         files: changed_files(&numbers),
     })
+}
+
+/// What git printed up to the last whole line, and whether there is more.
+fn without_rest(beginning: Beginning, end: u8) -> (Vec<u8>, bool) {
+    let Beginning { mut bytes, is_cut } = beginning;
+    if is_cut {
+        let last = bytes.iter().rposition(|byte| *byte == end);
+        bytes.truncate(last.map_or(0, |last| last + 1));
+    }
+    (bytes, is_cut)
 }
 
 /// Reads what git counted; of a file that moved, its new place.
@@ -142,6 +149,16 @@ pub fn patch(
     extent: Extent,
     colour: Colour,
 ) -> Result<Vec<u8>, PatchError> {
+    Ok(diff(state, stored, task, extent, colour)?.output()?)
+}
+
+fn diff(
+    state: &StateFolder,
+    stored: &StoredBatch,
+    task: Option<&TaskId>,
+    extent: Extent,
+    colour: Colour,
+) -> Result<Call, PatchError> {
     let (from, to, what) = match task {
         None => batch_ends(stored)?,
         Some(task) => task_ends(stored, task)?,
@@ -164,7 +181,7 @@ pub fn patch(
         Extent::Files(width) => call.arg(format!("--stat={width}")),
         Extent::Numbers => call.args(["--numstat", "-z"]),
     };
-    Ok(call.args([&from.0, &to.0, "--"]).output()?)
+    Ok(call.args([&from.0, &to.0, "--"]))
 }
 
 fn batch_ends(stored: &StoredBatch) -> Result<(Commit, Commit, String), PatchError> {
