@@ -10,6 +10,9 @@ use super::error::Stop;
 use super::read::unsigned_in;
 use super::{Database, DatabaseError, StoredEvent};
 
+/// Lines are read until they have so many bytes, whatever was asked for.
+const ENOUGH_BYTES: usize = 1 << 20;
+
 /// One line of the log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
@@ -35,7 +38,7 @@ pub enum Logged {
 }
 
 impl Database {
-    /// The lines with higher numbers than `seq`, in order, and not more than `most` of them.
+    /// The lines with higher numbers than `seq`, in order, and not more than `most` of them; fewer if they are long.
     pub fn entries_after(&self, seq: u64, most: usize) -> Result<Vec<Entry>, DatabaseError> {
         self.read("read the log", |connection| {
             entries(connection, &self.path, seq, most)
@@ -64,8 +67,11 @@ fn entries(
     )?;
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let mut rows = select.query(params![after.cast_signed(), most])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    let (mut found, mut bytes) = (Vec::new(), 0);
+    while bytes < ENOUGH_BYTES
+        && let Some(row) = rows.next()?
+    {
+        bytes += row.get_ref(4)?.as_str().map_or(0, str::len);
         let (seq, at, batch) = (unsigned_in(row, 0)?, unsigned_in(row, 1)?, row.get(2)?);
         let what = match batch {
             Some(batch) => Logged::Batch(StoredEvent {

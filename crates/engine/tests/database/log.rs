@@ -123,6 +123,30 @@ fn what_happens_to_no_batch_is_in_the_same_log_and_in_no_batch() {
 }
 
 #[test]
+fn long_lines_come_a_few_at_a_time_and_none_is_left_out() {
+    let home = Home::new();
+    let mut database = home.open();
+    let long = BoardEvent::TaskCreated {
+        task: "t".into(),
+        shown: serde_json::json!("x".repeat(300_000)),
+    };
+    for _ in 0..10 {
+        database.note_board_event(None, &long).unwrap();
+    }
+    let mut numbers = Vec::new();
+    loop {
+        let after = numbers.last().copied().unwrap_or(0);
+        let page = database.entries_after(after, 1_000).unwrap();
+        if page.is_empty() {
+            break;
+        }
+        assert!(page.len() <= 4, "{}", page.len());
+        numbers.extend(page.iter().map(|entry| entry.seq));
+    }
+    assert_eq!(numbers, (1..=10).collect::<Vec<u64>>());
+}
+
+#[test]
 fn others_notice_that_something_was_stored() {
     let home = Home::new();
     let (mut one, other) = (home.open(), home.open());

@@ -119,7 +119,13 @@ pub(super) fn page(
         }
         Err(DatabaseError::StrangeEvent { seq, .. }) => {
             let before = usize::try_from(seq - after - 1).unwrap_or(usize::MAX);
-            Ok((database.entries_after(after, before)?, seq))
+            let entries = database.entries_after(after, before)?;
+            let reached = match entries.last() {
+                // Long ones come in several pages.
+                Some(last) if entries.len() < before => last.seq,
+                _ => seq,
+            };
+            Ok((entries, reached))
         }
         Err(error) => Err(error),
     }
