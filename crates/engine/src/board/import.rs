@@ -67,6 +67,8 @@ impl Board {
                 .text()
                 .to_owned();
             let document = pleach_formats::read(&text);
+            let tasks = document.plan.tasks.len();
+            limits::check(|problems| limits::many("path", tasks, limits::TASKS, problems))?;
             let warnings = checked(&document, "path")?;
             let plan = file.to_string_lossy().into_owned();
             bring_in_step(tables, project, &plan, &document)?;

@@ -73,6 +73,18 @@ pub(super) fn bring_in_step(
     Ok(tell_updated(tables, project, &updated)?)
 }
 
+/// Whether a task has a row and is not in a document any more.
+pub(super) fn leaves_any_out(
+    tables: BoardTables<'_>,
+    project: &str,
+    plan: &str,
+    document: &Document,
+) -> Result<bool, BoardError> {
+    let before = tables.tasks_of(project, plan)?;
+    let kept = matched(document, &before).into_iter().flatten().count();
+    Ok(kept < before.len())
+}
+
 /// For each task of a document the row that it was until now.
 fn matched(document: &Document, rows: &[TaskRow]) -> Vec<Option<usize>> {
     let mut found = vec![None; document.plan.tasks.len()];

@@ -10,16 +10,28 @@ use std::time::{Duration, SystemTime};
 use pleach_domain::graph::{Graph, Strictness};
 use pleach_formats::Document;
 
-use super::in_step::bring_in_step;
+use super::in_step::{bring_in_step, leaves_any_out};
 use super::projects::top_of;
 use super::shown::plan_name;
-use super::{Board, BoardError};
+use super::{Board, BoardError, limits};
 use crate::database::board::BoardTables;
 use crate::database::projects::MirroredRow;
 use crate::plan_file::PlanFile;
 
 /// A file that was written so lately may be written again without looking another one from outside.
 const SETTLED: Duration = Duration::from_millis(100);
+
+/// How often a file that may be half written is looked at before it is left for the next time.
+const MOST_LOOKS: u32 = 5;
+
+/// What came of a look at a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// The tasks are those of the file, or it is noted why not.
+    Done,
+    /// Tasks seem to be gone, and whoever writes it may not have come to them yet.
+    MayBeHalf,
+}
 
 impl Board {
     /// The projects that have mirrored plan files.
@@ -37,26 +49,35 @@ impl Board {
             if look(Path::new(&file.path)).is_some_and(|seen| seen == file.seen) {
                 continue;
             }
-            self.database
-                .change_boards(|tables| read_again(tables, project, &file.path))?;
+            for _ in 0..MOST_LOOKS {
+                let read = |tables: BoardTables<'_>| read_again(tables, project, &file.path);
+                if self.database.change_boards(read)? == Reading::Done {
+                    break;
+                }
+                std::thread::sleep(SETTLED);
+            }
         }
         Ok(())
     }
 }
 
 /// Reads a file while nobody else can bring tasks in step, so that the last reading is of the last text.
-fn read_again(tables: BoardTables<'_>, project: &str, path: &str) -> Result<(), BoardError> {
+fn read_again(tables: BoardTables<'_>, project: &str, path: &str) -> Result<Reading, BoardError> {
     let Some(row) = tables.project(project)? else {
-        return Ok(());
+        return Ok(Reading::Done);
     };
     let mut mirrored = tables.mirrored(project)?.into_iter();
     let Some(before) = mirrored.find(|file| file.path == path) else {
-        return Ok(());
+        return Ok(Reading::Done);
     };
     let top = top_of(&row);
     let seen = look(Path::new(path));
     let now = match read(Path::new(path), &top) {
         Ok(document) => {
+            // Some editors empty a file before they write it: its tasks would come back as others.
+            if seen.is_none() && leaves_any_out(tables, project, path, &document)? {
+                return Ok(Reading::MayBeHalf);
+            }
             bring_in_step(tables, project, path, &document)?;
             MirroredRow {
                 path: path.to_owned(),
@@ -73,7 +94,7 @@ fn read_again(tables: BoardTables<'_>, project: &str, path: &str) -> Result<(), 
     if now != before {
         tables.put_mirrored(project, &now)?;
     }
-    Ok(())
+    Ok(Reading::Done)
 }
 
 /// The plan in a file, or what is wrong with it in words that name the place.
@@ -85,6 +106,9 @@ fn read(path: &Path, top: &Path) -> Result<Document, String> {
     }
     let file = PlanFile::load(path).map_err(|error| error.to_string())?;
     let document = pleach_formats::read(file.text());
+    if document.plan.tasks.len() > limits::TASKS {
+        return Err(format!("{name} has more than {} tasks", limits::TASKS));
+    }
     let graph = Graph::of(&document.plan, Strictness::AsWritten);
     match graph.errors().first() {
         None => Ok(document),

@@ -2,6 +2,8 @@
 
 use std::fs::{self, File};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use pleach_domain::task::{Priority, TaskStatus};
@@ -82,6 +84,48 @@ fn a_file_that_cannot_be_read_changes_nothing_and_says_so() {
         (error(&scene), scene.titles()),
         (None, vec!["sow".to_owned()])
     );
+}
+
+#[test]
+fn a_file_that_is_emptied_to_be_written_keeps_its_tasks() {
+    let (mut scene, path) = mirrored("- [ ] dig\n- [ ] sow\n");
+    let sow = scene.named("sow");
+    scene.change(&sow.id, &labelled("garden")).unwrap();
+    let is_saved = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_saved.load(Ordering::SeqCst) {
+                fs::write(&path, "").unwrap();
+            }
+        });
+        while !fs::read_to_string(&path).unwrap().is_empty() {
+            thread::yield_now();
+        }
+        scene.board.sync(&scene.project).unwrap();
+        let found = scene.titles();
+        is_saved.store(true, Ordering::SeqCst);
+        assert_eq!(found, ["dig", "sow"]);
+    });
+    fs::write(&path, "- [ ] dig\n- [ ] sow\n").unwrap();
+    scene.board.sync(&scene.project).unwrap();
+    let now = scene.named("sow");
+    assert_eq!((now.id, now.labels), (sow.id, vec!["garden".to_owned()]));
+    fs::write(&path, "- [ ] dig\n").unwrap();
+    scene.board.sync(&scene.project).unwrap();
+    assert_eq!(scene.titles(), ["dig"], "it is not written any more");
+}
+
+#[test]
+fn a_file_of_too_many_tasks_is_not_taken_in() {
+    let (mut scene, path) = mirrored("- [ ] dig\n");
+    let many: String = (0..10_001).map(|at| format!("- [ ] {at}th\n")).collect();
+    save(&path, &many);
+    scene.board.sync(&scene.project).unwrap();
+    assert_eq!(scene.titles(), ["dig"]);
+    let error = scene.board.project(&scene.project).unwrap().plan_error;
+    assert_eq!(error.unwrap(), "TODO.md has more than 10000 tasks");
+    let refused = scene.board.import_file(&scene.project, "TODO.md");
+    assert_eq!(refused.unwrap_err().code(), "out_of_range");
 }
 
 #[test]
