@@ -6,12 +6,16 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize as _, Deserializer};
+use std::time::Duration;
 use utoipa::ToSchema;
 
 use crate::answer::Refusal;
 
 /// The largest body; a plan of ten thousand tasks is a third of it.
 pub(crate) const LARGEST_BODY: usize = 4 << 20;
+
+/// How long a body may take, from its first byte to its last.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The JSON body of a request; an empty one is `{}`.
 #[derive(Debug)]
@@ -23,18 +27,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
         let is_json = is_json(request.headers());
         let method = &request.method().clone();
-        let bytes =
-            Bytes::from_request(request, state)
-                .await
-                .map_err(|rejection| match rejection.status() {
-                    StatusCode::PAYLOAD_TOO_LARGE => too_large(),
-                    _ => Refusal::new(
-                        StatusCode::BAD_REQUEST,
-                        "bad_body",
-                        "the body could not be read",
-                        "send it whole, and as JSON",
-                    ),
-                })?;
+        let bytes = all_of(request, state, PATIENCE).await?;
         if bytes.is_empty() {
             return match *method {
                 Method::POST => read(b"{}").map(Self),
@@ -72,6 +65,32 @@ pub(crate) fn whole<'de, D: Deserializer<'de>, T: TryFrom<i64>>(
     let fitting = whole.and_then(|whole| T::try_from(whole).ok());
     fitting.map(Some).ok_or_else(|| {
         serde::de::Error::custom(format_args!("{number} is no whole number in range"))
+    })
+}
+
+/// The whole body; whoever does not send it keeps a place that others want.
+async fn all_of<S: Send + Sync>(
+    request: Request,
+    state: &S,
+    patience: Duration,
+) -> Result<Bytes, Refusal> {
+    let read = tokio::time::timeout(patience, Bytes::from_request(request, state)).await;
+    let read = read.map_err(|_| {
+        Refusal::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "too_slow",
+            "the body did not come in time",
+            format!("send it whole within {} seconds", PATIENCE.as_secs()),
+        )
+    })?;
+    read.map_err(|rejection| match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => too_large(),
+        _ => Refusal::new(
+            StatusCode::BAD_REQUEST,
+            "bad_body",
+            "the body could not be read",
+            "send it whole, and as JSON",
+        ),
     })
 }
 
@@ -177,3 +196,23 @@ pub(crate) fn check_id(id: &str) -> Result<(), Refusal> {
     pattern = "^[A-Za-z0-9_][A-Za-z0-9._-]*$"
 )]
 pub(crate) struct Id(#[expect(dead_code, reason = "only its description is used")] String);
+
+#[cfg(test)]
+mod tests {
+    use axum::response::IntoResponse as _;
+
+    use super::*;
+
+    #[test]
+    fn a_body_that_does_not_come_is_not_waited_for() {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_time().build().unwrap();
+        let never = tokio_stream::pending::<Result<Bytes, std::io::Error>>();
+        let request = Request::new(axum::body::Body::from_stream(never));
+        let read = all_of(request, &(), Duration::from_millis(20));
+        let refusal = runtime.block_on(read).unwrap_err();
+        assert_eq!(refusal.told(), "too_slow");
+        let answer = refusal.into_response();
+        assert_eq!(answer.status(), StatusCode::REQUEST_TIMEOUT);
+    }
+}

@@ -34,7 +34,7 @@ const HEAD: Duration = Duration::from_secs(30);
 const MOST_HEADERS: usize = 100;
 /// The longest head of a request.
 const LONGEST_HEAD: usize = 64 << 10;
-/// How long a client may take nothing of what is written to it, or send nothing of what it announced.
+/// How long a client may take nothing of what is written to it.
 const STUCK: Duration = Duration::from_secs(30);
 /// How long requests that are under way have when the server stops.
 const LAST_WORDS: Duration = Duration::from_secs(5);
