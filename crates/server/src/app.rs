@@ -40,7 +40,7 @@ pub(crate) struct Shared {
     pub(crate) began: Instant,
     /// How far the server is with stopping.
     pub(crate) stopping: watch::Sender<Stopping>,
-    at_work: Semaphore,
+    at_work: Arc<Semaphore>,
 }
 
 /// Who consents to the files and settings that steer agents.
@@ -86,7 +86,7 @@ impl App {
             counts: Counts::default(),
             began: Instant::now(),
             stopping: watch::Sender::new(Stopping::No),
-            at_work: Semaphore::new(MOST_AT_WORK),
+            at_work: Arc::new(Semaphore::new(MOST_AT_WORK)),
         }))
     }
 
@@ -96,9 +96,13 @@ impl App {
         work: impl FnOnce(&App) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let app = self.clone();
-        let turn = self.at_work.acquire().await;
-        let done = tokio::task::spawn_blocking(move || work(&app)).await;
-        drop(turn);
+        let turn = Arc::clone(&self.at_work).acquire_owned().await;
+        let work = move || {
+            // Held by the work itself, which goes on when whoever asked for it is gone.
+            let _turn = turn;
+            work(&app)
+        };
+        let done = tokio::task::spawn_blocking(work).await;
         done.unwrap_or_else(|_| Err(Refusal::bug()))
     }
 

@@ -91,7 +91,7 @@ fn end_when_idle(app: &App, patience: Duration) {
     spawn("stop", work);
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) {
+pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().name(name.to_owned());
     if let Err(error) = thread.spawn(work) {
         tracing::error!(%error, name, "could not start a thread");
@@ -125,10 +125,10 @@ const MOST_UNDER_WAY: usize = 128;
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
 /// One of the effects that are on their way.
-struct Turn;
+pub(crate) struct Turn;
 
 impl Turn {
-    fn take() -> Result<Self, Refusal> {
+    pub(crate) fn take() -> Result<Self, Refusal> {
         let turn = Self;
         if UNDER_WAY.fetch_add(1, Ordering::SeqCst) < MOST_UNDER_WAY {
             return Ok(turn);
@@ -145,6 +145,17 @@ impl Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         UNDER_WAY.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Does something that may wait for the network, however long that takes, without a turn that others wait for.
+pub(crate) async fn aside<T: Send + 'static>(
+    app: &App,
+    work: impl FnOnce(&App) -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    match within(app, TO_THE_END, work).await? {
+        Settled::Done(done) => Ok(done),
+        Settled::GoesOn => Err(Refusal::bug()),
     }
 }
 

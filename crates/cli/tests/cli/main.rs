@@ -47,6 +47,7 @@ mod serve_folders;
 mod serve_from_nothing;
 mod serve_guide;
 mod serve_interrupted;
+mod serve_patience;
 mod serve_refusals;
 mod serve_secrets;
 mod serve_told;

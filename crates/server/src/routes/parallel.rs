@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 use super::batches::{BatchOptions, cancel_batch, fetch_of, key_of, start_batch, with_mode};
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::hosting::{Settled, within};
+use crate::hosting::{Settled, aside, within};
 use crate::input::{Body, Id, Named, check_id};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -62,7 +62,7 @@ async fn start(
         ..BatchOptions::default()
     };
     let key = key_of(&headers, &format!("parallel {id}"), &options)?;
-    let told = app.blocking(move |app| {
+    let told = aside(&app, move |app| {
         let board = Board::open(&app.state)?;
         let (project, plan, tasks) = board.execution_plan(&id)?;
         let last = last_batch(&Database::open(&app.state)?, &id, &plan)?;

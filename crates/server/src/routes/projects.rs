@@ -15,6 +15,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
+use crate::hosting::{Turn, spawn};
 use crate::input::{Body, Id, Named, check_id};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -86,10 +87,12 @@ fn added(app: &App, new: NewProject) -> Result<Project, Refusal> {
         (Some(path), None) => Ok(board.add_folder(Path::new(&path))?),
         (None, Some(url)) => {
             app.may_start()?;
+            let turn = Turn::take()?;
             let (project, cloning) = board.add_url(&url)?;
             if let Some(cloning) = cloning {
                 let logins = Logins::of_user(&app.program);
-                std::thread::spawn(move || {
+                spawn("clone", move || {
+                    let _turn = turn;
                     let project = cloning.id().to_owned();
                     if let Err(error) = cloning.run(&logins) {
                         let why = with_causes(&error);

@@ -22,7 +22,7 @@ use utoipa::ToSchema;
 use super::shown;
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::{App, Consent};
-use crate::hosting::begin;
+use crate::hosting::{aside, begin};
 use crate::input::{Body, Id, Named, check_id, whole};
 
 /// A batch has no more tasks.
@@ -137,7 +137,7 @@ pub(super) async fn start(
     Body(options): Body<BatchOptions>,
 ) -> Result<Response, Refusal> {
     let key = key_of(&headers, "batch", &options)?;
-    app.blocking(move |app| of_tasks(app, &options, key)).await
+    aside(&app, move |app| of_tasks(app, &options, key)).await
 }
 
 /// Runs one task alone
@@ -169,7 +169,7 @@ pub(super) async fn run_task(
     }
     options.task_ids = vec![id];
     let key = key_of(&headers, "run", &options)?;
-    app.blocking(move |app| of_tasks(app, &options, key)).await
+    aside(&app, move |app| of_tasks(app, &options, key)).await
 }
 
 /// The key of a request that may be repeated, if it has one.
