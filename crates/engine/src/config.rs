@@ -10,7 +10,7 @@ mod kinds;
 mod layers;
 mod words;
 
-pub use edit::{Edited, Whose, set, unknown_key};
+pub use edit::{Edited, Whose, set, set_all, unknown_key};
 pub use error::{ConfigError, Origin};
 pub use keys::{Config, KEYS, Key};
 pub use kinds::duration;

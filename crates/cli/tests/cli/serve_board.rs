@@ -209,6 +209,32 @@ fn an_execution_plan_is_put_and_comes_back() {
 }
 
 #[test]
+fn settings_that_are_changed_at_once_are_all_kept() {
+    let board = Board::new("");
+    let change = |body: Value| {
+        let path = "/api/settings";
+        board.server.ask("PATCH", path, Some(&body), &[]).good(200);
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| (1..=10).for_each(|size| change(json!({"maxBatchSize": size}))));
+        scope.spawn(|| (1..=10).for_each(|most| change(json!({"parallelLimit": most}))));
+        scope.spawn(|| (1..=10).for_each(|at| change(json!({"stopOnFailure": at % 2 == 0}))));
+        scope.spawn(|| (1..=10).for_each(|at| change(json!({"queueAutoApprove": at % 2 == 0}))));
+    });
+    let settings = board.server.get("/api/settings").good(200);
+    let value = |name: &str| settings[name]["value"].clone();
+    assert_eq!(
+        (
+            value("maxBatchSize"),
+            value("parallelLimit"),
+            value("stopOnFailure"),
+            value("queueAutoApprove")
+        ),
+        (json!(10), json!(10), json!(true), json!(true))
+    );
+}
+
+#[test]
 fn settings_are_shown_with_their_source_and_written_to_the_users_file() {
     let board = Board::new("");
     let file = board.scene.home().join(".config/pleach/config.toml");

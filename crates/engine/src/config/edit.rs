@@ -39,6 +39,29 @@ pub struct Edited {
 /// Sets a key in a file; comments and everything else stay, and a wrong value is refused.
 pub fn set(key: &str, text: &str, whose: Whose, repository: &Path) -> Result<Edited, ConfigError> {
     let value = value_of(key, text)?;
+    let path = edit(&[(key, value.clone())], whose, repository)?;
+    Ok(Edited {
+        path,
+        text: value.to_string(),
+    })
+}
+
+/// Sets several keys in a file, all or none.
+pub fn set_all(
+    changes: &[(&str, String)],
+    whose: Whose,
+    repository: &Path,
+) -> Result<(), ConfigError> {
+    let values = changes.iter();
+    let values = values.map(|(key, text)| Ok((*key, value_of(key, text)?)));
+    edit(&values.collect::<Result<Vec<_>, _>>()?, whose, repository).map(drop)
+}
+
+fn edit(
+    changes: &[(&str, Value)],
+    whose: Whose,
+    repository: &Path,
+) -> Result<PathBuf, ConfigError> {
     let path = match whose {
         Whose::Repositorys => repository.join(FILE_NAME),
         Whose::Users => users_file().ok_or_else(|| ConfigError::Homeless {
@@ -47,19 +70,35 @@ pub fn set(key: &str, text: &str, whose: Whose, repository: &Path) -> Result<Edi
     };
     // A link stays one.
     let path = path.canonicalize().unwrap_or(path);
+    let _turn = wait_for_turn(&path)?;
     let before = match fs::read_to_string(&path) {
         Ok(before) => before,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(source) => return Err(ConfigError::Io { path, source }),
     };
-    let after = with_key(&before, key, value.clone(), &path)?;
+    let mut after = before;
+    for (key, value) in changes {
+        after = with_key(&after, key, value.clone(), &path)?;
+    }
     // What does not fit together is refused as a whole, such as two patterns that collide.
     let layer = super::layers::parse_file(&after, &path)?;
     Settings::of([layer], repository)?;
     write(&path, &after)?;
-    Ok(Edited {
-        path,
-        text: value.to_string(),
+    Ok(path)
+}
+
+/// Keeps others from editing a file between reading and writing it; its folder is what stays the same.
+fn wait_for_turn(path: &Path) -> Result<fs::File, ConfigError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let taken = || -> io::Result<fs::File> {
+        fs::create_dir_all(folder)?;
+        let folder = fs::File::open(folder)?;
+        folder.lock()?;
+        Ok(folder)
+    };
+    taken().map_err(|source| ConfigError::Write {
+        path: path.to_owned(),
+        source,
     })
 }
 
@@ -165,7 +204,6 @@ fn with_key(before: &str, key: &str, value: Value, path: &Path) -> Result<String
 fn write(path: &Path, text: &str) -> Result<(), ConfigError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let put = || -> io::Result<()> {
-        fs::create_dir_all(folder)?;
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(text.as_bytes())?;
         let mode = fs::metadata(path).map_or(0o644, |meta| meta.permissions().mode() & 0o777);

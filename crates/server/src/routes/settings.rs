@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use pleach_engine::board::Board;
-use pleach_engine::config::{FILE_NAME, Layers, Origin, Shown, Whose, set};
+use pleach_engine::config::{FILE_NAME, Layers, Origin, Shown, Whose, set_all};
 use pleach_engine::database::{BoardEvent, Database};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -130,10 +130,8 @@ async fn change(
     let work = move |app: &App| {
         let folder = folder(app, wanted.project.as_deref())?;
         let changes = checked(&changing)?;
-        for (key, text) in &changes {
-            set(key, text, Whose::Users, &folder)?;
-        }
         if !changes.is_empty() {
+            set_all(&changes, Whose::Users, &folder)?;
             let everywhere = shown(app.state.path())?;
             let settings = serde_json::to_value(everywhere).expect("settings are plain data");
             let event = BoardEvent::SettingsUpdated { settings };
