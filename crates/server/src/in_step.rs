@@ -20,12 +20,12 @@ pub(crate) async fn keep_in_step(app: App) {
     loop {
         tokio::time::sleep(PAUSE).await;
         let before = std::mem::take(&mut told);
-        let look = app.blocking(move |app| Ok(bring_all_in_step(app, before)));
+        let look = app.blocking(move |app| Ok(bring_all_in_step(app, &before)));
         told = look.await.unwrap_or_default();
     }
 }
 
-fn bring_all_in_step(app: &App, before: HashMap<String, String>) -> HashMap<String, String> {
+fn bring_all_in_step(app: &App, before: &HashMap<String, String>) -> HashMap<String, String> {
     let mut wrong = HashMap::new();
     if let Err(error) = each_in_step(app, &mut wrong) {
         wrong.insert(String::new(), with_causes(&error));

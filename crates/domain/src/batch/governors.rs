@@ -189,12 +189,10 @@ impl Batch {
                 self.starts += 1;
                 self.tasks[position].started_as = self.starts;
             }
-            TaskEvent::Limited { .. } => {
-                // One that says nothing new must not make old those that began in the meantime.
-                if self.is_news(position) {
-                    self.limits_in_a_row += 1;
-                    self.limited_at = self.starts;
-                }
+            // One that says nothing new must not make old those that began in the meantime.
+            TaskEvent::Limited { .. } if self.is_news(position) => {
+                self.limits_in_a_row += 1;
+                self.limited_at = self.starts;
             }
             // Those that were under way when the number was halved tell of the time before.
             TaskEvent::Overloaded { .. } => {
