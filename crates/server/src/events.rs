@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 
 pub(crate) use hub::Hub;
 
-use crate::answer::{ErrorBody, Refusal};
+use crate::answer::Refusal;
 use crate::app::{App, Stopping};
 use crate::input::{Asked, check_id};
 use frame::Filter;
@@ -52,7 +52,6 @@ struct Wanted {
     params(Wanted, ("Last-Event-ID" = Option<u64>, Header, description = "Go on after the event of this number")),
     responses(
         (status = 200, body = String, content_type = "text/event-stream"),
-        (status = 400, body = ErrorBody), (status = 401, body = ErrorBody), (status = 503, body = ErrorBody),
     ))]
 async fn events(
     State(app): State<App>,

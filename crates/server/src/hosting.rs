@@ -68,6 +68,7 @@ fn take_up_all(app: &App) -> Result<(), DatabaseError> {
 
 /// Begins nothing new, and ends the server when what runs has ended.
 pub(crate) fn drain(app: &App) {
+    tracing::info!("stopping; what runs is waited for");
     app.stopping.send_replace(Stopping::Draining);
     app.host.begin_no_more();
     end_when_idle(app, TO_THE_END);
@@ -75,6 +76,7 @@ pub(crate) fn drain(app: &App) {
 
 /// Has everything stop with its work kept, then ends the server.
 pub(crate) fn leave(app: &App) {
+    tracing::info!("stopping; what runs is asked to stop, and goes on with the next server");
     app.stopping.send_replace(Stopping::Leaving);
     app.host.leave();
     end_when_idle(app, LEAVING);

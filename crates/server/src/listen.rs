@@ -144,9 +144,11 @@ impl Server {
             .thread_name("serve")
             .build()
             .map_err(ServeError::Threads)?;
+        tracing::info!(address = %self.address, version = env!("CARGO_PKG_VERSION"), "serving");
         hosting::go_on_with_what_was_interrupted(&self.app);
         let served = runtime.block_on(serve(self.app, self.listeners));
         runtime.shutdown_timeout(Duration::from_secs(1));
+        tracing::info!("stopped");
         served.map_err(ServeError::Threads)
     }
 }

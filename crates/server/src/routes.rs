@@ -12,6 +12,7 @@ mod pages;
 mod parallel;
 mod plan;
 mod projects;
+mod refusals;
 mod settings;
 mod tasks;
 mod transcripts;
@@ -26,7 +27,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 pub(crate) use transcripts::Transcripts;
 
-use crate::answer::Refusal;
+use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::{door, input};
 
@@ -37,6 +38,7 @@ use crate::{door, input};
         title = "Pleach",
         description = "Runs coding agents on a list of tasks, each in its own worktree, and weaves the branches into one."
     ),
+    components(schemas(ErrorBody)),
     security(("token" = []))
 )]
 struct Preface;
@@ -64,6 +66,7 @@ pub fn document() -> utoipa::openapi::OpenApi {
     let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("token", SecurityScheme::Http(scheme));
+    refusals::add(&mut document);
     document
 }
 

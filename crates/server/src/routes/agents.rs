@@ -56,8 +56,8 @@ struct AgentFound {
 
 /// Lists the agents that are configured, and those that are known and installed or not
 #[utoipa::path(get, path = "/api/agents", tag = "settings", params(Wanted),
-    responses((status = 200, body = Agents), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Agents),
+        (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn list(
     State(app): State<App>,
     Asked(wanted): Asked<Wanted>,

@@ -74,8 +74,8 @@ struct Batches {
 
 /// The batches that are not over, of this server and of terminals; `?status=all` for those that are
 #[utoipa::path(get, path = "/api/batches", tag = "batches", params(Wanted), responses(
-    (status = 200, body = Batches), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-    (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    (status = 200, body = Batches),
+    (status = 422, body = ErrorBody)))]
 async fn list(
     State(app): State<App>,
     Asked(wanted): Asked<Wanted>,
@@ -123,8 +123,8 @@ fn listed(app: &App, wanted: &Wanted, limit: usize) -> Result<Vec<BatchView>, Re
 /// One batch
 #[utoipa::path(get, path = "/api/batches/{id}", tag = "batches",
     params(("id" = u32, Path, description = "The number of the batch")), responses(
-    (status = 200, body = BatchView), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    (status = 200, body = BatchView),
+    (status = 404, body = ErrorBody)))]
 async fn one(State(app): State<App>, Named(id): Named<u32>) -> Result<Json<BatchView>, Refusal> {
     app.blocking(move |app| shown(app, id)).await.map(Json)
 }

@@ -7,7 +7,6 @@ use axum::response::{Html, IntoResponse};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::answer::ErrorBody;
 use crate::app::App;
 
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
@@ -24,7 +23,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// This document
 #[utoipa::path(get, path = "/api/openapi.json", tag = "server",
-    responses((status = 200, body = Object, content_type = "application/json"), (status = 401, body = ErrorBody)))]
+    responses((status = 200, body = Object, content_type = "application/json")))]
 async fn openapi() -> impl IntoResponse {
     (
         [(header::CONTENT_TYPE, "application/json")],
@@ -34,7 +33,7 @@ async fn openapi() -> impl IntoResponse {
 
 /// This document, for people
 #[utoipa::path(get, path = "/api/docs", tag = "server",
-    responses((status = 200, body = String, content_type = "text/html"), (status = 401, body = ErrorBody)))]
+    responses((status = 200, body = String, content_type = "text/html")))]
 async fn docs() -> Html<&'static str> {
     Html(include_str!("../../pages/docs.html"))
 }

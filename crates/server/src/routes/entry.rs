@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::answer::{ErrorBody, Refusal};
+use crate::answer::Refusal;
 use crate::app::App;
 use crate::input::Body;
 
@@ -40,8 +40,6 @@ struct Link {
 #[utoipa::path(post, path = "/api/enter", tag = "server", security(()), request_body = Entering,
     responses(
         (status = 204, description = "the answer sets the cookie"),
-        (status = 400, body = ErrorBody), (status = 401, body = ErrorBody), (status = 403, body = ErrorBody),
-        (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
     ))]
 async fn enter(
     State(app): State<App>,
@@ -60,7 +58,7 @@ async fn enter(
 
 /// Makes a link that lets one browser in
 #[utoipa::path(post, path = "/api/links", tag = "server",
-    responses((status = 201, body = Link), (status = 401, body = ErrorBody), (status = 403, body = ErrorBody)))]
+    responses((status = 201, body = Link)))]
 async fn link(State(app): State<App>) -> (StatusCode, Json<Link>) {
     let path = format!("/#enter={}", app.door.links.issue());
     (StatusCode::CREATED, Json(Link { path }))

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::answer::{ErrorBody, Refusal, Told};
+use crate::answer::{Refusal, Told};
 use crate::app::App;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -45,7 +45,7 @@ async fn health() -> Json<Health> {
 
 /// Counts in the text format of Prometheus
 #[utoipa::path(get, path = "/metrics", tag = "server",
-    responses((status = 200, body = String, content_type = "text/plain"), (status = 401, body = ErrorBody)))]
+    responses((status = 200, body = String, content_type = "text/plain")))]
 async fn metrics(State(app): State<App>) -> Result<Response, Refusal> {
     let text = app.blocking(counted).await?;
     let kind = "text/plain; version=0.0.4; charset=utf-8";

@@ -47,9 +47,9 @@ struct Consenting {
 #[utoipa::path(post, path = "/api/projects/{id}/parallel/start", tag = "parallel", request_body = Consenting,
     params(("id" = inline(Id), Path, description = "The id of the project"),
         ("Idempotency-Key" = Option<String>, Header, description = "As for POST /api/batches")),
-    responses((status = 200, body = Told), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
-    (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Told),
+    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
+    (status = 422, body = ErrorBody)))]
 async fn start(
     State(app): State<App>,
     Named(id): Named<String>,
@@ -124,9 +124,8 @@ struct ExecutionStatus {
 /// How far the execution plan of a project is
 #[utoipa::path(get, path = "/api/projects/{id}/parallel/status", tag = "parallel",
     params(("id" = inline(Id), Path, description = "The id of the project")),
-    responses((status = 200, body = ExecutionStatus), (status = 400, body = ErrorBody),
-    (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
-    (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = ExecutionStatus), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
+    (status = 422, body = ErrorBody)))]
 async fn status(
     State(app): State<App>,
     Named(id): Named<String>,
@@ -168,9 +167,8 @@ fn how_far(app: &App, id: &str) -> Result<ExecutionStatus, Refusal> {
 /// Has the execution plan of a project stop; answers at once
 #[utoipa::path(post, path = "/api/projects/{id}/parallel/stop", tag = "parallel",
     params(("id" = inline(Id), Path, description = "The id of the project")),
-    responses((status = 200, body = Told), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody),
-    (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Told),
+    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn stop(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Told>, Refusal> {
     check_id(&id)?;
     let running = app.blocking(move |app| {

@@ -18,8 +18,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 ///
 /// One that a plan file set is made from what is open in the file: its waves are the batches.
 #[utoipa::path(get, path = "/api/projects/{id}/plan", tag = "projects", params(("id" = inline(Id), Path)),
-    responses((status = 200, body = ExecutionPlan), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = ExecutionPlan),
+        (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn look(
     State(app): State<App>,
     Named(id): Named<String>,
@@ -38,9 +38,8 @@ async fn look(
 /// Its tasks become tasks of the board, by their ids; batches may name others that are there already.
 #[utoipa::path(put, path = "/api/projects/{id}/plan", tag = "projects", params(("id" = inline(Id), Path)),
     request_body = ExecutionPlan,
-    responses((status = 200, body = ExecutionPlan), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 413, body = ErrorBody),
-        (status = 415, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = ExecutionPlan),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn put(
     State(app): State<App>,
     Named(id): Named<String>,

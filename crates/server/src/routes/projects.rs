@@ -52,7 +52,7 @@ struct ProjectChange {
 
 /// Lists the projects
 #[utoipa::path(get, path = "/api/projects", tag = "projects",
-    responses((status = 200, body = Projects), (status = 401, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Projects)))]
 async fn list(State(app): State<App>) -> Result<Json<Projects>, Refusal> {
     let work = |app: &App| Ok(Board::open(&app.state)?.projects()?);
     let projects = app.blocking(work).await?;
@@ -65,9 +65,8 @@ async fn list(State(app): State<App>) -> Result<Json<Projects>, Refusal> {
 /// or `failed`.
 #[utoipa::path(post, path = "/api/projects", tag = "projects", request_body = NewProject,
     responses(
-        (status = 201, body = Project), (status = 202, body = Project), (status = 400, body = ErrorBody),
-        (status = 401, body = ErrorBody), (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
-        (status = 422, body = ErrorBody), (status = 503, body = ErrorBody),
+        (status = 201, body = Project), (status = 202, body = Project),
+        (status = 422, body = ErrorBody),
     ))]
 async fn add(
     State(app): State<App>,
@@ -114,8 +113,8 @@ fn added(app: &App, new: NewProject) -> Result<Project, Refusal> {
 
 /// A project
 #[utoipa::path(get, path = "/api/projects/{id}", tag = "projects", params(("id" = inline(Id), Path)),
-    responses((status = 200, body = Project), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Project),
+        (status = 404, body = ErrorBody)))]
 async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Project>, Refusal> {
     check_id(&id)?;
     let work = move |app: &App| Ok(Board::open(&app.state)?.project(&id)?);
@@ -125,9 +124,9 @@ async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Pr
 /// Renames a project
 #[utoipa::path(patch, path = "/api/projects/{id}", tag = "projects", params(("id" = inline(Id), Path)),
     request_body = ProjectChange,
-    responses((status = 200, body = Project), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
-        (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Project),
+        (status = 404, body = ErrorBody),
+        (status = 422, body = ErrorBody)))]
 async fn rename(
     State(app): State<App>,
     Named(id): Named<String>,
@@ -140,8 +139,8 @@ async fn rename(
 
 /// Hides a project; nothing is deleted, and adding it again brings it back
 #[utoipa::path(delete, path = "/api/projects/{id}", tag = "projects", params(("id" = inline(Id), Path)),
-    responses((status = 204), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 204),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 async fn hide(State(app): State<App>, Named(id): Named<String>) -> Result<StatusCode, Refusal> {
     check_id(&id)?;
     let work = move |app: &App| Ok(Board::open(&app.state)?.hide_project(&id)?);

@@ -107,8 +107,8 @@ enum ConflictBehavior {
 
 /// The settings, each with its source
 #[utoipa::path(get, path = "/api/settings", tag = "settings", params(Wanted),
-    responses((status = 200, body = Settings), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Settings),
+        (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn look(
     State(app): State<App>,
     Asked(wanted): Asked<Wanted>,
@@ -119,9 +119,9 @@ async fn look(
 
 /// Changes settings in the user's own file; comments there stay
 #[utoipa::path(patch, path = "/api/settings", tag = "settings", params(Wanted), request_body = SettingsChange,
-    responses((status = 200, body = Settings), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
-        (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Settings),
+        (status = 404, body = ErrorBody),
+        (status = 422, body = ErrorBody)))]
 async fn change(
     State(app): State<App>,
     Asked(wanted): Asked<Wanted>,

@@ -105,8 +105,8 @@ struct PlanWarning {
 
 /// Lists the tasks of a project
 #[utoipa::path(get, path = "/api/tasks", tag = "tasks", params(Wanted),
-    responses((status = 200, body = Tasks), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Tasks),
+        (status = 404, body = ErrorBody)))]
 async fn list(
     State(app): State<App>,
     Asked(wanted): Asked<Wanted>,
@@ -119,9 +119,9 @@ async fn list(
 
 /// Puts a task onto the board of a project
 #[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = NewBoardTask,
-    responses((status = 201, body = BoardTask), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
-        (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 201, body = BoardTask),
+        (status = 404, body = ErrorBody),
+        (status = 422, body = ErrorBody)))]
 async fn create(
     State(app): State<App>,
     Body(creating): Body<NewBoardTask>,
@@ -141,8 +141,8 @@ async fn create(
 
 /// A task
 #[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks", params(("id" = inline(Id), Path)),
-    responses((status = 200, body = BoardTask), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = BoardTask),
+        (status = 404, body = ErrorBody)))]
 async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<BoardTask>, Refusal> {
     check_id(&id)?;
     let work = move |app: &App| Ok(Board::open(&app.state)?.task(&id)?);
@@ -154,9 +154,8 @@ async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Bo
 /// Of a task that is written in a plan file only `status`, `priority`, `labels` and `position` can be changed here; the
 /// status is written to the file.
 #[utoipa::path(patch, path = "/api/tasks/{id}", tag = "tasks", params(("id" = inline(Id), Path)), request_body = TaskChanges,
-    responses((status = 200, body = BoardTask), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 413, body = ErrorBody),
-        (status = 415, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = BoardTask),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn change(
     State(app): State<App>,
     Named(id): Named<String>,
@@ -178,8 +177,8 @@ async fn change(
 
 /// Deletes a task; tasks that needed it no longer do
 #[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks", params(("id" = inline(Id), Path)),
-    responses((status = 204), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 204),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 async fn delete(State(app): State<App>, Named(id): Named<String>) -> Result<StatusCode, Refusal> {
     check_id(&id)?;
     let work = move |app: &App| Ok(Board::open(&app.state)?.delete_task(&id)?);
@@ -192,9 +191,9 @@ async fn delete(State(app): State<App>, Named(id): Named<String>) -> Result<Stat
 /// The tasks of a text become tasks of the board, all or none. The tasks of a file are mirrored and kept in step with
 /// it; importing it again changes nothing.
 #[utoipa::path(post, path = "/api/tasks/import", tag = "tasks", request_body = PlanToImport,
-    responses((status = 200, body = Imported), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 413, body = ErrorBody), (status = 415, body = ErrorBody),
-        (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Imported),
+        (status = 404, body = ErrorBody),
+        (status = 422, body = ErrorBody)))]
 async fn import(
     State(app): State<App>,
     Body(importing): Body<PlanToImport>,

@@ -99,8 +99,8 @@ impl From<Page> for TranscriptPage {
     params(("id" = u32, Path, description = "The number of the batch"),
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id"), Wanted),
     responses(
-        (status = 200, body = TranscriptPage), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody),
+        (status = 200, body = TranscriptPage),
+        (status = 404, body = ErrorBody),
     ))]
 async fn log(
     State(app): State<App>,

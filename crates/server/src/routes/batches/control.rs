@@ -122,10 +122,8 @@ struct Cancelling {
 #[utoipa::path(post, path = "/api/batches/{id}/cancel", tag = "batches", request_body = Cancelling,
     params(("id" = u32, Path, description = "The number of the batch"),
         ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
-    responses((status = 200, body = Done), (status = 202, body = UnderWay), (status = 400, body = ErrorBody),
-    (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
-    (status = 413, body = ErrorBody), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
-    (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Done), (status = 202, body = UnderWay),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn cancel(
     State(app): State<App>,
     Named(id): Named<u32>,
@@ -159,10 +157,8 @@ pub(crate) fn cancel_batch(app: &App, batch: u32, rollback: Rollback) -> Result<
 /// Lets the task start that waits for a person
 #[utoipa::path(post, path = "/api/batches/{id}/approve", tag = "batches", request_body = Nothing,
     params(("id" = u32, Path, description = "The number of the batch")),
-    responses((status = 200, body = Done), (status = 202, body = UnderWay), (status = 400, body = ErrorBody),
-    (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
-    (status = 413, body = ErrorBody), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
-    (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Done), (status = 202, body = UnderWay),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn approve(
     State(app): State<App>,
     Named(id): Named<u32>,
@@ -185,10 +181,8 @@ struct LandingWish {
 #[utoipa::path(post, path = "/api/batches/{id}/land", tag = "batches", request_body = LandingWish,
     params(("id" = u32, Path, description = "The number of the batch"),
         ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
-    responses((status = 200, body = Done), (status = 202, body = UnderWay), (status = 400, body = ErrorBody),
-    (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
-    (status = 413, body = ErrorBody), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
-    (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Done), (status = 202, body = UnderWay),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn land(
     State(app): State<App>,
     Named(id): Named<u32>,
@@ -221,10 +215,8 @@ async fn land(
 /// Goes on with a batch that was interrupted
 #[utoipa::path(post, path = "/api/batches/{id}/resume", tag = "batches", request_body = Nothing,
     params(("id" = u32, Path, description = "The number of the batch")),
-    responses((status = 200, body = Done), (status = 202, body = UnderWay), (status = 400, body = ErrorBody),
-    (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
-    (status = 413, body = ErrorBody), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
-    (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Done), (status = 202, body = UnderWay),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn resume(
     State(app): State<App>,
     Named(id): Named<u32>,
@@ -252,10 +244,8 @@ async fn resume(
     params(("id" = u32, Path, description = "The number of the batch"),
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id"),
         ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
-    responses((status = 200, body = Done), (status = 202, body = UnderWay), (status = 400, body = ErrorBody),
-    (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
-    (status = 413, body = ErrorBody), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
-    (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Done), (status = 202, body = UnderWay),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn cancel_task(
     State(app): State<App>,
     Named((id, task)): Named<(u32, String)>,
@@ -274,10 +264,8 @@ async fn cancel_task(
 #[utoipa::path(post, path = "/api/batches/{id}/tasks/{taskId}/retry", tag = "batches", request_body = Nothing,
     params(("id" = u32, Path, description = "The number of the batch"),
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id")),
-    responses((status = 200, body = Done), (status = 202, body = UnderWay), (status = 400, body = ErrorBody),
-    (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
-    (status = 413, body = ErrorBody), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
-    (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Done), (status = 202, body = UnderWay),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn retry_task(
     State(app): State<App>,
     Named((id, task)): Named<(u32, String)>,
@@ -358,10 +346,8 @@ struct ConflictingFile {
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id"),
         ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
     responses((status = 200, description = "For `start` where it is laid out, else the batch", body = Resolved),
-    (status = 202, body = UnderWay), (status = 400, body = ErrorBody),
-    (status = 401, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
-    (status = 413, body = ErrorBody), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody),
-    (status = 503, body = ErrorBody)))]
+    (status = 202, body = UnderWay),
+    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn resolve_task(
     State(app): State<App>,
     Named((id, task)): Named<(u32, String)>,

@@ -41,8 +41,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// What a batch changes, as one patch of at most 5 MB
 #[utoipa::path(get, path = "/api/batches/{id}/diff", tag = "batches",
     params(("id" = u32, Path, description = "The number of the batch")),
-    responses((status = 200, body = ShownPatch), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = ShownPatch),
+    (status = 404, body = ErrorBody)))]
 async fn diff(State(app): State<App>, Named(id): Named<u32>) -> Result<Json<ShownPatch>, Refusal> {
     let patch = app.blocking(move |app| {
         shown_patch(&app.state, &stored(app, id)?, None, LARGEST_PATCH).map_err(of_patch)
@@ -54,8 +54,8 @@ async fn diff(State(app): State<App>, Named(id): Named<u32>) -> Result<Json<Show
 #[utoipa::path(get, path = "/api/batches/{id}/tasks/{taskId}/diff", tag = "batches",
     params(("id" = u32, Path, description = "The number of the batch"),
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id")),
-    responses((status = 200, body = ShownPatch), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = ShownPatch),
+    (status = 404, body = ErrorBody)))]
 async fn task_diff(
     State(app): State<App>,
     Named((id, task)): Named<(u32, String)>,
@@ -86,8 +86,8 @@ fn of_patch(error: PatchError) -> Refusal {
 /// In which order the tasks of a batch run
 #[utoipa::path(get, path = "/api/batches/{id}/plan", tag = "batches",
     params(("id" = u32, Path, description = "The number of the batch")),
-    responses((status = 200, body = OrderView), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = OrderView),
+    (status = 404, body = ErrorBody)))]
 async fn plan(State(app): State<App>, Named(id): Named<u32>) -> Result<Json<OrderView>, Refusal> {
     let order = app.blocking(move |app| Ok(OrderView::of(&stored(app, id)?.batch.design)));
     order.await.map(Json)
@@ -134,8 +134,8 @@ struct LogPart {
 /// What the tests say of a batch, with what they printed page by page
 #[utoipa::path(get, path = "/api/batches/{id}/validation", tag = "batches",
     params(("id" = u32, Path, description = "The number of the batch"), Part),
-    responses((status = 200, body = Validated), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Validated),
+    (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn validation(
     State(app): State<App>,
     Named(id): Named<u32>,
@@ -259,8 +259,8 @@ struct WorktreeView {
 /// The worktrees that a batch has, or left behind
 #[utoipa::path(get, path = "/api/batches/{id}/worktrees", tag = "batches",
     params(("id" = u32, Path, description = "The number of the batch")),
-    responses((status = 200, body = Worktrees), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 200, body = Worktrees),
+    (status = 404, body = ErrorBody)))]
 async fn worktrees(
     State(app): State<App>,
     Named(id): Named<u32>,

@@ -128,9 +128,8 @@ impl From<&Problem> for Warning {
 #[utoipa::path(post, path = "/api/batches", tag = "batches", request_body = BatchOptions,
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 200, pattern = "^[!-~][ -~]*$",
         description = "1 to 200 printable characters of ASCII; the same key and body make one batch, for 7 days")),
-    responses((status = 201, body = StartedBatch), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 413, body = ErrorBody),
-    (status = 415, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 201, body = StartedBatch),
+    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub(super) async fn start(
     State(app): State<App>,
     headers: HeaderMap,
@@ -145,9 +144,8 @@ pub(super) async fn start(
     params(("id" = inline(Id), Path, description = "The id of the task"),
         ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 200, pattern = "^[!-~][ -~]*$",
             description = "As for POST /api/batches")),
-    responses((status = 201, body = StartedBatch), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 413, body = ErrorBody),
-    (status = 415, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 201, body = StartedBatch),
+    (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub(super) async fn run_task(
     State(app): State<App>,
     Named(id): Named<String>,
