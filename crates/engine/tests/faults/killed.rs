@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use pleach_engine::git::{Git, Store};
 use pleach_engine::worktree::{Worktree, finish_removals, sweep};
-use pleach_testkit::{Fingerprint, TestRepo};
+use pleach_testkit::{Fingerprint, TestRepo, processes_of};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::life::{Life, plain_git, steps};
@@ -114,6 +114,10 @@ impl Scene {
         folders.extend(store_of(life));
         for folder in folders {
             let fsck = ["fsck", "--full", "--strict", "--no-dangling"];
+            if !self.repo.git_succeeds(&folder, &fsck) {
+                // A git that outlived its process may have written behind its back; what is broken stays so.
+                wait_for_gits(life);
+            }
             let said = self.repo.git_in(&folder, &fsck);
             assert_eq!(said, "", "{told}: {}", folder.display());
         }
@@ -180,6 +184,14 @@ impl Scene {
         let killed = child.wait_with_output().unwrap();
         self.check_after(&life, &killed);
         killed.status.signal() == Some(9)
+    }
+}
+
+/// Waits until nothing works for a life any more.
+fn wait_for_gits(life: &Life) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !processes_of(&life.stores).is_empty() && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(5));
     }
 }
 
