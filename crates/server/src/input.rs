@@ -43,6 +43,13 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
                 "send Content-Type: application/json",
             ));
         }
+        // A list would be taken for the fields in their order.
+        if bytes.trim_ascii_start().starts_with(b"[") {
+            return Err(bad_body(
+                String::new(),
+                "a JSON object is wanted".to_owned(),
+            ));
+        }
         read(&bytes).map(Self)
     }
 }

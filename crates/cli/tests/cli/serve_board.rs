@@ -76,6 +76,8 @@ fn told(answer: &Answered) -> String {
 /// Calls, and how they are refused; PROJECT and TASK are there, MANY is too much.
 const WRONG: &str = r#"
 POST /api/projects {} -> 400 bad_body path
+PUT /api/projects/PROJECT/plan [] -> 400 bad_body
+PUT /api/projects/PROJECT/plan null -> 400 bad_body
 POST /api/projects {"path": "a", "url": "b"} -> 400 bad_body path
 POST /api/projects {"path": 1} -> 400 bad_body path
 POST /api/projects {"path": "relative"} -> 422 not_a_folder path
@@ -351,4 +353,44 @@ fn a_person_who_saves_while_a_task_is_marked_loses_nothing() {
         let wanted = format!("- [ ] weed bed {line}\n");
         assert_eq!(text.matches(&wanted).count(), 1, "{wanted}{text}");
     }
+}
+
+#[test]
+fn what_a_person_writes_into_the_file_is_on_the_board_soon_and_the_other_way_round() {
+    let board = Board::new("- [ ] dig\n- [ ] sow\n");
+    let known = board.server.get("/api/projects").good(200);
+    assert_eq!(
+        known["projects"][0]["id"], board.project,
+        "it was started there"
+    );
+    let dig = board.import("TODO.md")[0].clone();
+    let mut events = board.server.listen("/api/events", &[]).unwrap();
+    let path = board.scene.repo.path().join("TODO.md");
+    save(&path, "- [ ] weed\n- [ ] dig\n- [x] sow\n");
+    let tasks = format!("/api/tasks?project={}", board.project);
+    let now = board
+        .server
+        .until(&tasks, |now| now["tasks"].as_array().unwrap().len() == 3);
+    let named = |title: &str| {
+        let mut tasks = now["tasks"].as_array().unwrap().iter();
+        tasks.find(|task| task["title"] == title).unwrap().clone()
+    };
+    assert_eq!(
+        named("dig")["id"],
+        dig["id"],
+        "it has moved and is the same"
+    );
+    assert_eq!(named("sow")["status"], "completed");
+    let mut heard = Vec::new();
+    while heard.len() < 3 {
+        heard.push(events.next_event().unwrap().event);
+    }
+    heard.sort();
+    assert_eq!(heard, ["task:created", "task:updated", "task:updated"]);
+    let marked = board.patch(&named("weed"), &json!({"status": "completed"}));
+    assert_eq!(marked.status, 200, "{}", marked.text());
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        "- [x] weed\n- [ ] dig\n- [x] sow\n"
+    );
 }

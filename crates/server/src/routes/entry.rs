@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::answer::Refusal;
+use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::input::Body;
 
@@ -40,6 +40,7 @@ struct Link {
 #[utoipa::path(post, path = "/api/enter", tag = "server", security(()), request_body = Entering,
     responses(
         (status = 204, description = "the answer sets the cookie"),
+        (status = 401, description = "the link was used before, or is too old", body = ErrorBody),
     ))]
 async fn enter(
     State(app): State<App>,
