@@ -391,3 +391,31 @@ fn an_execution_plan_is_started_followed_and_stopped() {
         "a:merged b:merged c:cancelled"
     );
 }
+
+#[test]
+fn the_waves_of_a_plan_file_are_the_stages_of_its_execution() {
+    let plan = "- [ ] 1.1 dig\n- [ ] 1.2 sow (depends: 1.1)\n- [ ] 1.3 weed (depends: 1.1)\n";
+    let scene = Scene::with("land = \"none\"", plan, "echo x > f-$PLEACH_TASK");
+    let server = Serving::of(&scene, &["--yes"]);
+    let project = server.get("/api/projects").good(200)["projects"][0]["id"].clone();
+    let project = project.as_str().unwrap();
+    let body = json!({"projectId": project, "path": "TODO.md"});
+    server.post("/api/tasks/import", &body).good(200);
+    let shown = server
+        .get(&format!("/api/projects/{project}/plan"))
+        .good(200);
+    assert_eq!(shown["batches"].as_array().unwrap().len(), 2, "{shown}");
+    let path = |what: &str| format!("/api/projects/{project}/parallel/{what}");
+    let status = server.get(&path("status")).good(200);
+    assert_eq!(
+        (&status["execution_mode"], &status["batches_total"]),
+        (&json!("parallel"), &json!(2))
+    );
+    server.post(&path("start"), &json!({})).good(200);
+    let over = until_over(&server, 1);
+    assert_eq!(outcomes(&over), "1.1:merged 1.2:merged 1.3:merged");
+    assert_eq!(over["stages"].as_array().unwrap().len(), 2);
+    let status = server.get(&path("status")).good(200);
+    assert_eq!(status["completed_batches"], 2, "{status}");
+    assert_eq!(scene.plan().matches("[x]").count(), 3);
+}

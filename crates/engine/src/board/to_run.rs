@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use pleach_domain::graph::{Graph, Strictness};
+use pleach_domain::graph::{Graph, Order, Rules, Strictness};
 use pleach_domain::id::{PhaseNumber, TaskId};
 use pleach_domain::plan::{Phase, Plan, Stage};
 use pleach_domain::task::{Dependency, IfUnknown, Task};
@@ -69,7 +69,7 @@ impl Board {
             Ok::<_, BoardError>((plan, tables.tasks_of(project, PlanOrigin::BOARD)?))
         })?;
         let plan = match plan {
-            PlanRow::OfFile(path) => of_file(Path::new(&path))?,
+            PlanRow::OfFile(path) => in_stages(of_file(Path::new(&path))?),
             PlanRow::OfBoard(json) => of_board(staged(&rows, &json)),
         };
         let open = |task: &&Task| !task.status.is_settled();
@@ -188,6 +188,28 @@ pub(super) fn of_file(path: &Path) -> Result<PlanToRun, BoardError> {
         text: file.text().to_owned(),
         document: pleach_formats::read(file.text()),
     })
+}
+
+/// Where a file has no stages of its own, its waves are the stages, as its execution plan is shown.
+fn in_stages(mut plan: PlanToRun) -> PlanToRun {
+    let written = &plan.document.plan;
+    if !written.stages.is_empty() {
+        return plan;
+    }
+    let graph = Graph::of(written, Strictness::AsWritten);
+    let order = Order::of(&graph, &graph.open_members(), Rules::default());
+    let waves = order.waves.iter().enumerate();
+    let stages = waves.map(|(at, wave)| Stage {
+        id: (at + 1).to_string(),
+        tasks: wave
+            .iter()
+            .map(|at| written.tasks[*at].id.clone())
+            .collect(),
+        can_parallel: wave.len() > 1,
+        line: 0,
+    });
+    plan.document.plan.stages = stages.collect();
+    plan
 }
 
 /// A link in the place of a mirrored file may lead out of the project.
