@@ -23,7 +23,7 @@ pub use shape::{
     TaskView,
 };
 pub use validation::{RunView, ValidationView, Verdict};
-pub use wire::{usd, wire, wire_in};
+pub use wire::{usd, wire, wire_in, worktree_id};
 
 use crate::database::{self, Database, DatabaseError, LoadedBatch};
 use crate::ownership::{OwnershipError, is_owned};

@@ -16,7 +16,7 @@ pub(super) const INTERRUPTED: &str = "the process that ran it died";
 pub(super) const DOES_NOT_MERGE: &str = "it does not merge cleanly";
 
 /// The name of a task's worktree within its project.
-pub(super) fn worktree_id(batch: u32, task: &TaskId) -> String {
+pub fn worktree_id(batch: u32, task: &TaskId) -> String {
     format!("batch-{batch}/task-{}", ref_segment(task.as_str()))
 }
 

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use pleach_engine::database::{Database, DatabaseError, Entry, Logged, StoredEvent};
+use pleach_engine::database::{Database, DatabaseError, Entry, Logged, StoredEvent, now};
 use pleach_engine::tails::LiveAttempt;
-use pleach_engine::view::{Narrator, board_wire, usd, wire};
+use pleach_engine::view::{Narrator, board_wire, rfc3339, usd, wire, worktree_id};
 use serde_json::{Value, json};
 
 /// What a client wants to hear of.
@@ -102,7 +102,9 @@ fn whose(live: &LiveAttempt) -> Value {
         "batchId": live.batch,
         "projectId": &*live.project,
         "taskId": live.task,
+        "worktreeId": worktree_id(live.batch, &live.task),
         "attempt": live.attempt,
+        "at": rfc3339(now()),
     })
 }
 
