@@ -10,11 +10,11 @@ use crate::serving::Serving;
 use crate::table::{Table, outcomes, until_over};
 
 /// Passed on to agents by a name that says nothing.
-const FOR_AGENTS: &str = "canary-1/Zq7@x9Lm2+kPwT8";
+const FOR_AGENTS: &str = "linnet-1/Zq7@x9Lm2+kPwT8";
 /// Only in the environment of the server.
-const OURS: &str = "canary-5/Da3@i7Vj9+lNyC2";
+const OURS: &str = "linnet-5/Da3@i7Vj9+lNyC2";
 /// In an address that somebody sends.
-const IN_ADDRESS: &str = "canary-3.Gt8-c2Wf7.eXoU4";
+const IN_ADDRESS: &str = "linnet-3.Gt8-c2Wf7.eXoU4";
 
 /// Says what it was given in more than one way, and fails with it.
 const TELL: &str = r#"echo "raw $WANTED"; echo "json {\"key\": \"$WANTED\"}"

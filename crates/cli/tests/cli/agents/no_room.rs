@@ -49,7 +49,7 @@ fn on_a_small_disk(scene: &Scene, mib: u32, meanwhile: &str, words: &[&str]) -> 
 fn an_agent_that_fills_the_disk_fails_alone_when_it_clears_up() {
     // It says more than what others may free meanwhile.
     let shell = "[ $PLEACH_TASK = 2 ] && { dd if=/dev/zero of=big bs=1M 2>&1; code=$?
-        head -c 400000 /dev/zero | tr '\\0' x; rm -f big; exit $code; }
+        head -c 4000000 /dev/zero | tr '\\0' x; rm -f big; exit $code; }
         echo x > file-$PLEACH_TASK";
     let scene = Scene::of("1, 2, 3 1", "retries = 0\nmin_free_disk = 0", shell);
     let words = ["--json", "-j", "1"];
