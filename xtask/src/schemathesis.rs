@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use crate::{cargo, root, step, target};
+use crate::{cargo, root, step, step_in, target};
 
 /// The version that is installed, for this project alone.
 const VERSION: &str = "4.32.5";
@@ -38,7 +38,7 @@ pub(crate) fn run(effort: Effort) -> Result<(), String> {
         Effort::Short => "examples,coverage,fuzzing",
         Effort::Thorough => "examples,coverage,fuzzing,stateful",
     };
-    let mut trial = Command::new(program);
+    let mut trial = Command::new(root().join(program));
     trial
         .arg("--config-file")
         .arg(root().join("xtask/schemathesis.toml"))
@@ -54,7 +54,8 @@ pub(crate) fn run(effort: Effort) -> Result<(), String> {
         .args(["--request-timeout", "70", "--workers", "1", "--no-color"])
         .env("NO_COLOR", "1")
         .env("PLEACH_TRIED_PROJECT", project);
-    let tried = step(&mut trial);
+    // It leaves notes where it runs.
+    let tried = step_in(&place.folder, &mut trial);
     drop(server);
     tried.map_err(|error| error.replace(&place.token(), "…"))
 }
