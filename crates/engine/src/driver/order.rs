@@ -1,0 +1,55 @@
+//! What a driver is told: which agent to start, how to talk to it, and what to say.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// What a driver reads from its standard input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// How to talk to the agent.
+    pub speaks: Speaks,
+    /// The program and its arguments, without those that take a session up again.
+    pub words: Vec<String>,
+    /// What the agent is to do.
+    pub prompt: String,
+    /// The agent's session that is to go on.
+    #[serde(default)]
+    pub session: Option<String>,
+    /// The model, where it is chosen by the protocol and not by a word or a variable.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// The worktree; the driver's own folder.
+    #[serde(skip)]
+    pub folder: PathBuf,
+}
+
+/// How to talk to an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaks {
+    /// Lines of JSON both ways, as Claude Code does.
+    Claude,
+    /// A prompt in, lines of JSON out, as Codex does.
+    Codex,
+    /// The Agent Client Protocol.
+    Acp {
+        /// The mode in which it asks nobody; without one, permissions are given one by one.
+        mode: Option<String>,
+        /// Whether it tells errors of its model as if they were its words.
+        #[serde(default)]
+        errors_are_text: bool,
+    },
+}
+
+impl Order {
+    /// A path as it is shown: from the worktree on, where it is inside.
+    pub(super) fn shown(&self, path: &str) -> String {
+        let inside = Path::new(path).strip_prefix(&self.folder).ok();
+        let inside = inside.and_then(Path::to_str);
+        inside
+            .filter(|inside| !inside.is_empty())
+            .unwrap_or(path)
+            .to_owned()
+    }
+}
