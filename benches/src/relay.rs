@@ -134,6 +134,7 @@ fn through_the_wrapper(program: &Path, place: &Path, argv: &[&str]) -> Record {
         log_cap: u64::MAX,
         hide: secrets(),
         sandbox: None,
+        polite: None,
     };
     let cancel = Cancel::new().expect("the system has flags to give");
     let shim = Shim::launch(program).expect("the program is built");

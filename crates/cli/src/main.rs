@@ -7,6 +7,7 @@ mod columns;
 mod commands;
 mod consent;
 mod draw;
+mod driver;
 mod editor;
 mod failure;
 mod harmless;
@@ -35,7 +36,9 @@ use crate::args::{Arguments, Command};
 use crate::failure::{Exit, Failures};
 
 fn main() -> ExitCode {
-    let other = shim::run_if_called_as_one().or_else(hook::run_if_called_as_one);
+    let other = shim::run_if_called_as_one()
+        .or_else(hook::run_if_called_as_one)
+        .or_else(driver::run_if_called_as_one);
     if let Some(code) = other {
         return code;
     }

@@ -263,6 +263,7 @@ impl Reporter {
             | TaskEvent::Approved
             | TaskEvent::Rested
             | TaskEvent::Spent(_)
+            | TaskEvent::SessionBegan { .. }
             | TaskEvent::Kept { .. }
             | TaskEvent::Published { .. } => None,
         }

@@ -211,7 +211,10 @@ impl TaskState {
         let next = match (self, event) {
             // Where the last state of an attempt is, and under which name, changes nothing.
             (_, Event::Kept { .. } | Event::Published { .. })
-            | (Self::Running { .. } | Self::Stopping { .. }, Event::Spent(_)) => self.clone(),
+            | (
+                Self::Running { .. } | Self::Stopping { .. },
+                Event::Spent(_) | Event::SessionBegan { .. },
+            ) => self.clone(),
             (Self::Queued, Event::Waiting { consent }) => Self::Waiting {
                 consent: consent.clone(),
             },

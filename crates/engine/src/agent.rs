@@ -8,12 +8,15 @@ mod demo;
 mod entry;
 mod environment;
 mod last_line;
+mod preset;
+mod preset_agent;
 mod said;
 mod verdict;
 
 use std::ffi::OsString;
 use std::fmt::Debug;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::git::Identity;
 
@@ -26,6 +29,8 @@ pub use entry::{
 };
 pub(crate) use environment::{environment, is_allowed_to_all};
 pub(crate) use last_line::{last_line, tail};
+pub use preset::{Login, LoginFile, PRESETS, Preset, preset};
+pub use preset_agent::{DRIVE, PresetAgent};
 pub use said::Said;
 pub use verdict::{Exit, TAIL, Verdict};
 
@@ -40,21 +45,50 @@ pub trait Agent: Debug + Send + Sync {
     /// Checks that its program is there, so that no task fails for want of it.
     fn check_installed(&self) -> Result<(), NoAgent>;
 
-    /// The program and its arguments.
-    fn argv(&self, prompt_file: &Path) -> Vec<OsString>;
-
-    /// Its whole environment: what is allowed of ours, and what is said of the task.
-    fn environment(
-        &self,
-        identity: &Identity,
-        said: &[(&str, OsString)],
-    ) -> Vec<(OsString, OsString)>;
-
-    /// Takes in a line that it printed.
-    fn hear(&self, line: &[u8], said: &mut Said) {
-        said.hear_command(line);
-    }
+    /// How it is started on a task.
+    fn launch(&self, brief: &Brief<'_>) -> Launch;
 
     /// What its end means, given the last of its output, up to [`TAIL`] bytes.
     fn verdict(&self, exit: Exit, tail: &[u8]) -> Verdict;
+}
+
+/// What an agent is to know before it starts on a task.
+#[derive(Debug, Clone, Copy)]
+pub struct Brief<'a> {
+    /// Pleach's own program.
+    pub program: &'a Path,
+    /// What it is to do.
+    pub prompt: &'a str,
+    /// The same as a file.
+    pub prompt_file: &'a Path,
+    /// Who its commits are by.
+    pub identity: &'a Identity,
+    /// Variables that tell it of its task.
+    pub said: &'a [(&'a str, OsString)],
+    /// Its own session that goes on here.
+    pub session: Option<&'a str>,
+    /// Whether something holds it, so that it need not ask before it does things.
+    pub is_held: bool,
+}
+
+/// How an agent is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    /// The program and its arguments.
+    pub argv: Vec<OsString>,
+    /// Its whole environment: what is allowed of ours, and what is said of the task.
+    pub env: Vec<(OsString, OsString)>,
+    /// What it reads from its standard input.
+    pub input: Input,
+    /// How long it alone is asked to stop before everybody is that it started.
+    pub polite: Option<Duration>,
+}
+
+/// What an agent reads from its standard input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// The prompt.
+    Prompt,
+    /// This.
+    Text(String),
 }

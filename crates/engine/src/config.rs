@@ -27,6 +27,8 @@ const VARIABLES: &str = "PLEACH_";
 /// What one layer says of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentConfig {
+    /// The preset that it is like: a name, or `acp:` and a command.
+    pub preset: Option<String>,
     /// The program and its arguments.
     pub command: Option<Vec<String>>,
     /// Further arguments.
@@ -40,6 +42,7 @@ pub struct AgentConfig {
 impl AgentConfig {
     fn over(self, below: Self) -> Self {
         Self {
+            preset: self.preset.or(below.preset),
             command: self.command.or(below.command),
             args: self.args.or(below.args),
             env: self.env.or(below.env),

@@ -6,12 +6,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::agent::PRESETS;
 use crate::git::find_program;
-
-/// Programs that are agents, in the order in which they are offered.
-pub const AGENT_PROGRAMS: [&str; 7] = [
-    "claude", "codex", "opencode", "gemini", "goose", "qwen", "copilot",
-];
 
 /// A command that a project seems to want, and what tells so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,9 +45,9 @@ impl Commands {
 
 /// The agents on a search path.
 pub fn installed_agents(path: &OsStr) -> Vec<(&'static str, PathBuf)> {
-    let programs = AGENT_PROGRAMS.into_iter();
-    programs
-        .filter_map(|name| Some((name, find_program(path, name)?)))
+    let known = PRESETS.iter();
+    known
+        .filter_map(|preset| Some((preset.name, find_program(path, preset.program)?)))
         .collect()
 }
 

@@ -3,8 +3,100 @@
 //!
 //! Runs under the wrapper like any agent, and so in the same sandbox; knows nothing of tasks, batches or git.
 
+mod conversation;
 mod order;
 mod protocol;
 
+use std::io::{Read as _, Write as _};
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::agent::{Conclusion, Entry, Outcome, Trouble, shortened};
+
+use conversation::{After, Heard, converse};
 pub use order::{Order, Speaks};
 pub(crate) use protocol::{Next, Out, Protocol};
+
+/// So much of what an agent said last is part of its result.
+const LONGEST_MESSAGE: usize = 4 << 10;
+
+/// Reads an order from standard input, has the agent carry it out, and prints what that does.
+pub fn drive() -> ExitCode {
+    let conclusion = match prepare() {
+        Ok((order, inbox, sender)) => carry_out(order, &inbox, &sender),
+        Err(why) => Conclusion::failed(Trouble::Configuration, why),
+    };
+    let code = exit_code(&conclusion);
+    print(&Entry::Result(Conclusion {
+        message: shortened(&conclusion.message, LONGEST_MESSAGE),
+        ..conclusion
+    }));
+    ExitCode::from(code)
+}
+
+fn prepare() -> Result<(Order, Receiver<Heard>, Sender<Heard>), String> {
+    let (sender, inbox) = channel();
+    // Before anything is started. What is caught here has its usual meaning again in what is started.
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
+        .map_err(|error| format!("could not watch for signals: {error}"))?;
+    let stop = sender.clone();
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            // Nobody listens when everything is over.
+            let _ = stop.send(Heard::Stop);
+        }
+    });
+    let mut text = String::new();
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .map_err(|error| format!("could not read the order: {error}"))?;
+    let mut order: Order = serde_json::from_str(&text)
+        .map_err(|error| format!("the order cannot be understood: {error}"))?;
+    order.folder = std::env::current_dir()
+        .map_err(|error| format!("the worktree cannot be found: {error}"))?;
+    Ok((order, inbox, sender))
+}
+
+fn carry_out(mut order: Order, inbox: &Receiver<Heard>, sender: &Sender<Heard>) -> Conclusion {
+    loop {
+        let (mut protocol, words) = protocol_of(&order);
+        match converse(&mut *protocol, &words, inbox, sender) {
+            After::Over(conclusion) => return conclusion,
+            After::SessionLost => {
+                let session = order.session.take().unwrap_or_default();
+                let text = format!("the session {session} is gone, so that a new one begins");
+                print(&Entry::Raw { text });
+            }
+        }
+    }
+}
+
+fn protocol_of(order: &Order) -> (Box<dyn Protocol>, Vec<String>) {
+    unimplemented!("{order:?}")
+}
+
+fn print(entry: &Entry) {
+    let mut line = entry.to_line();
+    line.push('\n');
+    let mut out = std::io::stdout().lock();
+    // Whoever does not listen any more has ended us, or will.
+    let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
+}
+
+/// What any command would exit with in such a case.
+fn exit_code(conclusion: &Conclusion) -> u8 {
+    match conclusion.outcome {
+        Outcome::Completed => 0,
+        Outcome::Interrupted => 130,
+        Outcome::Failed(trouble) => match trouble {
+            Trouble::Limit => 75,
+            Trouble::Overload => 69,
+            Trouble::Login | Trouble::Refused | Trouble::Budget => 77,
+            Trouble::Context | Trouble::Configuration => 78,
+            Trouble::Network | Trouble::Crash | Trouble::Other => 1,
+        },
+    }
+}

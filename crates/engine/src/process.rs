@@ -70,6 +70,8 @@ pub struct ProcessSpec {
     pub hide: Secrets,
     /// What it may do with files, if the kernel is to hold it.
     pub sandbox: Option<Confinement>,
+    /// How long the program alone is asked to end, before everybody is that it started.
+    pub polite: Option<Duration>,
 }
 
 /// Why a program could not be run or ended.

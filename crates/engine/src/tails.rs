@@ -5,14 +5,13 @@
 mod heard;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pleach_domain::batch::{Batch, Design, Spent};
 use pleach_domain::id::TaskId;
 use serde::Deserialize;
 
-use crate::agent::{Agent, Chosen};
 use crate::database::{Among, BatchFilter, Database, DatabaseError};
 use crate::git::ref_segment;
 use crate::run::{LOG, attempt_folder};
@@ -44,7 +43,6 @@ pub struct LiveAttempt {
 #[derive(Debug)]
 pub struct Tails {
     state: StateFolder,
-    program: PathBuf,
     seen: Option<u64>,
     batches: HashMap<u32, Followed>,
 }
@@ -53,7 +51,6 @@ pub struct Tails {
 #[derive(Deserialize)]
 struct Record {
     design: Design,
-    agent: Chosen,
 }
 
 /// A batch that is not over.
@@ -61,7 +58,6 @@ struct Record {
 struct Followed {
     project: Arc<str>,
     folder: PathBuf,
-    agent: Arc<dyn Agent>,
     batch: Batch,
     seq: u64,
     /// By the position of their task.
@@ -69,11 +65,10 @@ struct Followed {
 }
 
 impl Tails {
-    /// One who has not looked yet; `program` is Pleach's own.
-    pub fn new(state: &StateFolder, program: &Path) -> Self {
+    /// One who has not looked yet.
+    pub fn new(state: &StateFolder) -> Self {
         Self {
             state: state.clone(),
-            program: program.to_owned(),
             seen: None,
             batches: HashMap::new(),
         }
@@ -141,7 +136,6 @@ impl Tails {
         Ok(Some(Followed {
             project: loaded.project.into(),
             folder: self.state.batch(number),
-            agent: record.agent.agent(&self.program),
             batch,
             seq: loaded.events.last().map_or(0, |last| last.seq),
             logs: HashMap::new(),
@@ -158,7 +152,7 @@ impl Followed {
             // What an attempt said last is there before anybody hears that it is over.
             if known.is_some() && known != running {
                 let mut log = self.logs.remove(&position).expect("it is known");
-                log.listen(&*self.agent);
+                log.listen();
                 news.push(LiveAttempt {
                     is_over: true,
                     ..live(&self.project, number, id, &log)
@@ -172,7 +166,7 @@ impl Followed {
                 let path = attempt_folder(&self.folder, &segment, attempt).join(LOG);
                 HeardLog::new(path, attempt)
             });
-            if log.listen(&*self.agent) {
+            if log.listen() {
                 news.push(live(&self.project, number, id, log));
             }
         }

@@ -232,6 +232,7 @@ impl TestBench<'_> {
             log_cap: LOG_CAP,
             hide: self.hide.clone(),
             sandbox: None,
+            polite: None,
         }
     }
 }

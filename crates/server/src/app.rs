@@ -76,7 +76,7 @@ pub(crate) async fn over(mut stopping: watch::Receiver<Stopping>) {
 impl App {
     pub(crate) fn new(state: StateFolder, program: PathBuf, consent: Consent, door: Door) -> Self {
         Self(Arc::new(Shared {
-            events: Hub::new(&state, &program),
+            events: Hub::new(&state),
             transcripts: Transcripts::default(),
             state,
             program,

@@ -70,6 +70,7 @@ impl Ground {
             log_cap: LOG_CAP,
             hide: Secrets::default(),
             sandbox: None,
+            polite: None,
         }
     }
 

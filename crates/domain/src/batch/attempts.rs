@@ -103,6 +103,15 @@ impl Batch {
         events
     }
 
+    pub(super) fn session_began(&self, task: &TaskId, session: String) -> Vec<Event> {
+        let known = self.position(task).map(|position| &self.tasks[position]);
+        let is_news = known.is_some_and(|task| {
+            task.state.attempt().is_some() && task.session.as_ref() != Some(&session)
+        });
+        let event = is_news.then(|| of_task(task, TaskEvent::SessionBegan { session }));
+        event.into_iter().collect()
+    }
+
     fn failed(&self, position: usize, error: String, chance: Chance) -> TaskEvent {
         let task = &self.tasks[position];
         let settings = &self.design.settings;

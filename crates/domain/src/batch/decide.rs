@@ -43,6 +43,8 @@ pub enum Message {
         /// So that tasks that failed together do not come back together.
         chance: Chance,
     },
+    /// The agent of a task told which session it works in.
+    SessionBegan(TaskId, String),
     /// A branch was woven, or not.
     WeaveEnded(TaskId, WeaveEnding),
     /// A task cannot start where it would have to.
@@ -124,6 +126,7 @@ impl Batch {
                 spent,
                 chance,
             } => self.attempt_ended(&task, ending, (kept, spent), chance),
+            Message::SessionBegan(task, session) => self.session_began(&task, session),
             Message::WeaveEnded(task, ending) => self.weave_ended(&task, ending),
             Message::CannotStart(task, because) => {
                 let blocked = TaskEvent::Blocked { because };

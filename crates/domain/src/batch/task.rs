@@ -23,8 +23,10 @@ pub struct BatchTask {
     pub limits: u32,
     /// How many attempts were no fault of its own.
     pub(super) excused_attempts: u32,
-    /// Whether its agent was limited in mid-work, and goes on in the same worktree.
+    /// Whether its agent was limited or overloaded in mid-work, and goes on in the same worktree.
     pub goes_on: bool,
+    /// The session that its agent worked in last, if it has one.
+    pub session: Option<String>,
     /// What its attempts took.
     pub spent: Spent,
     /// What they had taken when a person last asked for it.
@@ -68,6 +70,7 @@ impl BatchTask {
             limits: 0,
             excused_attempts: 0,
             goes_on: false,
+            session: None,
             spent: Spent::default(),
             spent_before: Spent::default(),
             started_as: 0,
@@ -90,6 +93,8 @@ impl BatchTask {
             TaskEvent::Approved => self.approved = true,
             TaskEvent::Started { attempt, basis } => {
                 self.attempts = *attempt;
+                // What begins anew is no part of what was said before.
+                self.session = self.session.take().filter(|_| self.goes_on);
                 self.goes_on = false;
                 self.basis = Some(basis.clone());
                 self.kept = None;
@@ -102,9 +107,10 @@ impl BatchTask {
             TaskEvent::Limited { .. } | TaskEvent::Overloaded { .. } => {
                 self.limits += 1;
                 self.excused_attempts += 1;
-                self.goes_on = matches!(event, TaskEvent::Limited { .. });
+                self.goes_on = true;
             }
             TaskEvent::Spent(spent) => self.spent += *spent,
+            TaskEvent::SessionBegan { session } => self.session = Some(session.clone()),
             TaskEvent::Requeued { .. } => {
                 self.reruns += 1;
                 self.on_woven = true;

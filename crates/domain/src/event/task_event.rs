@@ -64,6 +64,11 @@ pub enum TaskEvent {
     },
     /// What the attempt took.
     Spent(Spent),
+    /// The agent's own session began, by which it can go on later.
+    SessionBegan {
+        /// Its id.
+        session: String,
+    },
     /// The pause is over.
     Rested,
     /// The process that ran the attempt died, and the agent with it.
@@ -142,6 +147,7 @@ impl TaskEvent {
             Self::Limited { .. } => "limited",
             Self::Overloaded { .. } => "overloaded",
             Self::Spent(_) => "charged",
+            Self::SessionBegan { .. } => "spoken to",
             Self::Rested => "rested",
             Self::Interrupted => "interrupted",
             Self::Requeued { .. } => "requeued",
@@ -178,6 +184,9 @@ impl TaskEvent {
                 tokens: 1_200,
                 micro_usd: 30_000,
             }),
+            Self::SessionBegan {
+                session: "s1".into(),
+            },
         ]
     }
 

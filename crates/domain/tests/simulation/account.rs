@@ -117,6 +117,7 @@ impl Account {
             TaskEvent::Woven { .. } => Now::Merged,
             TaskEvent::StopRequested
             | TaskEvent::Spent(_)
+            | TaskEvent::SessionBegan { .. }
             | TaskEvent::Kept { .. }
             | TaskEvent::Published { .. } => was,
         };

@@ -7,9 +7,12 @@ use pleach_domain::problem::nearest;
 use serde::{Deserialize, Serialize};
 
 use super::command::{CommandAgent, MODEL};
+use super::preset::PRESETS;
+use super::preset_agent::{PresetAgent, is_preset};
 use super::{Agent, DemoAgent};
 use crate::config::AgentConfig;
 use crate::consent::quoted;
+use crate::detect::installed_agents;
 use crate::placeholder::{Piece, pieces};
 use crate::settings::Settings;
 
@@ -34,6 +37,22 @@ pub enum NoAgent {
         name: String,
         /// The program.
         program: String,
+        /// The command that installs it, where that is known.
+        install: Option<String>,
+    },
+    /// There is no preset of that name.
+    #[error("agent {name:?} is to be like {preset:?}, which is no preset")]
+    NoPreset {
+        /// The name of the agent.
+        name: String,
+        /// What is no preset.
+        preset: String,
+    },
+    /// None is named, and several are installed.
+    #[error("no agent is configured, and several are installed: {}", installed.join(", "))]
+    Several {
+        /// Their names.
+        installed: Vec<String>,
     },
     /// Its command has no words.
     #[error("the command of agent {name:?} is empty")]
@@ -53,9 +72,27 @@ impl NoAgent {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::Unnamed => {
-                "add to pleach.toml: [agents.mine] with command = [\"my-agent\"], and agent = \"mine\"".to_owned()
+            Self::Unnamed => "install one that `pleach agents` lists and log in, or add to pleach.toml: [agents.mine] with \
+                 command = [\"my-agent\"], and agent = \"mine\""
+                .to_owned(),
+            Self::Several { installed } => {
+                let first = installed.first().map(String::as_str).unwrap_or_default();
+                format!("say which: --agent {first}, or agent = \"{first}\" in pleach.toml")
             }
+            Self::NoPreset { preset, .. } => {
+                let names = PRESETS.iter().map(|preset| preset.name);
+                match nearest(preset, names.clone()) {
+                    Some(near) => format!("did you mean {near:?}?"),
+                    None => {
+                        let names: Vec<&str> = names.collect();
+                        format!("there are {}, and acp: with a command", names.join(", "))
+                    }
+                }
+            }
+            Self::NotInstalled {
+                install: Some(install),
+                ..
+            } => format!("to install it: {install}"),
             Self::Unknown { nearest: Some(near), .. } => format!("did you mean {near:?}?"),
             Self::Unknown { name, nearest: None } => {
                 format!("add to pleach.toml: [agents.{name}] with command = [\"my-agent\"]")
@@ -77,6 +114,8 @@ impl NoAgent {
 pub enum Chosen {
     /// A command.
     Command(CommandAgent),
+    /// One that is known by name.
+    Preset(PresetAgent),
     /// The one that comes with Pleach.
     Demo,
 }
@@ -86,6 +125,7 @@ impl Chosen {
     pub fn agent(&self, program: &Path) -> Arc<dyn Agent> {
         match self {
             Self::Command(agent) => Arc::new(agent.clone()),
+            Self::Preset(agent) => Arc::new(agent.clone()),
             Self::Demo => Arc::new(DemoAgent::new(program)),
         }
     }
@@ -94,45 +134,90 @@ impl Chosen {
     pub(crate) fn in_words(&self) -> (&str, String) {
         match self {
             Self::Command(agent) => (&agent.name, quoted(&agent.words)),
+            Self::Preset(agent) => (&agent.name, quoted(&agent.words())),
             Self::Demo => (DemoAgent::NAME, "built in".to_owned()),
         }
     }
 
-    /// The names of variables that are passed on to it besides the usual ones.
-    pub(crate) fn passed_on(&self) -> &[String] {
+    /// The names of variables that the user lets through to it.
+    pub(crate) fn let_through(&self) -> &[String] {
         match self {
             Self::Command(agent) => &agent.env,
+            Self::Preset(agent) => &agent.env,
             Self::Demo => &[],
+        }
+    }
+
+    /// The names of variables that are passed on to it besides the usual ones.
+    pub(crate) fn passed_on(&self) -> Vec<String> {
+        match self {
+            Self::Command(agent) => agent.env.clone(),
+            Self::Preset(agent) => agent.passed_on(),
+            Self::Demo => Vec::new(),
         }
     }
 }
 
-/// The agent that the settings name, or the only one they know.
+/// The agent that the settings name, or the only one they know, or else the only one that is installed.
 pub fn choose(settings: &Settings) -> Result<Chosen, NoAgent> {
+    match named(settings) {
+        Some(name) => of_name(settings, name),
+        None => only_installed(settings),
+    }
+}
+
+fn named(settings: &Settings) -> Option<&str> {
     let only = || match settings.agents.len() {
         1 => settings.agents.keys().next().map(String::as_str),
         _ => None,
     };
-    let named = settings.agent.as_deref();
-    let name = named.or_else(only).ok_or(NoAgent::Unnamed)?;
-    let said = settings.agents.get(name);
-    match said.and_then(|said| Some((said, said.command.as_ref()?))) {
-        Some((said, command)) => {
-            let model = settings.model.as_ref().or(said.model.as_ref());
-            of_command(name, command, said, model).map(Chosen::Command)
-        }
+    settings.agent.as_deref().or_else(only)
+}
+
+fn of_name(settings: &Settings, name: &str) -> Result<Chosen, NoAgent> {
+    let usual = AgentConfig::default();
+    let is_configured = settings.agents.contains_key(name);
+    let said = settings.agents.get(name).unwrap_or(&usual);
+    let model = settings.model.as_ref().or(said.model.as_ref());
+    let owned = || name.to_owned();
+    if let Some(preset) = &said.preset {
+        let agent = PresetAgent::of(name, preset, said, model);
+        return agent.map(Chosen::Preset).ok_or_else(|| NoAgent::NoPreset {
+            name: owned(),
+            preset: preset.clone(),
+        });
+    }
+    match &said.command {
+        Some(command) => of_command(name, command, said, model).map(Chosen::Command),
         None if name == DemoAgent::NAME => Ok(Chosen::Demo),
-        None if said.is_some() => Err(NoAgent::Empty {
-            name: name.to_owned(),
-        }),
+        None if is_preset(name) => PresetAgent::of(name, name, said, model)
+            .map(Chosen::Preset)
+            .ok_or_else(|| NoAgent::Empty { name: owned() }),
+        None if is_configured => Err(NoAgent::Empty { name: owned() }),
         None => {
             let known = settings.agents.keys().map(String::as_str);
-            let known = known.chain([DemoAgent::NAME]);
+            let presets = PRESETS.iter().map(|preset| preset.name);
+            let known = known.chain(presets).chain([DemoAgent::NAME]);
             Err(NoAgent::Unknown {
-                name: name.to_owned(),
+                name: owned(),
                 nearest: nearest(name, known).map(str::to_owned),
             })
         }
+    }
+}
+
+fn only_installed(settings: &Settings) -> Result<Chosen, NoAgent> {
+    if !settings.agents.is_empty() {
+        return Err(NoAgent::Unnamed);
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let installed = installed_agents(&path);
+    match installed.as_slice() {
+        [] => Err(NoAgent::Unnamed),
+        [(name, _)] => of_name(settings, name),
+        several => Err(NoAgent::Several {
+            installed: several.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        }),
     }
 }
 
@@ -166,8 +251,10 @@ fn of_command(
 
 #[cfg(test)]
 mod tests {
+    use super::super::Brief;
     use super::*;
     use crate::config::Config;
+    use crate::git::Identity;
 
     fn words(words: &[&str]) -> Vec<String> {
         words.iter().map(|word| (*word).to_owned()).collect()
@@ -201,7 +288,16 @@ mod tests {
     }
 
     fn argv(layers: &[&Config]) -> Vec<std::ffi::OsString> {
-        chosen(layers).unwrap().argv(Path::new("p"))
+        let brief = Brief {
+            program: Path::new("/bin/pleach"),
+            prompt: "",
+            prompt_file: Path::new("p"),
+            identity: &Identity::from_settings(None, None),
+            said: &[],
+            session: None,
+            is_held: false,
+        };
+        chosen(layers).unwrap().launch(&brief).argv
     }
 
     #[test]

@@ -4,8 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::environment::environment;
-use super::{Agent, Exit, NoAgent, Verdict};
-use crate::git::Identity;
+use super::{Agent, Brief, Exit, Input, Launch, NoAgent, Verdict};
 use crate::placeholder::{Piece, pieces};
 
 /// The place in a command that becomes the path of the prompt.
@@ -38,18 +37,31 @@ impl Agent for CommandAgent {
 
     fn check_installed(&self) -> Result<(), NoAgent> {
         let program = self.words[0].as_str();
-        // A path is looked up in each worktree, which may bring the program along.
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let mut folders = std::env::split_paths(&path);
-        if program.contains('/') || folders.any(|folder| folder.join(program).is_file()) {
+        if is_on_path(program) {
             return Ok(());
         }
         Err(NoAgent::NotInstalled {
             name: self.name.clone(),
             program: program.to_owned(),
+            install: None,
         })
     }
 
+    fn launch(&self, brief: &Brief<'_>) -> Launch {
+        Launch {
+            argv: self.argv(brief.prompt_file),
+            env: environment(&self.env, brief.identity, self.model.as_deref(), brief.said),
+            input: Input::Prompt,
+            polite: None,
+        }
+    }
+
+    fn verdict(&self, exit: Exit, tail: &[u8]) -> Verdict {
+        Verdict::of_command(exit, tail)
+    }
+}
+
+impl CommandAgent {
     fn argv(&self, prompt_file: &Path) -> Vec<OsString> {
         let filled = |word: &String| {
             let mut filled = OsString::new();
@@ -68,18 +80,14 @@ impl Agent for CommandAgent {
         };
         self.words.iter().map(filled).collect()
     }
+}
 
-    fn environment(
-        &self,
-        identity: &Identity,
-        said: &[(&str, OsString)],
-    ) -> Vec<(OsString, OsString)> {
-        environment(&self.env, identity, self.model.as_deref(), said)
-    }
-
-    fn verdict(&self, exit: Exit, tail: &[u8]) -> Verdict {
-        Verdict::of_command(exit, tail)
-    }
+/// Whether a program is on the path; one that is named by a path is looked up in each worktree, which may bring it
+/// along.
+pub(super) fn is_on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders = std::env::split_paths(&path);
+    program.contains('/') || folders.any(|folder| folder.join(program).is_file())
 }
 
 #[cfg(test)]
@@ -87,6 +95,7 @@ mod tests {
     use std::os::unix::ffi::OsStrExt as _;
 
     use super::*;
+    use crate::git::Identity;
 
     fn agent(words: &[&str], model: Option<&str>) -> CommandAgent {
         CommandAgent {
@@ -135,7 +144,19 @@ mod tests {
             ("PATH", OsString::from("/ours")),
             ("PLEACH_TASK", "1".into()),
         ];
-        let env = agent.environment(&identity, &said);
+        let env_of = |agent: &CommandAgent, said: &[(&str, OsString)]| {
+            let brief = Brief {
+                program: Path::new("pleach"),
+                prompt: "",
+                prompt_file: Path::new("p.md"),
+                identity: &identity,
+                said,
+                session: None,
+                is_held: false,
+            };
+            agent.launch(&brief).env
+        };
+        let env = env_of(&agent, &said);
         let values = |name: &str| {
             let of_name = env.iter().filter(|(known, _)| known == name);
             of_name
@@ -149,7 +170,7 @@ mod tests {
         assert_eq!(values("CARGO_MANIFEST_DIR"), [env!("CARGO_MANIFEST_DIR")]);
         assert_eq!(values("CARGO_PKG_NAME"), Vec::<&str>::new());
         agent.model = None;
-        let env = agent.environment(&identity, &[]);
+        let env = env_of(&agent, &[]);
         assert!(env.iter().all(|(name, _)| name != "PLEACH_MODEL"));
     }
 }

@@ -1,11 +1,9 @@
 //! The scripted agent that comes with Pleach: does what the script in its prompt says.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::environment::environment;
-use super::{Agent, Exit, NoAgent, Verdict};
-use crate::git::Identity;
+use super::{Agent, Brief, Exit, Input, Launch, NoAgent, Verdict};
 
 /// The scripted agent, which is Pleach's own program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,16 +38,13 @@ impl Agent for DemoAgent {
         Ok(())
     }
 
-    fn argv(&self, _prompt_file: &Path) -> Vec<OsString> {
-        vec![self.program.clone().into(), Self::WORD.into()]
-    }
-
-    fn environment(
-        &self,
-        identity: &Identity,
-        said: &[(&str, OsString)],
-    ) -> Vec<(OsString, OsString)> {
-        environment(&[], identity, None, said)
+    fn launch(&self, brief: &Brief<'_>) -> Launch {
+        Launch {
+            argv: vec![self.program.clone().into(), Self::WORD.into()],
+            env: environment(&[], brief.identity, None, brief.said),
+            input: Input::Prompt,
+            polite: None,
+        }
     }
 
     /// A script that fails would fail again.
@@ -68,13 +63,15 @@ mod tests {
     #[test]
     fn a_script_that_fails_is_not_tried_again() {
         let agent = DemoAgent::new(Path::new("/bin/pleach"));
-        assert_eq!(agent.argv(Path::new("p")), ["/bin/pleach", "demo-agent"]);
         let error = "the agent exited with 1: I give up".to_owned();
         assert_eq!(
             agent.verdict(Exit::Code(1), b"I give up\n"),
             Verdict::Hopeless { error }
         );
-        assert_eq!(agent.verdict(Exit::Code(0), b""), Verdict::Succeeded);
+        assert_eq!(
+            agent.verdict(Exit::Code(0), b""),
+            Verdict::Succeeded { denials: 0 }
+        );
         let killed = agent.verdict(Exit::Signal(9), b"");
         assert!(matches!(killed, Verdict::Failed { .. }));
     }

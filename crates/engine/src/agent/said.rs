@@ -5,7 +5,7 @@
 use pleach_domain::batch::Spent;
 use serde::Deserialize;
 
-use super::last_line;
+use super::{Entry, Usage, last_line};
 
 /// What an agent has said so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct Said {
     pub action: Option<String>,
     /// What it took since it began.
     pub spent: Spent,
+    /// Its own session, by which it can be taken up again.
+    pub session: Option<String>,
 }
 
 /// A line such as `{"pleach": {"tokens": 1200, "usd": 0.03, "action": "runs the tests"}}`.
@@ -31,8 +33,49 @@ struct Words {
 }
 
 impl Said {
+    /// Takes in a line of any agent.
+    pub fn hear(&mut self, line: &[u8]) {
+        match Entry::of_line(line) {
+            Some(entry) => self.hear_entry(&entry),
+            None => self.hear_command(line),
+        }
+    }
+
+    fn hear_entry(&mut self, entry: &Entry) {
+        let action = match entry {
+            Entry::Session { id, .. } => {
+                self.session = id.clone().or(self.session.take());
+                None
+            }
+            Entry::Usage(usage) => {
+                let Usage { tokens, usd, .. } = usage;
+                self.hear_spent(Some(*tokens), *usd);
+                None
+            }
+            Entry::ToolCall { title, .. } => Some(title.clone()),
+            Entry::Text { text } | Entry::Thinking { text } | Entry::Raw { text } => {
+                Some(text.clone())
+            }
+            Entry::FileEdit { path, .. } => Some(format!("edits {path}")),
+            Entry::Limit { message, .. } => Some(format!("may not work: {message}")),
+            Entry::Retry { message, .. } => Some(format!("asks again: {message}")),
+            Entry::Error { message, .. } => Some(message.clone()),
+            Entry::Result(conclusion) => Some(conclusion.message.clone()),
+            Entry::ToolResult { .. } | Entry::Plan { .. } => None,
+        };
+        let action = action.and_then(|text| last_line(text.as_bytes()));
+        self.action = action.or(self.action.take());
+    }
+
+    /// A smaller number is a mistake: nothing that was spent comes back.
+    fn hear_spent(&mut self, tokens: Option<u64>, usd: Option<f64>) {
+        let spent = &mut self.spent;
+        spent.tokens = spent.tokens.max(tokens.unwrap_or(0));
+        spent.micro_usd = spent.micro_usd.max(usd.map_or(0, millionths));
+    }
+
     /// Takes in a line of any command.
-    pub fn hear_command(&mut self, line: &[u8]) {
+    fn hear_command(&mut self, line: &[u8]) {
         let words = line.trim_ascii_start().starts_with(b"{");
         let words = words.then(|| serde_json::from_slice::<Line>(line).ok());
         let Some(Line { pleach }) = words.flatten() else {
@@ -41,10 +84,7 @@ impl Said {
             }
             return;
         };
-        // A smaller number is a mistake: nothing that was spent comes back.
-        let spent = &mut self.spent;
-        spent.tokens = spent.tokens.max(pleach.tokens.unwrap_or(0));
-        spent.micro_usd = spent.micro_usd.max(pleach.usd.map_or(0, millionths));
+        self.hear_spent(pleach.tokens, pleach.usd);
         let action = pleach.action.and_then(|text| last_line(text.as_bytes()));
         self.action = action.or(self.action.take());
     }
@@ -67,7 +107,7 @@ mod tests {
     fn said(lines: &[&str]) -> (Option<String>, u64, u64) {
         let mut said = Said::default();
         for line in lines {
-            said.hear_command(line.as_bytes());
+            said.hear(line.as_bytes());
         }
         (said.action, said.spent.tokens, said.spent.micro_usd)
     }

@@ -23,7 +23,10 @@ pub enum Exit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// It did what it could.
-    Succeeded,
+    Succeeded {
+        /// How often it was not allowed to do something.
+        denials: u32,
+    },
     /// It failed, and may succeed another time.
     Failed {
         /// Why.
@@ -81,7 +84,7 @@ impl Verdict {
         };
         let said = |meaning: &str| error(format!("the agent exited with {code}{meaning}"));
         match code {
-            0 => Self::Succeeded,
+            0 => Self::Succeeded { denials: 0 },
             EX_UNAVAILABLE => Self::Overloaded {
                 retry_after: line.as_deref().and_then(retry_after),
                 error: said(" (a service is overloaded)"),
@@ -128,7 +131,7 @@ mod tests {
     #[track_caller]
     fn check(exit: Exit, tail: &str, expected: &str) {
         let shown = match Verdict::of_command(exit, tail.as_bytes()) {
-            Verdict::Succeeded => "succeeded".to_owned(),
+            Verdict::Succeeded { .. } => "succeeded".to_owned(),
             Verdict::Failed { error } => format!("failed: {error}"),
             Verdict::Hopeless { error } => format!("hopeless: {error}"),
             Verdict::Limited { retry_after, error } => format!("limited {retry_after:?}: {error}"),

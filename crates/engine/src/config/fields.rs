@@ -13,7 +13,7 @@ use super::keys::KEYS;
 use super::kinds::{Kind, List, Text};
 
 /// What an agent's table may say.
-pub(super) const OF_AGENT: [&str; 4] = ["command", "args", "env", "model"];
+pub(super) const OF_AGENT: [&str; 5] = ["preset", "command", "args", "env", "model"];
 
 /// The table of all agents.
 pub(super) const AGENTS: &str = "agents";
@@ -105,6 +105,7 @@ impl<'a> Fields<'a> {
             };
             let key = |field: &str| format!("agents.{name}.{field}");
             let agent = AgentConfig {
+                preset: self.value_in::<Text>(table, "preset", &key("preset")),
                 command: self.value_in::<List>(table, "command", &key("command")),
                 args: self.value_in::<List>(table, "args", &key("args")),
                 env: self.value_in::<List>(table, "env", &key("env")),
@@ -161,9 +162,10 @@ pub(super) fn line_at(text: &str, place: usize) -> usize {
 
 impl AgentConfig {
     /// What is said, by the names of the fields.
-    pub(super) fn said(&self) -> [(&'static str, Option<Value>); 4] {
-        let [command, args, env, model] = OF_AGENT;
+    pub(super) fn said(&self) -> [(&'static str, Option<Value>); 5] {
+        let [preset, command, args, env, model] = OF_AGENT;
         [
+            (preset, self.preset.as_ref().map(Text::write)),
             (command, self.command.as_ref().map(List::write)),
             (args, self.args.as_ref().map(List::write)),
             (env, self.env.as_ref().map(List::write)),

@@ -71,11 +71,13 @@ command = ["x", "{{prompt_file}}"]
 args = ["--fast"]
 env = ["KEY"]
 model = "big"
+preset = "claude"
 "#;
 
 #[test]
 fn every_key_that_is_acted_on_is_read() {
     let agent = AgentConfig {
+        preset: Some("claude".to_owned()),
         command: Some(vec!["x".to_owned(), "{{prompt_file}}".to_owned()]),
         args: Some(vec!["--fast".to_owned()]),
         env: Some(vec!["KEY".to_owned()]),

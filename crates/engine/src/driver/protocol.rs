@@ -39,6 +39,8 @@ pub(crate) enum Next {
     /// Nothing.
     #[default]
     GoOn,
+    /// It gets no more input, and goes on.
+    CloseInput,
     /// It has done its work: it gets no more input, and ends by itself or is ended after a while.
     Dismiss,
     /// It has to be asked to stop by a signal, for its protocol has no word for it.

@@ -6,7 +6,9 @@
 use std::io;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process_group, wait};
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group, wait,
+};
 
 use super::freeze::{freeze, tell};
 use super::table::{Entry, living, with_descendants};
@@ -28,6 +30,14 @@ pub(super) fn collect(mut dead: impl FnMut(Pid, WaitStatus)) -> io::Result<Left>
             Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
+    }
+}
+
+/// Asks one process to end that has not been collected, and nobody else.
+pub(super) fn ask_one_to_end(pid: Pid) {
+    for signal in [Signal::TERM, Signal::CONT] {
+        // One that has gone already is what was wanted.
+        let _ = kill_process(pid, signal);
     }
 }
 

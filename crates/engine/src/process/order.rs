@@ -56,6 +56,10 @@ pub(super) fn send(socket: &mut impl Write, nonce: &str, spec: &ProcessSpec) -> 
     for number in [millis(spec.timeout), millis(spec.grace), spec.log_cap] {
         put_number(&mut bytes, number);
     }
+    put_count(&mut bytes, usize::from(spec.polite.is_some()));
+    if let Some(polite) = spec.polite {
+        put_number(&mut bytes, millis(polite));
+    }
     put_count(&mut bytes, spec.hide.values().count());
     for (name, value) in spec.hide.values() {
         put(&mut bytes, name.as_bytes());
@@ -116,6 +120,11 @@ fn decode(bytes: &mut Bytes<'_>) -> Option<Order> {
         0 => None,
         _ => Some(bytes.duration()?),
     };
+    let (timeout, grace, log_cap) = (bytes.duration()?, bytes.duration()?, bytes.number()?);
+    let polite = match bytes.number()? {
+        0 => None,
+        _ => Some(bytes.duration()?),
+    };
     let spec = ProcessSpec {
         argv,
         cwd,
@@ -123,10 +132,11 @@ fn decode(bytes: &mut Bytes<'_>) -> Option<Order> {
         stdin_file,
         log,
         record,
-        timeout: bytes.duration()?,
+        timeout,
         stall,
-        grace: bytes.duration()?,
-        log_cap: bytes.number()?,
+        grace,
+        log_cap,
+        polite,
         hide: bytes.secrets()?,
         sandbox: match bytes.number()? {
             0 => None,
@@ -219,6 +229,7 @@ mod tests {
                 timeout: Duration::from_millis(1500),
                 stall: Some(Duration::from_secs(7)),
                 grace: Duration::ZERO,
+                polite: Some(Duration::from_secs(4)),
                 log_cap: u64::MAX,
                 hide: Secrets::from_values(vec![("NAME".to_owned(), b"not \xff text".to_vec())]),
                 sandbox: Some(Confinement {
@@ -241,6 +252,7 @@ mod tests {
                 assert_eq!(receive(&mut &bytes[..length]).unwrap(), None);
             }
             (order.spec.stdin_file, order.spec.stall) = (None, None);
+            order.spec.polite = None;
             order.spec.sandbox = None;
         }
     }

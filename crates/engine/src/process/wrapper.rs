@@ -80,6 +80,8 @@ struct Watch<'s> {
     timeout_at: Option<Instant>,
     /// Decided by the first that happens.
     ending: Option<Ending>,
+    /// When everybody is asked to end, where the program was asked alone.
+    ask_all_at: Option<Instant>,
     kill_at: Option<Instant>,
     killing_since: Option<Instant>,
     leaked: Vec<String>,
@@ -106,6 +108,7 @@ impl<'s> Watch<'s> {
             relay: Relay::new(pipe, log, spec.log_cap, &spec.hide),
             timeout_at: Instant::now().checked_add(spec.timeout),
             ending: None,
+            ask_all_at: None,
             kill_at: None,
             killing_since: None,
             leaked: Vec::new(),
@@ -156,6 +159,10 @@ impl<'s> Watch<'s> {
         if is_over(self.gives_up_at()) {
             return Ok(Left::Nobody);
         }
+        if is_over(self.ask_all_at) {
+            self.ask_all_at = None;
+            family::ask_to_end(self.leader)?;
+        }
         if is_over(self.kill_at) {
             family::kill()?;
             // Those who are dying are looked for again, ever later: somebody may have been missed.
@@ -175,6 +182,7 @@ impl<'s> Watch<'s> {
         let output = self.relay.source().filter(|_| rests_until.is_none());
         let deadlines = [
             rests_until,
+            self.ask_all_at,
             self.kill_at,
             self.gives_up_at(),
             self.timeout_at,
@@ -259,8 +267,14 @@ impl<'s> Watch<'s> {
         if self.ending.is_none() {
             self.ending = Some(ending);
             self.timeout_at = None;
-            if !grace.is_zero() {
-                family::ask_to_end(self.leader)?;
+            match (self.leader, self.spec.polite) {
+                _ if grace.is_zero() => {}
+                (Some(leader), Some(polite)) => {
+                    family::ask_one_to_end(leader);
+                    // Half of the time is for those who are asked later.
+                    self.ask_all_at = Instant::now().checked_add(polite.min(grace / 2));
+                }
+                (leader, _) => family::ask_to_end(leader).map(drop)?,
             }
         }
         Ok(())

@@ -16,7 +16,7 @@ use super::Heard;
 use super::judge::{self, Judged};
 use super::record::BatchRecord;
 use super::spares::{Promise, Spares};
-use crate::agent::Agent;
+use crate::agent::{Agent, Said};
 use crate::capture::Kept;
 use crate::causes::with_causes;
 use crate::database::Whose;
@@ -67,6 +67,8 @@ pub(super) struct Attempt {
     pub(super) branch: String,
     pub(super) basis: CommitId,
     pub(super) prompt: String,
+    /// The agent's own session that goes on.
+    pub(super) session: Option<String>,
     pub(super) from: From,
 }
 
@@ -90,10 +92,18 @@ pub(super) struct Finished {
     pub(super) kept: Option<CommitId>,
     /// What the agent took, as it says.
     pub(super) spent: Option<Spent>,
+    /// The agent's own session, as it says.
+    pub(super) session: Option<String>,
     pub(super) notes: Vec<String>,
 }
 
 impl Finished {
+    /// Notes what the agent said of itself in all.
+    pub(super) fn take_in(&mut self, said: Said) {
+        self.spent = Some(said.spent).filter(|spent| *spent != Spent::default());
+        self.session = said.session;
+    }
+
     /// The end of an attempt that the system had no thread for.
     pub(super) fn never_begun(task: TaskId, error: &std::io::Error) -> Self {
         Self {
@@ -101,6 +111,7 @@ impl Finished {
             ending: AttemptEnding::Failed(format!("the attempt could not begin: {error}")),
             kept: None,
             spent: None,
+            session: None,
             notes: Vec::new(),
         }
     }
@@ -142,6 +153,7 @@ impl Workshop {
             ending: AttemptEnding::Failed("Pleach has a bug: the attempt broke off".to_owned()),
             kept: None,
             spent: None,
+            session: None,
             notes: Vec::new(),
         };
         // A bug in doing so is a failure of this task only.
@@ -227,9 +239,10 @@ impl Workshop {
         let judged = self.run_in(attempt, &worktree, line, finished);
         let mut cache = Vec::new();
         let (ending, kept) = match judged {
-            Judged::Succeeded => {
+            Judged::Succeeded { denials } => {
                 cache.clone_from(&self.record.cache);
-                self.take(attempt, &worktree, finished)
+                let (ending, kept) = self.take(attempt, &worktree, finished);
+                (judge::with_denials(ending, denials, finished), kept)
             }
             Judged::Ended(ending) => (ending, None),
         };
@@ -292,7 +305,8 @@ impl Workshop {
     ) -> Judged {
         let ran = match &attempt.from {
             From::Result(record) => {
-                finished.spent = self.spent_by(&attempt.segment, attempt.number);
+                let said = self.said_by(&attempt.segment, attempt.number);
+                finished.take_in(said);
                 Ok((record.clone(), Vec::new()))
             }
             From::Scratch | From::Limited => self.run_afresh(attempt, worktree, line, finished),
@@ -308,7 +322,7 @@ impl Workshop {
         let stall = self.record.stall;
         match judge::verdict(&*self.agent, &record.ending, &log, stall) {
             Judged::Ended(ending) => Judged::Ended(explained(ending, &refused)),
-            Judged::Succeeded => Judged::Succeeded,
+            succeeded @ Judged::Succeeded { .. } => succeeded,
         }
     }
 

@@ -133,6 +133,9 @@ impl Loop<'_> {
             return;
         };
         at_work.spent = said.spent;
+        if let Some(session) = &said.session {
+            self.decide(Message::SessionBegan(task.clone(), session.clone()));
+        }
         let running: Spent = self.at_work.values().map(|at_work| at_work.spent).sum();
         match self.batch.over_budget(position, said.spent, running) {
             None => {}

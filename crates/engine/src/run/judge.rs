@@ -7,13 +7,17 @@ use std::time::Duration;
 
 use pleach_domain::batch::AttemptEnding;
 
+use super::attempt::Finished;
 use crate::agent::{Agent, Exit, Verdict, last_line, tail};
 use crate::process::{Ending, Record};
 
 /// What an attempt came to.
 pub(super) enum Judged {
     /// There may be work to take.
-    Succeeded,
+    Succeeded {
+        /// How often it was not allowed to do something.
+        denials: u32,
+    },
     /// There is none.
     Ended(AttemptEnding),
 }
@@ -26,7 +30,7 @@ pub(super) fn verdict(agent: &dyn Agent, ending: &Ending, log: &Path, stall: Dur
         other => return Judged::Ended(without_exit(other, stall)),
     };
     Judged::Ended(match agent.verdict(exit, &tail(log)) {
-        Verdict::Succeeded => return Judged::Succeeded,
+        Verdict::Succeeded { denials } => return Judged::Succeeded { denials },
         Verdict::Failed { error } => AttemptEnding::Failed(error),
         Verdict::Hopeless { error } => AttemptEnding::Hopeless(error),
         Verdict::Limited { retry_after, error } => {
@@ -36,6 +40,23 @@ pub(super) fn verdict(agent: &dyn Agent, ending: &Ending, log: &Path, stall: Dur
             AttemptEnding::Overloaded(error, retry_after.map(milliseconds))
         }
     })
+}
+
+/// What the end of an agent means that was not allowed to do everything: one that changed nothing for that has failed.
+pub(super) fn with_denials(
+    ending: AttemptEnding,
+    denials: u32,
+    finished: &mut Finished,
+) -> AttemptEnding {
+    if denials == 0 {
+        return ending;
+    }
+    let what = format!("the agent was not allowed to do {denials} of the things it wanted");
+    if ending == AttemptEnding::Unchanged {
+        return AttemptEnding::Hopeless(format!("{what}, and changed nothing"));
+    }
+    finished.notes.push(what);
+    ending
 }
 
 fn milliseconds(pause: Duration) -> u64 {

@@ -8,11 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use pleach_domain::batch::Spent;
-
 use super::Heard;
 use super::attempt::{Attempt, Finished, LOG, Line, NotRun, Workshop, attempt_folder};
-use crate::agent::{Agent, Said};
+use crate::agent::Said;
 use crate::database::Whose;
 use crate::process::{ProcessSpec, Record};
 
@@ -23,18 +21,16 @@ const TICK: Duration = Duration::from_millis(200);
 const LONGEST_LINE: usize = 1 << 20;
 
 /// Somebody who reads a log line by line while it is written.
-struct Listener<'a> {
-    agent: &'a dyn Agent,
+struct Listener {
     path: PathBuf,
     file: Option<File>,
     line: Vec<u8>,
     said: Said,
 }
 
-impl<'a> Listener<'a> {
-    fn new(agent: &'a dyn Agent, log: &Path) -> Self {
+impl Listener {
+    fn new(log: &Path) -> Self {
         Self {
-            agent,
             path: log.to_owned(),
             file: None,
             line: Vec::new(),
@@ -63,7 +59,7 @@ impl<'a> Listener<'a> {
             let room = LONGEST_LINE.saturating_sub(self.line.len());
             self.line.extend_from_slice(&piece[..piece.len().min(room)]);
             if piece.ends_with(b"\n") {
-                self.agent.hear(&self.line, &mut self.said);
+                self.said.hear(&self.line);
                 self.line.clear();
             }
         }
@@ -73,22 +69,17 @@ impl<'a> Listener<'a> {
     fn finish(mut self) -> Said {
         self.listen();
         if !self.line.is_empty() {
-            self.agent.hear(&self.line, &mut self.said);
+            self.said.hear(&self.line);
         }
         self.said
     }
 }
 
 /// Does something while somebody listens to a log, and returns what was said in all.
-fn listen_while<T>(
-    agent: &dyn Agent,
-    log: &Path,
-    tell: impl Fn(&Said) + Send,
-    work: impl FnOnce() -> T,
-) -> (T, Said) {
+fn listen_while<T>(log: &Path, tell: impl Fn(&Said) + Send, work: impl FnOnce() -> T) -> (T, Said) {
     std::thread::scope(|scope| {
         let (over, is_over) = channel::<()>();
-        let mut listener = Listener::new(agent, log);
+        let mut listener = Listener::new(log);
         let ears = std::thread::Builder::new().spawn_scoped(scope, move || {
             while is_over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 if listener.listen() {
@@ -102,7 +93,7 @@ fn listen_while<T>(
         let said = match ears {
             Ok(ears) => ears.join().unwrap_or_default(),
             // Nobody could be spared to listen meanwhile.
-            Err(_) => Listener::new(agent, log).finish(),
+            Err(_) => Listener::new(log).finish(),
         };
         (done, said)
     })
@@ -128,15 +119,14 @@ impl Workshop {
         };
         let whose = Whose::Attempt(attempt.task.clone(), attempt.number);
         let run = || self.run_wrapped(&whose, spec, line);
-        let (ran, said) = listen_while(&*self.agent, &spec.log, tell, run);
-        finished.spent = Some(said.spent).filter(|spent| *spent != Spent::default());
+        let (ran, said) = listen_while(&spec.log, tell, run);
+        finished.take_in(said);
         ran
     }
 
-    /// What an attempt took, by its log.
-    pub(super) fn spent_by(&self, segment: &str, attempt: u32) -> Option<Spent> {
+    /// What an attempt said of itself, by its log.
+    pub(super) fn said_by(&self, segment: &str, attempt: u32) -> Said {
         let log = attempt_folder(&self.folder, segment, attempt).join(LOG);
-        let said = Listener::new(&*self.agent, &log).finish();
-        Some(said.spent).filter(|spent| *spent != Spent::default())
+        Listener::new(&log).finish()
     }
 }

@@ -93,8 +93,9 @@ pub(crate) struct BatchRecord {
 impl BatchRecord {
     /// The names of variables that programs get besides the usual ones.
     pub(crate) fn passed_on(&self) -> Vec<String> {
-        let of_agent = self.agent.passed_on().iter();
-        of_agent.chain(&self.validate_env).cloned().collect()
+        let mut names = self.agent.passed_on();
+        names.extend(self.validate_env.iter().cloned());
+        names
     }
 
     /// How many agents may be at work at once.

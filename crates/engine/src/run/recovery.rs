@@ -212,12 +212,12 @@ impl Loop<'_> {
     fn interrupted(&mut self, task: usize, kept: Option<CommitId>) -> Result<(), RunError> {
         let attempt = self.batch.tasks[task].attempts;
         let task = self.id(task);
-        let spent = self.workshop.spent_by(&ref_segment(task.as_str()), attempt);
+        let said = self.workshop.said_by(&ref_segment(task.as_str()), attempt);
         self.decide(Message::AttemptEnded {
             task,
             ending: AttemptEnding::Interrupted,
             kept: kept.map(|commit| Commit(commit.to_string())),
-            spent,
+            spent: Some(said.spent),
             chance: Chance(0),
         });
         self.flush()?;

@@ -10,6 +10,8 @@ use pleach_domain::id::TaskId;
 
 use super::in_place::{self, Where};
 use super::{RunError, RunRequest, batch_branch, paths, task_branch};
+use crate::agent::{Brief, Chosen};
+use crate::config::SandboxChoice;
 use crate::consent::is_steering;
 use crate::database::Database;
 use crate::forge::recognise;
@@ -100,12 +102,28 @@ impl Rehearsal {
     pub(super) fn without_branches(request: &RunRequest, store: &Store) -> Result<Self, RunError> {
         let agent = request.agent.agent(&request.program);
         let said = SAID.map(|name| (name, std::ffi::OsString::new()));
-        let variables = agent.environment(store.identity(), &said);
+        let launch = agent.launch(&Brief {
+            program: &request.program,
+            prompt: "",
+            prompt_file: Path::new("{{prompt_file}}"),
+            identity: store.identity(),
+            said: &said,
+            session: None,
+            is_held: !matches!(request.settings.sandbox, Some(SandboxChoice::None)),
+        });
         let name = |(name, _): (std::ffi::OsString, _)| name.to_string_lossy().into_owned();
-        let mut variables: Vec<String> = variables.into_iter().map(name).collect();
+        let mut variables: Vec<String> = launch.env.into_iter().map(name).collect();
         variables.sort();
-        let argv = agent.argv(Path::new("{{prompt_file}}"));
-        let argv = argv.iter().map(|word| word.to_string_lossy().into_owned());
+        let argv = match &request.agent {
+            // What the user knows is the agent's own program, not who drives it.
+            Chosen::Preset(agent) => agent.words(),
+            _ => {
+                let words = launch.argv.iter();
+                words
+                    .map(|word| word.to_string_lossy().into_owned())
+                    .collect()
+            }
+        };
         Ok(Self {
             folder: store.plain_folder().map(Path::to_owned),
             base: None,
@@ -117,7 +135,7 @@ impl Rehearsal {
             remote: None,
             target: None,
             forge: None,
-            argv: argv.collect(),
+            argv,
             variables,
             past: past(request, &paths::project_name(store))?,
         })

@@ -187,6 +187,9 @@ impl Loop<'_> {
         self.at_work.remove(&position);
         self.watch.hurry();
         self.disposals.insert(position, disposal);
+        if let Some(session) = finished.session {
+            self.decide(Message::SessionBegan(finished.task.clone(), session));
+        }
         self.decide(Message::AttemptEnded {
             task: finished.task,
             ending: finished.ending,
@@ -463,6 +466,7 @@ impl Loop<'_> {
             segment,
             basis,
             prompt: record.prompt.clone(),
+            session: self.batch.tasks[task].session.clone(),
             from,
         };
         let line = Line {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
-use crate::agent::{Agent, Said};
+use crate::agent::Said;
 
 /// Of a longer line, only the beginning is heard.
 const LONGEST_LINE: usize = 1 << 20;
@@ -48,18 +48,18 @@ impl HeardLog {
     }
 
     /// Reads what is new; tells whether another line ended.
-    pub(super) fn listen(&mut self, agent: &dyn Agent) -> bool {
+    pub(super) fn listen(&mut self) -> bool {
         let size = std::fs::metadata(&self.path).map_or(0, |file| file.len());
         if size <= self.read {
             return false;
         }
         let before = self.total;
         // Tried again at the next look.
-        let _ = self.read_on(agent);
+        let _ = self.read_on();
         self.total != before
     }
 
-    fn read_on(&mut self, agent: &dyn Agent) -> std::io::Result<()> {
+    fn read_on(&mut self) -> std::io::Result<()> {
         let mut file = File::open(&self.path)?;
         file.seek(SeekFrom::Start(self.read))?;
         let mut new = file.take(MOST_AT_ONCE);
@@ -70,16 +70,16 @@ impl HeardLog {
                 return Ok(());
             }
             self.read += length as u64;
-            self.take(agent, &buffer[..length]);
+            self.take(&buffer[..length]);
         }
     }
 
-    fn take(&mut self, agent: &dyn Agent, bytes: &[u8]) {
+    fn take(&mut self, bytes: &[u8]) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let room = LONGEST_LINE.saturating_sub(self.line.len());
             self.line.extend_from_slice(&piece[..piece.len().min(room)]);
             if piece.ends_with(b"\n") {
-                agent.hear(&self.line, &mut self.said);
+                self.said.hear(&self.line);
                 self.line.clear();
                 self.total += 1;
             }

@@ -325,7 +325,7 @@ fn draw_task(
         worktree_id: has_begun.then(|| worktree_id(batch, id)),
         worktree_path: (has_begun && worktree.is_dir()).then_some(worktree),
         branch: task.published.as_ref().map(|(branch, _)| branch.clone()),
-        session_id: None,
+        session_id: task.session.clone(),
         error: task_error(&task.state, times),
         attempts: task.spent_attempts(),
         cost: Some(usd(task.spent.micro_usd)).filter(|cost| *cost > 0.0),

@@ -208,6 +208,7 @@ fn task_name(event: &TaskEvent) -> &'static str {
         TaskEvent::Built { .. } => "batch:task:built",
         TaskEvent::AttemptFailed { .. } | TaskEvent::Overloaded { .. } => "batch:task:retrying",
         TaskEvent::Spent(_) => "batch:task:spent",
+        TaskEvent::SessionBegan { .. } => "batch:task:session",
         TaskEvent::Limited { .. } => "batch:task:limited",
         TaskEvent::Rested
         | TaskEvent::Interrupted
@@ -238,6 +239,7 @@ fn task_data(event: &TaskEvent) -> Value {
         TaskEvent::Spent(spent) => {
             json!({"tokens": spent.tokens, "costUsd": usd(spent.micro_usd)})
         }
+        TaskEvent::SessionBegan { session } => json!({ "sessionId": session }),
         TaskEvent::Started { attempt, basis } => json!({"attempt": attempt, "basis": basis}),
         TaskEvent::Kept { commit } => json!({ "commit": commit }),
         TaskEvent::Built { commit, files } | TaskEvent::Resolved { commit, files, .. } => {

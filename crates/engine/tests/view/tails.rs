@@ -37,7 +37,7 @@ impl Scene {
         };
         database.create_batch(1, &new).unwrap();
         Self {
-            tails: Tails::new(&state, Path::new("pleach")),
+            tails: Tails::new(&state),
             _folder: folder,
             state,
             database,

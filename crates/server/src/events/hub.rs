@@ -49,7 +49,6 @@ impl Drop for Owner {
 #[derive(Debug)]
 struct Shared {
     state: StateFolder,
-    program: PathBuf,
     ring: RwLock<Ring>,
     /// Changes when there may be something new.
     news: watch::Sender<u64>,
@@ -87,11 +86,10 @@ impl Drop for Seat {
 }
 
 impl Hub {
-    /// The events of a state folder; `program` is Pleach's own.
-    pub(crate) fn new(state: &StateFolder, program: &Path) -> Self {
+    /// The events of a state folder.
+    pub(crate) fn new(state: &StateFolder) -> Self {
         let shared = Shared {
             state: state.clone(),
-            program: program.to_owned(),
             ring: RwLock::new(Ring::after(0)),
             news: watch::Sender::new(0),
             clients: AtomicUsize::new(0),
@@ -190,7 +188,7 @@ impl Look {
             database,
             version: None,
             narrators: Narrators::default(),
-            tails: Tails::new(&shared.state, &shared.program),
+            tails: Tails::new(&shared.state),
             looked_at_tails: None,
         })
     }

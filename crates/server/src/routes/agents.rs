@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use axum::Json;
 use axum::extract::State;
-use pleach_engine::agent::choose;
+use pleach_engine::agent::{PRESETS, choose};
 use pleach_engine::board::Board;
 use pleach_engine::config::{AgentConfig, Config};
-use pleach_engine::detect::{AGENT_PROGRAMS, installed_agents};
+use pleach_engine::detect::installed_agents;
 use pleach_engine::secrets::Secrets;
 use pleach_engine::settings::Settings;
 use serde::{Deserialize, Serialize};
@@ -102,7 +102,7 @@ fn found(app: &App, settings: &Settings) -> Vec<AgentFound> {
         .collect();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let installed = installed_agents(&path);
-    for name in AGENT_PROGRAMS {
+    for name in PRESETS.iter().map(|preset| preset.name) {
         if agents.iter().any(|agent| agent.name == name) {
             continue;
         }

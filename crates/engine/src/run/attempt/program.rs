@@ -9,6 +9,8 @@ use pleach_domain::batch::AttemptEnding;
 use super::super::Heard;
 use super::super::judge;
 use super::{Attempt, Finished, From, Launched, Line, NotRun, Workshop, attempt_folder, explained};
+use crate::agent::{Brief, Input};
+use crate::config::SandboxChoice;
 use crate::database::Whose;
 use crate::ports::PortLease;
 use crate::process::{LOG_CAP, ProcessSpec, Record, Shim};
@@ -41,7 +43,16 @@ impl Workshop {
         let ports = PortLease::take(&self.state).map_err(NotRun::broke("it got no ports"))?;
         let said = self.said(attempt, worktree, &ports);
         let whose = Whose::Attempt(attempt.task.clone(), attempt.number);
-        let mut env = self.agent.environment(self.store.identity(), &said);
+        let launch = self.agent.launch(&Brief {
+            program: &self.program,
+            prompt: &attempt.prompt,
+            prompt_file: &prompt_file,
+            identity: self.store.identity(),
+            said: &said,
+            session: attempt.session.as_deref(),
+            is_held: !matches!(self.record.sandbox.choice(), SandboxChoice::None),
+        });
+        let mut env = launch.env;
         let room = Room {
             store: &self.store,
             state: &self.state,
@@ -63,9 +74,17 @@ impl Workshop {
                 .map_err(|ending| NotRun::Ended(explained(ending, &refused)))?;
             self.note_setup();
         }
-        let argv = self.agent.argv(&prompt_file);
-        let mut spec = self.spec(argv, worktree, env, &folder, "agent");
-        spec.stdin_file = Some(prompt_file.clone());
+        let mut spec = self.spec(launch.argv, worktree, env, &folder, "agent");
+        spec.polite = launch.polite;
+        spec.stdin_file = Some(match launch.input {
+            Input::Prompt => prompt_file.clone(),
+            Input::Text(text) => {
+                let path = folder.join("agent.order.json");
+                write_private(&path, &text)
+                    .map_err(NotRun::broke("what it is told could not be written"))?;
+                path
+            }
+        });
         let spec = enclosure.hold(spec);
         let record = self.run_heard(attempt, &spec, line, finished)?;
         let refused = enclosure.refusals(&spec.log, worktree.path());
@@ -112,6 +131,7 @@ impl Workshop {
             log_cap: LOG_CAP,
             hide: self.secrets.clone(),
             sandbox: None,
+            polite: None,
         }
     }
 
