@@ -23,10 +23,10 @@ use crate::git::Identity;
 pub use choose::{Chosen, NoAgent, choose};
 pub use command::CommandAgent;
 pub use demo::DemoAgent;
-pub(crate) use entry::shortened;
 pub use entry::{
     Conclusion, Entry, FileChange, Outcome, PlanStep, ToolKind, ToolStatus, Trouble, Usage,
 };
+pub(crate) use entry::{RAW, shortened};
 pub(crate) use environment::{environment, is_allowed_to_all};
 pub(crate) use last_line::{last_line, tail};
 pub use preset::{Login, LoginFile, PRESETS, Preset, preset};

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::agent::{Entry, RAW};
 use crate::run::LOG;
 
 /// What came before the agent, in the same folder.
@@ -24,7 +25,7 @@ pub const USUAL_PAGE: usize = 500;
 pub const LONGEST_PAGE: usize = 5_000;
 
 /// One line of a transcript.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TranscriptEntry {
     /// Its number, counted from 0.
     pub line: u64,
@@ -33,10 +34,13 @@ pub struct TranscriptEntry {
     pub kind: &'static str,
     /// What it says, without its end and without what was drawn over.
     pub text: String,
+    /// All that an agent told, where it is one that tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Entry>,
 }
 
 /// A part of a transcript.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Page {
     /// Its lines.
@@ -212,15 +216,20 @@ impl Transcript {
         let mut line = Vec::new();
         for number in from..until {
             let left_out = read_line(&mut reader, &mut line)?;
-            let text = shown(&line, left_out);
-            if text.len() > room && !entries.is_empty() {
+            let detail = Entry::of_line(&line);
+            let text = match &detail {
+                Some(entry) => entry.in_words(),
+                None => shown(&line, left_out),
+            };
+            if line.len() > room && !entries.is_empty() {
                 break;
             }
-            room = room.saturating_sub(text.len());
+            room = room.saturating_sub(line.len());
             entries.push(TranscriptEntry {
                 line: number,
-                kind: "raw",
+                kind: detail.as_ref().map_or(RAW, Entry::kind),
                 text,
+                detail,
             });
         }
         Ok(entries)

@@ -9,6 +9,9 @@ use utoipa::ToSchema;
 /// A line is never longer than this, so that whoever reads lines gets whole ones.
 const LONGEST_LINE: usize = 48 << 10;
 
+/// The word for what nobody knows the meaning of.
+pub(crate) const RAW: &str = "raw";
+
 /// The shortest that a text is cut to, if a line is too long.
 const SHORTEST_CUT: usize = 256;
 
@@ -282,11 +285,56 @@ impl Entry {
     /// The entry that a line bears, if it does.
     pub fn of_line(line: &[u8]) -> Option<Self> {
         let line = line.trim_ascii();
-        if !line.starts_with(b"{\"pleach\"") && !line.starts_with(b"{") {
+        if !line.starts_with(b"{") {
             return None;
         }
         let line: Line<Self> = serde_json::from_slice(line).ok()?;
         Some(line.pleach)
+    }
+}
+
+impl Entry {
+    /// The word for what it is.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Session { .. } => "session",
+            Self::Text { .. } => "text",
+            Self::Thinking { .. } => "thinking",
+            Self::ToolCall { .. } => "tool_call",
+            Self::ToolResult { .. } => "tool_result",
+            Self::FileEdit { .. } => "file_edit",
+            Self::Plan { .. } => "plan",
+            Self::Usage(_) => "usage",
+            Self::Limit { .. } => "limit",
+            Self::Retry { .. } => "retry",
+            Self::Error { .. } => "error",
+            Self::Result(_) => "result",
+            Self::Raw { .. } => RAW,
+        }
+    }
+
+    /// What it says, for a person who sees nothing else of it.
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Session { id, model, .. } => {
+                let parts = [id, model].into_iter().flatten();
+                parts.cloned().collect::<Vec<_>>().join(" · ")
+            }
+            Self::Text { text } | Self::Thinking { text } | Self::Raw { text } => text.clone(),
+            Self::ToolCall { title, .. } => title.clone(),
+            Self::ToolResult { output, .. } => output.clone(),
+            Self::FileEdit { path, .. } => path.clone(),
+            Self::Plan { steps } => {
+                let steps = steps.iter();
+                let lines = steps.map(|step| format!("{} ({})", step.text, step.status));
+                lines.collect::<Vec<_>>().join("\n")
+            }
+            Self::Usage(usage) => format!("{} tokens", usage.tokens),
+            Self::Limit { message, .. }
+            | Self::Retry { message, .. }
+            | Self::Error { message, .. } => message.clone(),
+            Self::Result(conclusion) => conclusion.message.clone(),
+        }
     }
 }
 
@@ -319,4 +367,82 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
         &text[..head],
         &text[tail..]
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(input: Value) -> Entry {
+        Entry::ToolCall {
+            id: "1".to_owned(),
+            tool: ToolKind::Edit,
+            name: "Write".to_owned(),
+            title: "Write a.txt".to_owned(),
+            input,
+        }
+    }
+
+    #[test]
+    fn an_entry_is_a_line_that_says_what_it_is() {
+        let line = call(json!({"path": "a.txt"})).to_line();
+        assert_eq!(
+            line,
+            r#"{"pleach":{"id":"1","input":{"path":"a.txt"},"name":"Write","title":"Write a.txt","tool":"edit","type":"tool_call"}}"#
+        );
+        let failed = Entry::Result(Conclusion::failed(Trouble::Limit, "no more"));
+        assert!(
+            failed.to_line().contains(r#""outcome":{"failed":"limit"}"#),
+            "{}",
+            failed.to_line()
+        );
+        assert_eq!(Entry::of_line(failed.to_line().as_bytes()), Some(failed));
+    }
+
+    #[test]
+    fn other_lines_bear_no_entry() {
+        for line in [
+            "",
+            "text",
+            "{}",
+            r#"{"pleach":{"tokens":12}}"#,
+            r#"{"pleach":{"type":"unheard_of"}}"#,
+            r#"{"pleach":{"type":"text"}}"#,
+            r#"{"pleach":{"type":"text","text":"cut"#,
+        ] {
+            assert_eq!(Entry::of_line(line.as_bytes()), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_long_entry_keeps_its_shape_and_both_ends_of_its_texts() {
+        let text = format!("begin {} end", "é".repeat(1 << 20));
+        let entry = call(json!({"path": "a.txt", "content": text}));
+        let line = entry.to_line();
+        assert!(line.len() <= LONGEST_LINE, "{}", line.len());
+        let Some(Entry::ToolCall { input, title, .. }) = Entry::of_line(line.as_bytes()) else {
+            panic!("it is another one: {line}");
+        };
+        let kept = input["content"].as_str().unwrap();
+        assert!(kept.starts_with("begin é") && kept.ends_with("é end"));
+        assert_eq!((&*title, &input["path"]), ("Write a.txt", &json!("a.txt")));
+        let many: Vec<u32> = (0..100_000).collect();
+        let line = call(json!(many)).to_line();
+        assert!(line.len() <= LONGEST_LINE);
+        assert!(matches!(
+            Entry::of_line(line.as_bytes()),
+            Some(Entry::Raw { .. })
+        ));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_comes_back(text in any::<String>()) {
+            let entry = Entry::Text { text };
+            prop_assert_eq!(Entry::of_line(entry.to_line().as_bytes()), Some(entry));
+        }
+    }
 }

@@ -2,7 +2,6 @@
 //!
 //! Looks only while somebody listens. Clients have cursors and no queues: one that is slow costs nothing.
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};

@@ -7,6 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use pleach_domain::id::TaskId;
+use pleach_engine::agent::Entry;
 use pleach_engine::causes::with_causes;
 use pleach_engine::database::Database;
 use pleach_engine::git::ref_segment;
@@ -71,7 +72,11 @@ struct TranscriptLine {
     #[serde(rename = "type")]
     #[schema(example = "raw")]
     kind: &'static str,
+    /// What it says, for a person.
     text: String,
+    /// All that the agent told, where it is one that tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<Entry>,
 }
 
 impl From<Page> for TranscriptPage {
@@ -80,6 +85,7 @@ impl From<Page> for TranscriptPage {
             line: entry.line,
             kind: entry.kind,
             text: entry.text,
+            detail: entry.detail,
         };
         Self {
             entries: page.entries.into_iter().map(line).collect(),
