@@ -65,6 +65,9 @@ pub(crate) struct LogsArgs {
     /// Print what the agent was told instead
     #[arg(long, conflicts_with = "follow")]
     pub(crate) prompt: bool,
+    /// Print the lines as they are stored: JSON, where the agent tells what it does
+    #[arg(long, conflicts_with_all = ["prompt", "validation"])]
+    pub(crate) raw: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! `pleach logs`: what the agent of a task said, and goes on saying.
 
 mod tail;
+mod told;
 mod validation;
 
 use std::path::{Path, PathBuf};
@@ -102,21 +103,30 @@ impl Archive<'_> {
             return Ok(());
         };
         let folder = self.folder(attempt);
-        let mut printer = Printer::new();
         if self.arguments.prompt {
-            let is_there = printer.print(&mut Tail::of(folder.join(PROMPT)))?;
+            let is_there = Printer::new().print(&mut Tail::of(folder.join(PROMPT)))?;
             return self.or_missing(is_there, attempt, "prompt");
         }
+        let mut printer = self.printer();
         let mut is_there = printer.print(&mut Tail::of(folder.join(LOG)))?;
         if !is_there {
             // The agent never began; what came before it tells why.
             is_there = printer.print(&mut Tail::of(folder.join(SETUP_LOG)))?;
         }
+        printer.finish();
         if !is_there && !standing.has_ended(attempt) {
             tell_error(format_args!("attempt {attempt} has said nothing yet\n"));
             return Ok(());
         }
         self.or_missing(is_there, attempt, "transcript")
+    }
+
+    fn printer(&self) -> Printer {
+        if self.arguments.raw {
+            Printer::new()
+        } else {
+            Printer::in_words()
+        }
     }
 
     fn or_missing(&self, is_there: bool, attempt: u32, what: &str) -> Result<(), Failures> {
@@ -162,7 +172,7 @@ impl Archive<'_> {
         if attempt.is_none() && !standing.is_over && !standing.interrupted {
             self.say_not_started(&standing);
         }
-        let mut printer = Printer::new();
+        let mut printer = self.printer();
         let mut seen = self.sight.database.last_seq()?;
         let mut looked = Instant::now();
         let mut transcript = attempt.map(|attempt| Transcript::of(&self.folder(attempt)));
@@ -184,6 +194,7 @@ impl Archive<'_> {
                     continue;
                 }
                 if !may_go_on || standing.is_over || standing.interrupted {
+                    printer.finish();
                     self.say_why_no_more(&standing, attempt);
                     return Ok(());
                 }

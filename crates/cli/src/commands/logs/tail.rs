@@ -8,6 +8,8 @@ use crate::failure::{Exit, Failure, Failures};
 use crate::harmless::Harmless;
 use crate::output::{print, tell_error};
 
+use super::told::{Paint, Told};
+
 /// A file that grows, read up to some place.
 pub(super) struct Tail {
     pub(super) path: PathBuf,
@@ -35,6 +37,8 @@ impl Tail {
 
 /// Prints bytes: as they are to a program, without tricks to a terminal.
 pub(super) struct Printer {
+    /// Turns what agents tell into words, unless it is wanted as it is.
+    told: Option<Told>,
     harmless: Option<Harmless>,
     buffer: Vec<u8>,
 }
@@ -42,9 +46,29 @@ pub(super) struct Printer {
 impl Printer {
     pub(super) fn new() -> Self {
         Self {
+            told: None,
             harmless: io::stdout().is_terminal().then(Harmless::default),
             buffer: vec![0; 64 << 10],
         }
+    }
+
+    /// One that prints what agents tell in words for a person.
+    pub(super) fn in_words() -> Self {
+        let printer = Self::new();
+        let paint = match printer.harmless {
+            Some(_) => Paint::Coloured,
+            None => Paint::Plain,
+        };
+        Self {
+            told: Some(Told::new(paint)),
+            ..printer
+        }
+    }
+
+    /// Prints what was held back, for nothing more comes.
+    pub(super) fn finish(mut self) {
+        let rest = self.told.as_mut().map(Told::rest);
+        self.write(&rest.unwrap_or_default());
     }
 
     /// Prints what is new in a file; tells whether there is such a file.
@@ -57,13 +81,16 @@ impl Printer {
             match read {
                 None => return Ok(false),
                 Some(0) => return Ok(true),
-                Some(count) => self.put(count),
+                Some(count) => {
+                    let bytes = self.buffer[..count].to_vec();
+                    let words = self.told.as_mut().map(|told| told.pass(&bytes));
+                    self.write(&words.unwrap_or(bytes));
+                }
             }
         }
     }
 
-    fn put(&mut self, count: usize) {
-        let bytes = &self.buffer[..count];
+    fn write(&mut self, bytes: &[u8]) {
         if let Some(harmless) = &mut self.harmless {
             return print(format_args!("{}", harmless.pass(bytes)));
         }
