@@ -14,7 +14,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// More than any test opens at once.
-const MOST_CONNECTIONS: usize = 16;
+const MOST_CONNECTIONS: usize = 64;
 /// More than any test sends.
 const LARGEST_BODY: usize = 64 << 20;
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -30,7 +30,12 @@ pub(crate) enum Reply {
     Cut,
     /// Nothing happens until the client has had enough.
     Silence,
+    /// Somebody else writes to the client, for as long as it takes.
+    Stream(Stream),
 }
+
+/// Writes an answer bit by bit.
+pub(crate) type Stream = Box<dyn FnOnce(&TcpStream) -> io::Result<()>>;
 
 /// Gives the answers of a server.
 pub(crate) trait Answers: Send + Sync + 'static {
@@ -108,6 +113,7 @@ fn converse(mut stream: &TcpStream, answers: &dyn Answers) -> io::Result<()> {
             let mut rest = Vec::new();
             stream.read_to_end(&mut rest).map(drop)
         }
+        Reply::Stream(write) => write(stream),
     }
 }
 
