@@ -89,12 +89,9 @@ pub(super) fn call(act: &Act, tools: &[Tool]) -> Option<Call> {
             if let Some(tool) = find(&PATCHERS) {
                 return Some(filled(tool, &[(PATCHES, &patch(path, text))]));
             }
-            let command = format!(
-                "mkdir -p \"$(dirname {0})\" && printf %s {1} > {0}",
-                quoted(path),
-                quoted(text)
-            );
-            find(&SHELLS).map(|tool| filled(tool, &[(COMMANDS, &command)]))
+            let shell = find(&SHELLS)?;
+            let command = write_command(shell, path, text);
+            Some(filled(shell, &[(COMMANDS, &command)]))
         }
         Act::Run(command) => find(&SHELLS).map(|tool| filled(tool, &[(COMMANDS, command)])),
         Act::Call(name, arguments) => {
@@ -181,6 +178,15 @@ fn patch(path: &str, text: &str) -> String {
         lines.push('\n');
     }
     lines + "*** End Patch\n"
+}
+
+/// A file written by the shell; Codex takes patches from it as if it were a tool of its own.
+fn write_command(shell: &Tool, path: &str, text: &str) -> String {
+    if plain(&shell.name) == "execcommand" && text.ends_with('\n') {
+        return format!("apply_patch <<'PATCH'\n{}PATCH\n", patch(path, text));
+    }
+    let (path, text) = (quoted(path), quoted(text));
+    format!("mkdir -p \"$(dirname {path})\" && printf %s {text} > {path}")
 }
 
 fn quoted(text: &str) -> String {
