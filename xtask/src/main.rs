@@ -7,11 +7,13 @@
     reason = "it tells people which step is under way"
 )]
 
+mod agents;
 mod schemathesis;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use agents::Agents;
 use schemathesis::Effort;
 
 /// The test runner that is installed where there is none.
@@ -27,6 +29,8 @@ const HELP: &str = "cargo xtask COMMAND
   simulate  1,000,000 whole histories of batches with cancels, retries and crashes (PLEACH_CASES)
   crash     kills `pleach run` at 2,000 random moments and checks what came of it (PLEACH_CRASHES)
   api       tries the server with schemathesis, 200 cases for each operation (PLEACH_CASES)
+  agents    installs real agents (Claude Code, Codex, Goose) below the target folder and has the tests drive them;
+            `agents all` takes OpenCode and Gemini as well
   pictures  draw the pictures of the guide anew, and record a run
 ";
 
@@ -40,6 +44,7 @@ fn main() -> ExitCode {
         "simulate" => simulate(),
         "crash" => crash(),
         "api" => schemathesis::run(Effort::Thorough),
+        "agents" => real_agents(),
         "pictures" => pictures(),
         _ => Err(HELP.to_owned()),
     };
@@ -128,6 +133,14 @@ fn crash() -> Result<(), String> {
     step(without_home(&mut tests)?.env("PLEACH_CRASHES", crashes))
 }
 
+fn real_agents() -> Result<(), String> {
+    match std::env::args().nth(2).as_deref() {
+        None => agents::run(Agents::Few),
+        Some("all") => agents::run(Agents::All),
+        Some(_) => Err(HELP.to_owned()),
+    }
+}
+
 /// The test suite tells when they are stale.
 fn pictures() -> Result<(), String> {
     cargo(&["build", "--release", "--locked", "--package", "pleach"])?;
@@ -161,7 +174,9 @@ fn test() -> Result<(), String> {
         "-D",
         "warnings",
     ])?;
+    let agents = agents::install(Agents::Few)?;
     let mut tests = Command::new(nextest()?);
+    tests.env("PLEACH_AGENTS", agents);
     tests.args([
         "nextest",
         "run",
