@@ -12,6 +12,8 @@ mod gemini;
 mod reply;
 mod responses;
 mod script;
+#[cfg(test)]
+mod tests;
 mod tools;
 
 use std::io;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::reply::{Refusal, Said, Wire, event};
+use super::reply::{AGAIN, Refusal, Said, Wire, event};
 use super::script::{Talk, Turn};
 use super::tools::{Input, Tool};
 
@@ -61,7 +61,7 @@ impl Wire for Anthropic {
     }
 
     fn beginning(&self, said: &Said) -> (Vec<String>, String) {
-        let block = json!({"type": "text", "text": "Once more. "});
+        let block = json!({"type": "text", "text": AGAIN});
         let mut frames = block_frames(0, &block);
         frames.truncate(2);
         let more = frames.pop().unwrap_or_default();

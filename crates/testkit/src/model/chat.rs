@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::reply::{Refusal, Said, Wire, data};
+use super::reply::{AGAIN, Refusal, Said, Wire, data};
 use super::responses::refusal;
 use super::script::{Talk, Turn};
 use super::tools::{Input, Tool};
@@ -74,7 +74,7 @@ impl Wire for Chat {
 
     fn beginning(&self, said: &Said) -> (Vec<String>, String) {
         let first = delta(said, &json!({"role": "assistant", "content": ""}));
-        (vec![first], delta(said, &json!({"content": "Once more. "})))
+        (vec![first], delta(said, &json!({"content": AGAIN})))
     }
 
     fn refusal(&self, why: Refusal) -> (u16, Value) {

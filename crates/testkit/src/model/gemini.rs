@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::reply::{Refusal, Said, Wire, data};
+use super::reply::{AGAIN, Refusal, Said, Wire, data};
 use super::script::{Talk, Turn};
 use super::tools::{Input, Tool};
 
@@ -77,7 +77,7 @@ impl Wire for Gemini {
 
     fn beginning(&self, said: &Said) -> (Vec<String>, String) {
         let bit = |text: &str| data(&piece(said, &json!([{"text": text}]), &Value::Null));
-        (vec![bit("It begins. ")], bit("Once more. "))
+        (vec![bit("It begins. ")], bit(AGAIN))
     }
 
     fn refusal(&self, why: Refusal) -> (u16, Value) {

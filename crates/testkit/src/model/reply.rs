@@ -14,6 +14,9 @@ use crate::http::Reply;
 /// Between two bits of a stream that never ends.
 const PACE: Duration = Duration::from_millis(100);
 
+/// What a stream says that is cut or never ends.
+pub(super) const AGAIN: &str = "Once more. ";
+
 /// An answer of the model.
 #[derive(Debug, Clone)]
 pub(super) struct Said {
@@ -141,8 +144,14 @@ fn streamed(frames: Vec<String>, ending: Ending) -> Reply {
             Ending::Cut => Ok(()),
             Ending::Never(more) => {
                 client.set_read_timeout(Some(PACE))?;
+                let mut count = 0_u64;
                 while is_there(client)? {
-                    chunk(client, &more)?;
+                    count += 1;
+                    // Agents give up on a model that says the same again and again.
+                    chunk(
+                        client,
+                        &more.replace(AGAIN, &format!("Line {count} of many. ")),
+                    )?;
                 }
                 Ok(())
             }

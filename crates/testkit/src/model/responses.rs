@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::reply::{Refusal, Said, Wire, event};
+use super::reply::{AGAIN, Refusal, Said, Wire, event};
 use super::script::{Talk, Turn};
 use super::tools::{Input, Tool};
 
@@ -61,7 +61,7 @@ impl Wire for Responses {
     }
 
     fn beginning(&self, said: &Said) -> (Vec<String>, String) {
-        let item = message(said, "Once more. ");
+        let item = message(said, AGAIN);
         let mut frames = item_frames(0, &item);
         frames.truncate(2);
         let more = frames.pop().unwrap_or_default();
