@@ -5,7 +5,9 @@
 
 mod conversation;
 mod order;
+mod patience;
 mod protocol;
+mod trouble;
 
 use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
