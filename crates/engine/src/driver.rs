@@ -3,6 +3,7 @@
 //!
 //! Runs under the wrapper like any agent, and so in the same sandbox; knows nothing of tasks, batches or git.
 
+mod acp;
 mod conversation;
 mod order;
 mod patience;

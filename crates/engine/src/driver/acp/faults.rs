@@ -1,0 +1,165 @@
+//! What agents of this protocol tell of what went wrong, each in its own way.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::wire::Fault;
+use crate::agent::{Conclusion, Trouble};
+use crate::driver::patience::Again;
+use crate::driver::trouble;
+
+/// It wants a login first.
+const LOGIN_WANTED: i64 = -32000;
+
+/// How an agent begins that tells an error of its model as if it said it.
+const ERROR_WORDS: &[&str] = &[
+    "Ran into this error",
+    "Network error:",
+    "Authentication error:",
+    "Rate limit exceeded:",
+    "Server error:",
+    "Context length exceeded:",
+    "Unable to continue: Context limit",
+    "Credits exhausted:",
+    "Please add credits to your account",
+    "Please check your account with your provider to add more credits",
+    "The model returned an empty response.",
+];
+
+/// What is left out of a message, because it says nothing.
+const EMPTY_WORDS: &[&str] = &["Internal error:", "Invalid params:", "Ran into this error:"];
+
+/// What such an agent adds to it, for whoever sits in front of it.
+const ADVICE: &[&str] = &[
+    "Please retry if you think this is a transient or recoverable error.",
+    "Please resend your message to try again.",
+];
+
+/// Words of a tool's end that was not allowed to begin.
+const DENIED: &[&str] = &[
+    "rejected permission",
+    "which prevents you from using this specific tool call",
+    "declined to run this tool",
+    "denied by policy",
+    "doesn't want to proceed with this tool use",
+];
+
+/// What a text means that went wrong.
+pub(super) fn of_text(text: &str) -> Conclusion {
+    let message = plain(text);
+    let trouble = trouble::of_text(&message);
+    failed(trouble, message, text)
+}
+
+/// What an answer means that is an error; a login that is wanted names the ways there are.
+pub(super) fn of_fault(fault: &Fault, logins: &[String]) -> Conclusion {
+    let details = details(&fault.data);
+    let text = [fault.message.as_str(), &details].join(" ");
+    let mut message = plain(&fault.message);
+    if message.is_empty() || message == "Internal error" || message == "Resource not found" {
+        message = plain(&text);
+    }
+    let status = u16::try_from(fault.code).ok();
+    let status = status.filter(|status| (400..600).contains(status));
+    let by_text = trouble::of_text(&text);
+    let trouble = match status {
+        _ if fault.code == LOGIN_WANTED => Trouble::Login,
+        // Its own mistakes have this status as well, such as a stream that broke.
+        Some(500) if by_text != Trouble::Other => by_text,
+        Some(status) => trouble::of_status(status, &text),
+        None => by_text,
+    };
+    if trouble == Trouble::Login && !logins.is_empty() {
+        message = format!("{message} (it knows: {})", logins.join(", "));
+    }
+    failed(trouble, message, &text)
+}
+
+fn failed(trouble: Trouble, message: String, text: &str) -> Conclusion {
+    let mut conclusion = Conclusion::failed(trouble, message);
+    if matches!(trouble, Trouble::Limit | Trouble::Overload) {
+        conclusion.retry_after_ms = trouble::pause(text);
+    }
+    conclusion
+}
+
+/// Whether words that an agent says are an error of its model.
+pub(super) fn is_error(text: &str) -> bool {
+    let text = text.trim_start();
+    ERROR_WORDS.iter().any(|words| text.starts_with(words))
+}
+
+/// Whether a tool that failed says that it was not allowed.
+pub(super) fn is_denial(output: &str) -> bool {
+    let output = output.to_lowercase();
+    DENIED.iter().any(|words| output.contains(words))
+}
+
+/// A line of standard error that tells that the model is asked once more, as Gemini writes it.
+pub(super) fn again(line: &str) -> Option<Again> {
+    let rest = line.trim_start().strip_prefix("Attempt ")?;
+    let (attempt, rest) = rest.split_once(' ')?;
+    let rest = rest.strip_prefix("failed")?;
+    let message = rest.trim_start_matches([':', '.', ' ']);
+    let message = plain(message);
+    Some(Again {
+        attempt: attempt.parse().ok()?,
+        trouble: trouble::of_text(line),
+        delay: trouble::pause(&message).map(Duration::from_millis),
+        message,
+    })
+}
+
+/// What Codex adds to its updates when its model failed, and whether it tries once more.
+pub(super) fn of_codex(meta: &Value) -> Option<(Conclusion, bool)> {
+    let codex = &meta["codex"];
+    let error = &codex["error"];
+    let is_broken = codex["threadStatus"]["type"] == "systemError";
+    if error.is_null() && !is_broken {
+        return None;
+    }
+    let inner = if error["error"].is_object() {
+        &error["error"]
+    } else {
+        error
+    };
+    let text = inner["message"].as_str().or(inner.as_str());
+    let text = text.unwrap_or("its model failed");
+    let again = error["willRetry"].as_bool().unwrap_or(false);
+    let mut conclusion = of_text(text);
+    if let Some(status) = status_in(&inner["codexErrorInfo"]) {
+        let trouble = trouble::of_status(status, text);
+        conclusion = failed(trouble, conclusion.message, text);
+    }
+    Some((conclusion, again))
+}
+
+/// The status of HTTP, wherever it is in there.
+fn status_in(info: &Value) -> Option<u16> {
+    let all = info.as_object()?;
+    let own = all.get("httpStatusCode").and_then(Value::as_u64);
+    let own = own.and_then(|status| u16::try_from(status).ok());
+    own.or_else(|| all.values().find_map(status_in))
+}
+
+/// What an error says besides its message.
+fn details(data: &Value) -> String {
+    let places = ["/details", "/message", "/error/message", "/error", "/cause"];
+    let found = places.iter().filter_map(|place| data.pointer(place));
+    let found = data
+        .as_str()
+        .or_else(|| found.filter_map(Value::as_str).next());
+    found.unwrap_or_default().to_owned()
+}
+
+fn plain(text: &str) -> String {
+    let mut text = text.trim();
+    for words in ADVICE {
+        text = text.trim_end().trim_end_matches(words);
+    }
+    for words in EMPTY_WORDS {
+        text = text.strip_prefix(words).unwrap_or(text).trim_start();
+    }
+    trouble::plain(text).trim().to_owned()
+}

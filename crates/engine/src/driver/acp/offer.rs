@@ -1,0 +1,100 @@
+//! What a session can be set to: its modes and its models.
+//!
+//! Agents tell it in two ways: as lists of their own, or among their options.
+
+use serde_json::{Value, json};
+
+/// A way to set something, with the values that it takes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// The option, where it is one.
+    option: Option<String>,
+    /// What it is set to.
+    pub(super) current: Option<String>,
+    /// What it can be set to.
+    pub(super) values: Vec<String>,
+}
+
+/// What a session can be set to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Offer {
+    pub(super) mode: Option<Choice>,
+    pub(super) model: Option<Choice>,
+}
+
+impl Offer {
+    /// What the answer to a new or loaded session says.
+    pub(super) fn of(session: &Value) -> Self {
+        let modes = &session["modes"];
+        let models = &session["models"];
+        let mode = listed(&modes["availableModes"], "id", &modes["currentModeId"]);
+        let model = listed(
+            &models["availableModels"],
+            "modelId",
+            &models["currentModelId"],
+        );
+        Self {
+            mode: mode.or_else(|| option(session, "mode")),
+            model: model.or_else(|| option(session, "model")),
+        }
+    }
+}
+
+impl Choice {
+    /// What to ask for to set it, if the session is this one: a method and what it is given.
+    pub(super) fn set(
+        &self,
+        session: &str,
+        own: (&'static str, &str),
+        value: &str,
+    ) -> (&'static str, Value) {
+        if let Some(option) = &self.option {
+            let params = json!({"sessionId": session, "configId": option, "value": value});
+            return ("session/set_config_option", params);
+        }
+        let (method, name) = own;
+        (method, json!({"sessionId": session, name: value}))
+    }
+
+    /// Whether it is set to that.
+    pub(super) fn is(&self, value: &str) -> bool {
+        self.current.as_deref() == Some(value)
+    }
+
+    /// Whether it can be set to that.
+    pub(super) fn has(&self, value: &str) -> bool {
+        self.values.iter().any(|known| known == value)
+    }
+}
+
+fn listed(all: &Value, name: &str, current: &Value) -> Option<Choice> {
+    let values = all.as_array()?.iter();
+    let values = values.filter_map(|one| one[name].as_str().map(str::to_owned));
+    Some(Choice {
+        option: None,
+        current: current.as_str().map(str::to_owned),
+        values: values.collect(),
+    })
+}
+
+/// An option, by its category, or by its name where it has none.
+fn option(session: &Value, category: &str) -> Option<Choice> {
+    let all = session["configOptions"].as_array()?;
+    let by = |key: &str| all.iter().find(|option| option[key] == category);
+    let found = by("category").or_else(|| by("id"))?;
+    Some(Choice {
+        option: Some(found["id"].as_str()?.to_owned()),
+        current: found["currentValue"].as_str().map(str::to_owned),
+        values: values(&found["options"]),
+    })
+}
+
+/// The values of an option, which may come in groups.
+fn values(options: &Value) -> Vec<String> {
+    let all = options.as_array().into_iter().flatten();
+    all.flat_map(|option| match option["value"].as_str() {
+        Some(value) => vec![value.to_owned()],
+        None => values(&option["options"]),
+    })
+    .collect()
+}

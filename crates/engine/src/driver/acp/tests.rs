@@ -1,0 +1,1 @@
+//! The protocol against what real agents said.

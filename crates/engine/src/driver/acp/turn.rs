@@ -1,0 +1,323 @@
+//! A turn: what an agent says and does after the prompt, what it asks for, and how it ends.
+
+use serde_json::{Value, json};
+
+use super::calls::Change;
+use super::speech::{Lines, Voice};
+use super::{Acp, Fault, faults, wire};
+use crate::agent::{Conclusion, Entry, Outcome, PlanStep, Trouble};
+use crate::driver::patience::{Again, Enough};
+use crate::driver::{Next, Out};
+
+/// Updates that say nothing of the work.
+const BORING: &[&str] = &[
+    "available_commands_update",
+    "config_option_update",
+    "current_mode_update",
+    "session_info_update",
+    "user_message_chunk",
+];
+
+/// How Gemini tells its mode, as if it said it.
+const MODE_WORDS: &str = "[MODE_UPDATE]";
+
+/// Permissions that are given, the best first.
+const ALLOW: &[&str] = &["allow_always", "allow_once"];
+
+/// Permissions that are not given, the mildest first.
+const REJECT: &[&str] = &["reject_once", "reject_always"];
+
+/// It was asked to stop, and did.
+pub(super) fn interrupted() -> Conclusion {
+    Conclusion {
+        outcome: Outcome::Interrupted,
+        message: "it was interrupted".to_owned(),
+        retry_after_ms: None,
+        denials: 0,
+    }
+}
+
+impl Acp {
+    /// Takes in an update of a session.
+    pub(super) fn updated(&mut self, params: &Value, line: &str, out: &mut Out) {
+        let update = &params["update"];
+        let kind = update["sessionUpdate"].as_str().unwrap_or_default();
+        let is_ours =
+            self.session.is_some() && params["sessionId"].as_str() == self.session.as_deref();
+        if !matches!(self.asked, Some((_, super::Ask::Prompt))) {
+            self.replayed(kind, update);
+            return;
+        }
+        if !is_ours {
+            self.raw(line, out);
+            return;
+        }
+        self.hear_codex(&update["_meta"], out);
+        match kind {
+            "agent_message_chunk" => self.hear_chunk(Voice::Saying, update, line, out),
+            "agent_thought_chunk" => self.hear_chunk(Voice::Thinking, update, line, out),
+            "tool_call" | "tool_call_update" => self.hear_call(update, out),
+            "plan" => {
+                self.end_speech(out);
+                out.print(plan(&update["entries"]));
+            }
+            "usage_update" => {
+                let usage = self.tally.update(update);
+                out.entries.extend(usage.map(Entry::Usage));
+            }
+            _ if BORING.contains(&kind) => {}
+            _ => self.raw(line, out),
+        }
+    }
+
+    /// Something of the time before the prompt: what was before, or nothing that matters.
+    fn replayed(&mut self, kind: &str, update: &Value) {
+        let says_mode = update["content"]["text"].as_str();
+        let says_mode = says_mode.is_some_and(|text| text.starts_with(MODE_WORDS));
+        if kind == "usage_update" {
+            self.tally.before(update);
+        } else if !says_mode && (kind == "user_message_chunk" || !BORING.contains(&kind)) {
+            self.replay.is_going_on = true;
+        }
+    }
+
+    fn hear_chunk(&mut self, voice: Voice, update: &Value, line: &str, out: &mut Out) {
+        let content = &update["content"];
+        let Some(text) = content["text"].as_str().or(content["uri"].as_str()) else {
+            self.raw(line, out);
+            return;
+        };
+        if text.starts_with(MODE_WORDS) {
+            return;
+        }
+        let message = update["messageId"].as_str();
+        let begins = !self.speech.is_in(voice, message);
+        if self.errors_are_text && begins && voice == Voice::Saying && faults::is_error(text) {
+            self.end_speech(out);
+            let error = faults::of_text(text);
+            out.print(entry_of(&error));
+            self.told = Some(error);
+            return;
+        }
+        self.works();
+        self.tally.answer(text.len());
+        for lines in self.speech.hear(voice, message, text) {
+            out.print(spoken(lines));
+        }
+    }
+
+    fn hear_call(&mut self, update: &Value, out: &mut Out) {
+        self.end_speech(out);
+        self.works();
+        let before = out.entries.len();
+        match self.calls.update(update, &self.order, out) {
+            Change::Began(bytes) => self.tally.answer(bytes),
+            Change::Ended(bytes) => self.tally.tool(bytes),
+            Change::Nothing => {}
+        }
+        if self.is_stopping {
+            // What ends now was broken off, whatever the agent calls it.
+            for entry in &mut out.entries[before..] {
+                if let Entry::ToolResult { status, .. } = entry {
+                    *status = crate::agent::ToolStatus::Cancelled;
+                }
+            }
+        }
+    }
+
+    /// It goes on, so what was wrong before is no more.
+    fn works(&mut self) {
+        self.has_worked = true;
+        self.told = None;
+        self.patience.progress();
+    }
+
+    fn hear_codex(&mut self, meta: &Value, out: &mut Out) {
+        let Some((error, again)) = faults::of_codex(meta) else {
+            return;
+        };
+        self.end_speech(out);
+        match error.outcome {
+            Outcome::Failed(trouble) if again => {
+                let again = Again {
+                    attempt: 1,
+                    trouble,
+                    message: error.message,
+                    delay: error.retry_after_ms.map(std::time::Duration::from_millis),
+                };
+                self.tries_again(again, out);
+            }
+            _ => {
+                out.print(entry_of(&error));
+                self.told = Some(error);
+            }
+        }
+    }
+
+    fn tries_again(&mut self, again: Again, out: &mut Out) {
+        if self.patience.again(again, out) == Enough::Now {
+            self.cancel(out);
+            out.next = Next::Dismiss;
+        }
+    }
+
+    /// Takes in a line of its standard error.
+    pub(super) fn complained(&mut self, line: &str, out: &mut Out) {
+        let words = line.trim();
+        let is_trace = words.starts_with("at ") || !words.contains(char::is_alphabetic);
+        if !is_trace {
+            self.complaint = Some(words.to_owned());
+        }
+        match faults::again(line).filter(|_| self.is_working()) {
+            Some(again) => {
+                self.end_speech(out);
+                self.tries_again(again, out);
+            }
+            None => self.raw(line, out),
+        }
+    }
+
+    /// Takes in what it wants of us.
+    pub(super) fn requested(
+        &mut self,
+        id: &Value,
+        method: &str,
+        params: &Value,
+        line: &str,
+        out: &mut Out,
+    ) {
+        if method != "session/request_permission" {
+            self.raw(line, out);
+            out.write(wire::unknown(id, method));
+            return;
+        }
+        let call = &params["toolCall"];
+        let is_ours =
+            self.session.is_some() && params["sessionId"].as_str() == self.session.as_deref();
+        if is_ours && call["toolCallId"].is_string() {
+            self.hear_call(call, out);
+        }
+        let outcome = self.permit(params);
+        out.write(wire::answer(id, json!({"outcome": outcome})));
+    }
+
+    /// What is answered to a question for a permission. Nobody sits there, so it is given where it can be.
+    fn permit(&mut self, params: &Value) -> Value {
+        let options = params["options"].as_array();
+        let options = options.map(Vec::as_slice).unwrap_or_default();
+        let of_kind = |kinds: &[&str]| {
+            let mut found = kinds.iter().filter_map(|kind| {
+                let option = options.iter().find(|option| option["kind"] == *kind)?;
+                option["optionId"].as_str()
+            });
+            found.next().map(str::to_owned)
+        };
+        if self.is_stopping || self.patience.over().is_some() {
+            return json!({"outcome": "cancelled"});
+        }
+        if let Some(option) = of_kind(ALLOW) {
+            return json!({"outcome": "selected", "optionId": option});
+        }
+        let call = params["toolCall"]["toolCallId"].as_str();
+        self.calls.deny(call.unwrap_or_default());
+        match of_kind(REJECT) {
+            Some(option) => json!({"outcome": "selected", "optionId": option}),
+            None => json!({"outcome": "cancelled"}),
+        }
+    }
+
+    /// Takes in how the turn ended.
+    pub(super) fn finish(&mut self, answer: Result<Value, Fault>, out: &mut Out) {
+        self.end_speech(out);
+        let conclusion = match answer {
+            Err(_) if self.is_stopping => interrupted(),
+            Err(fault) => faults::of_fault(&fault, &self.about.logins),
+            Ok(result) => {
+                self.hear_codex(&result["_meta"], out);
+                let usage = self.tally.end(&result);
+                out.entries.extend(usage.map(Entry::Usage));
+                self.stopped(result["stopReason"].as_str().unwrap_or_default())
+            }
+        };
+        if conclusion.outcome == Outcome::Interrupted {
+            self.calls.cancel(&self.order, out);
+        }
+        self.conclude_early(conclusion, out);
+    }
+
+    /// What it means that a turn ended for that reason.
+    fn stopped(&mut self, reason: &str) -> Conclusion {
+        let failed = |trouble, message: &str| Conclusion::failed(trouble, message);
+        match reason {
+            _ if self.is_stopping => interrupted(),
+            "cancelled" => interrupted(),
+            "end_turn" => match self.told.take() {
+                Some(error) => error,
+                None if !self.has_worked => {
+                    failed(Trouble::Other, "it ended its turn without a word")
+                }
+                None => Conclusion {
+                    outcome: Outcome::Completed,
+                    message: self.speech.last(),
+                    retry_after_ms: None,
+                    denials: 0,
+                },
+            },
+            "refusal" => {
+                let said = self.speech.last();
+                let said = Some(said).filter(|said| !said.is_empty());
+                let said = said.unwrap_or_else(|| "its model refuses the task".to_owned());
+                failed(Trouble::Refused, &said)
+            }
+            "max_tokens" => failed(Trouble::Context, "its model can say no more (max_tokens)"),
+            "max_turn_requests" => failed(
+                Trouble::Budget,
+                "it may ask its model no more (max_turn_requests)",
+            ),
+            _ => failed(Trouble::Other, &format!("it stopped: {reason}")),
+        }
+    }
+
+    /// What is said is over.
+    pub(super) fn end_speech(&mut self, out: &mut Out) {
+        out.entries.extend(self.speech.end().map(spoken));
+    }
+
+    /// A line that nobody knows the meaning of.
+    pub(super) fn raw(&mut self, line: &str, out: &mut Out) {
+        self.end_speech(out);
+        let text = line.to_owned();
+        out.print(Entry::Raw { text });
+    }
+}
+
+fn spoken(Lines { voice, text }: Lines) -> Entry {
+    match voice {
+        Voice::Saying => Entry::Text { text },
+        Voice::Thinking => Entry::Thinking { text },
+    }
+}
+
+/// What is printed of an error that was told in passing.
+fn entry_of(error: &Conclusion) -> Entry {
+    let message = error.message.clone();
+    match error.outcome {
+        Outcome::Failed(Trouble::Limit) => Entry::Limit {
+            message,
+            retry_after_ms: error.retry_after_ms,
+        },
+        Outcome::Failed(trouble) => Entry::Error { trouble, message },
+        Outcome::Completed | Outcome::Interrupted => Entry::Text { text: message },
+    }
+}
+
+fn plan(entries: &Value) -> Entry {
+    let entries = entries.as_array().into_iter().flatten();
+    let steps = entries.map(|entry| PlanStep {
+        text: entry["content"].as_str().unwrap_or_default().to_owned(),
+        status: entry["status"].as_str().unwrap_or("pending").to_owned(),
+    });
+    Entry::Plan {
+        steps: steps.collect(),
+    }
+}
