@@ -4,6 +4,7 @@
 //! Runs under the wrapper like any agent, and so in the same sandbox; knows nothing of tasks, batches or git.
 
 mod acp;
+mod claude;
 mod conversation;
 mod order;
 mod patience;
@@ -78,7 +79,11 @@ fn carry_out(mut order: Order, inbox: &Receiver<Heard>, sender: &Sender<Heard>) 
 }
 
 fn protocol_of(order: &Order) -> (Box<dyn Protocol>, Vec<String>) {
-    unimplemented!("{order:?}")
+    match order.speaks {
+        Speaks::Claude => (Box::new(claude::Claude::new(order)), claude::words(order)),
+        Speaks::Codex => unimplemented!(),
+        Speaks::Acp { .. } => (Box::new(acp::Acp::new(order)), order.words.clone()),
+    }
 }
 
 fn print(entry: &Entry) {
@@ -103,3 +108,6 @@ fn exit_code(conclusion: &Conclusion) -> u8 {
         },
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,9 @@ const LONGEST_LIMIT: Duration = Duration::from_mins(1);
 /// So many times in a row it may be told that it has to wait.
 const MOST_IN_A_ROW: u32 = 3;
 
+/// So many times in a row it may find nobody at the other end; some agents would try for ever.
+const MOST_BROKEN_IN_A_ROW: u32 = 12;
+
 /// A wait that is longer was told by what it talks to; a shorter one is what the agent thinks.
 const LONGEST_OWN_WAIT: Duration = Duration::from_secs(5);
 
@@ -21,6 +24,7 @@ const LONGEST_OWN_WAIT: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     in_a_row: u32,
+    broken_in_a_row: u32,
     over: Option<Conclusion>,
 }
 
@@ -64,13 +68,16 @@ impl Patience {
                 let is_long = wait.is_some_and(|wait| wait > LONGEST_LIMIT);
                 self.in_a_row >= MOST_IN_A_ROW || (is_long && again.trouble == Trouble::Limit)
             }
-            _ => false,
+            _ => {
+                self.broken_in_a_row += 1;
+                self.broken_in_a_row >= MOST_BROKEN_IN_A_ROW
+            }
         };
         if !is_over || self.over.is_some() {
             return Enough::NotYet;
         }
         let mut over = Conclusion::failed(again.trouble, again.message);
-        if again.trouble != Trouble::Login {
+        if matches!(again.trouble, Trouble::Limit | Trouble::Overload) {
             over.retry_after_ms = wait.map(trouble::millis);
         }
         self.over = Some(over);
@@ -80,6 +87,7 @@ impl Patience {
     /// Takes in that the model answered.
     pub(super) fn progress(&mut self) {
         self.in_a_row = 0;
+        self.broken_in_a_row = 0;
     }
 
     /// What is to be said of it at the end, if it had to be interrupted.
@@ -147,7 +155,8 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_connection_is_left_to_the_agent() {
-        check(&[(Trouble::Network, 100); 9], None);
+    fn a_broken_connection_is_left_to_the_agent_but_not_for_ever() {
+        check(&[(Trouble::Network, 1); 11], None);
+        check(&[(Trouble::Network, 1); 20], Some((12, None)));
     }
 }

@@ -3,6 +3,7 @@
 //! Knows nothing of agents: the words of all of them are looked for in what any of them says.
 
 mod clock;
+mod last_words;
 mod plain;
 mod retry_after;
 
@@ -12,6 +13,7 @@ use jiff::Zoned;
 
 use crate::agent::Trouble;
 
+pub(super) use last_words::{LastWords, interrupted, left};
 pub(super) use plain::plain;
 pub(super) use retry_after::retry_after;
 

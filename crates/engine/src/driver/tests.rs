@@ -1,0 +1,5 @@
+//! Recorded streams of real agents, and what is understood of them.
+
+mod claude;
+mod properties;
+mod shown;
