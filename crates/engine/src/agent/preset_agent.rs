@@ -144,13 +144,16 @@ impl PresetAgent {
         for (name, value) in self.known().map(|preset| preset.sets).unwrap_or_default() {
             set(name, value);
         }
+        let mut say = |name: &str, value: &str| {
+            env.retain(|(known, _)| known != name);
+            env.push((name.into(), value.into()));
+        };
         // Claude Code asks nobody as root only where it is told that something holds it.
         if self.preset == "claude" && brief.is_held && rustix::process::geteuid().is_root() {
-            set("IS_SANDBOX", "1");
+            say("IS_SANDBOX", "1");
         }
         if let (Some(model), Some(ModelBy::Variable(name))) = (&self.model, self.model_by()) {
-            env.retain(|(known, _)| known != name);
-            env.push((name.into(), model.into()));
+            say(name, model);
         }
         env
     }
