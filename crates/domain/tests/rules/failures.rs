@@ -269,3 +269,21 @@ fn what_is_done_again_runs_alone_when_all_else_is_woven() {
     tell("3 rerun", "1\n2\n3", both).todo("start 2");
     tell("3 rerun", "1\n2\n3", &format!("{both} go")).todo("");
 }
+
+#[test]
+fn a_session_goes_on_after_a_limit_or_an_overload_and_no_further() {
+    let session = |story: &str| {
+        tell("1 retries=2", "1", story).batch.tasks[0]
+            .session
+            .clone()
+    };
+    assert_eq!(session("go 1:speaks").as_deref(), Some("session of 1"));
+    for ending in ["limited", "overloaded"] {
+        let story = format!("go 1:speaks 1:{ending} 1:rested go");
+        assert_eq!(session(&story).as_deref(), Some("session of 1"), "{ending}");
+    }
+    assert_eq!(session("go 1:speaks 1:failed 1:rested go"), None);
+    // One that is over is not spoken to.
+    assert_eq!(session("go 1:same 1:speaks"), None);
+    tell("1", "1", "go 1:speaks 1:speaks").follows("");
+}

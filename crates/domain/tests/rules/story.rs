@@ -162,6 +162,7 @@ impl Story {
                 },
             ),
             (_, "rested") => Message::Rested(id),
+            (_, "speaks") => Message::SessionBegan(id, format!("session of {task}")),
             (_, "unsure") => {
                 let files = vec![SteeringFile {
                     path: "AGENTS.md".into(),

@@ -89,7 +89,7 @@ pub(super) fn words(order: &Order) -> Vec<String> {
 
 impl Protocol for Claude {
     fn begin(&mut self, out: &mut Out) {
-        let prompt = json!([{"type": "text", "text": self.order.prompt}]);
+        let prompt = json!([{"type": "text", "text": self.order.first_words()}]);
         let message = json!({"role": "user", "content": prompt});
         out.write(json!({"type": "user", "message": message}).to_string());
     }

@@ -42,7 +42,19 @@ pub enum Speaks {
     },
 }
 
+/// What an agent is told whose session goes on.
+pub(super) const GO_ON: &str = "You were stopped before you had finished, and not for anything that you did. Everything that you \
+                     have changed so far is still there. Go on with the task where you left off.";
+
 impl Order {
+    /// What to say first: all of the task, or in a session that knows it, only that it goes on.
+    pub(super) fn first_words(&self) -> &str {
+        match self.session {
+            Some(_) => GO_ON,
+            None => &self.prompt,
+        }
+    }
+
     /// A path as it is shown: from the worktree on, where it is inside.
     pub(super) fn shown(&self, path: &str) -> String {
         let inside = Path::new(path).strip_prefix(&self.folder).ok();

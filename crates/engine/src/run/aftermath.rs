@@ -89,7 +89,11 @@ impl Loop<'_> {
                 None
             }
             // Its agent goes on there.
-            TaskState::Queued | TaskState::Limited { .. } if self.batch.tasks[task].goes_on => None,
+            TaskState::Queued | TaskState::Resting { .. } | TaskState::Limited { .. }
+                if self.batch.tasks[task].goes_on =>
+            {
+                None
+            }
             TaskState::Ended(Ending::Merged { .. } | Ending::NoChanges) => {
                 self.batch.is_done(task).then_some(Disposal::Remove)
             }

@@ -8,6 +8,10 @@ use super::{OrCrash, World};
 impl World<'_> {
     pub(super) fn attempt_ended(&mut self, at: usize, ending: AttemptEnding) -> OrCrash {
         let task = self.id(at);
+        if self.dice.one_in(3) {
+            let session = format!("session-{}", self.dice.below(3));
+            self.hear(Message::SessionBegan(task.clone(), session))?;
+        }
         let kept = self.dice.one_in(2).then(|| Commit("kept".into()));
         let chance = Chance(u16::try_from(self.dice.below(1_000)).unwrap());
         let spent = self.dice.one_in(2).then(|| Spent {
