@@ -5,6 +5,7 @@
 
 mod acp;
 mod claude;
+mod codex;
 mod conversation;
 mod order;
 mod patience;
@@ -81,7 +82,7 @@ fn carry_out(mut order: Order, inbox: &Receiver<Heard>, sender: &Sender<Heard>) 
 fn protocol_of(order: &Order) -> (Box<dyn Protocol>, Vec<String>) {
     match order.speaks {
         Speaks::Claude => (Box::new(claude::Claude::new(order)), claude::words(order)),
-        Speaks::Codex => unimplemented!(),
+        Speaks::Codex => (Box::new(codex::Codex::new(order)), codex::words(order)),
         Speaks::Acp { .. } => (Box::new(acp::Acp::new(order)), order.words.clone()),
     }
 }

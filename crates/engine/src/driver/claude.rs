@@ -34,7 +34,6 @@ const BORING: &[&str] = &[
 
 /// The same of those that the system tells.
 const BORING_OF_SYSTEM: &[&str] = &[
-    "background_tasks_changed",
     "commands_changed",
     "compact_boundary",
     "files_persisted",
@@ -75,7 +74,17 @@ pub(super) struct Claude {
     resets_at: Option<i64>,
     last_words: LastWords,
     result: Option<Value>,
+    /// How many tasks it has in the background, at whose end it takes up its work again.
+    tasks: usize,
+    input: Input,
     interrupts: u32,
+}
+
+/// Whether it can still be told something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Input {
+    Open,
+    Closed,
 }
 
 /// The program and its arguments, with those that take the session up.
@@ -117,6 +126,10 @@ impl Protocol for Claude {
 
     fn interrupt(&mut self, out: &mut Out) {
         self.interrupts += 1;
+        if self.input == Input::Closed {
+            out.next = Next::Signal;
+            return;
+        }
         let id = format!("interrupt-{}", self.interrupts);
         let request = json!({"subtype": "interrupt"});
         let line = json!({"type": "control_request", "request_id": id, "request": request});
@@ -155,11 +168,13 @@ impl Claude {
             session: None,
             calls: HashMap::new(),
             silent: HashSet::new(),
-            tally: Tally::default(),
+            tally: Tally::new(order),
             patience: Patience::default(),
             resets_at: None,
             last_words: LastWords::default(),
             result: None,
+            tasks: 0,
+            input: Input::Open,
             interrupts: 0,
         }
     }
@@ -168,6 +183,9 @@ impl Claude {
         match event["subtype"].as_str().unwrap_or_default() {
             "init" => self.hear_init(event, out),
             "api_retry" => self.hear_retry(event, out),
+            "background_tasks_changed" => {
+                self.tasks = event["tasks"].as_array().map_or(0, Vec::len)
+            }
             kind if BORING_OF_SYSTEM.contains(&kind) => {}
             _ => raw(line, out),
         }
@@ -203,7 +221,15 @@ impl Claude {
             delay: event["retry_delay_ms"].as_u64().map(Duration::from_millis),
         };
         if self.patience.again(again, out) == Enough::Now {
-            self.interrupt(out);
+            self.give_up(out);
+        }
+    }
+
+    /// Cuts its own waiting short.
+    fn give_up(&mut self, out: &mut Out) {
+        self.interrupt(out);
+        if self.input == Input::Open {
+            self.input = Input::Closed;
             out.next = Next::Dismiss;
         }
     }
@@ -320,8 +346,15 @@ impl Claude {
         if let Some(usage) = self.tally.end(&event) {
             out.print(Entry::Usage(usage));
         }
+        // It waits for its tasks by itself, and not for ever; with an open input it would wait for more to do as well.
+        let goes_on = self.tasks > 0 && event["is_error"] != true;
+        self.input = Input::Closed;
         self.result = Some(event);
-        out.next = Next::Dismiss;
+        out.next = if goes_on {
+            Next::CloseInput
+        } else {
+            Next::Dismiss
+        };
     }
 }
 

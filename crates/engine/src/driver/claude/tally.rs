@@ -4,16 +4,30 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::super::order::Order;
 use crate::agent::Usage;
 
-/// What was taken, message by message, until the end tells it better.
+/// What was taken, turn by turn, and message by message in a turn that is not over.
+///
+/// What Claude Code tells as the sum of all has in it what it took before its session was taken up again.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
+    /// Whether the session was there before.
+    goes_on: bool,
+    turns: Usage,
     messages: BTreeMap<String, Usage>,
     told: Usage,
 }
 
 impl Tally {
+    /// Nothing taken yet by what is ordered.
+    pub(super) fn new(order: &Order) -> Self {
+        Self {
+            goes_on: order.session.is_some(),
+            ..Self::default()
+        }
+    }
+
     /// Takes in a message, which comes once for each of its parts; gives what was taken so far, if that is new.
     pub(super) fn message(&mut self, message: &Value) -> Option<Usage> {
         let usage = &message["usage"];
@@ -24,38 +38,43 @@ impl Tally {
         let usage = counted(input, read, number("output_tokens"));
         let id = message["id"].as_str().unwrap_or_default().to_owned();
         self.messages.insert(id, usage);
-        let sum = self
-            .messages
-            .values()
-            .fold(Usage::default(), |sum, usage| sum_of(sum, *usage));
-        self.tell(Usage {
-            usd: self.told.usd,
-            ..sum
-        })
+        self.tell(sum_of(self.turns, self.of_messages()))
     }
 
-    /// Takes in the end of a turn, which tells what the process took.
+    /// Takes in the end of a turn, which tells better what it took.
     pub(super) fn end(&mut self, result: &Value) -> Option<Usage> {
-        let models = result["modelUsage"].as_object();
+        let is_all = !self.goes_on && self.turns.tokens == 0;
+        let models = result["model_usage_since_last_result"].as_object();
+        let models = models.or_else(|| result["modelUsage"].as_object().filter(|_| is_all));
         let each = models.into_iter().flatten().map(|(_, usage)| {
             let number = |key: &str| usage[key].as_u64().unwrap_or(0);
             let read = number("cacheReadInputTokens");
             let written = number("cacheCreationInputTokens");
-            counted(
-                [number("inputTokens"), written, read],
-                read,
-                number("outputTokens"),
-            )
+            let input = [number("inputTokens"), written, read];
+            let tokens = counted(input, read, number("outputTokens"));
+            Usage {
+                usd: usage["costUSD"].as_f64(),
+                ..tokens
+            }
         });
-        let sum = each.fold(Usage::default(), sum_of);
-        // A turn that was broken off is not counted in there.
-        let sum = if sum.tokens < self.told.tokens {
-            self.told
+        let told = each.fold(Usage::default(), sum_of);
+        let seen = self.of_messages();
+        // What was broken off in the middle is not told.
+        let turn = if told.tokens < seen.tokens {
+            seen
         } else {
-            sum
+            told
         };
-        let usd = result["total_cost_usd"].as_f64().or(self.told.usd);
-        self.tell(Usage { usd, ..sum })
+        self.messages.clear();
+        self.turns = sum_of(self.turns, turn);
+        self.tell(self.turns)
+    }
+
+    fn of_messages(&self) -> Usage {
+        self.messages
+            .values()
+            .copied()
+            .fold(Usage::default(), sum_of)
     }
 
     fn tell(&mut self, usage: Usage) -> Option<Usage> {
@@ -82,6 +101,9 @@ fn sum_of(one: Usage, other: Usage) -> Usage {
         input: one.input.saturating_add(other.input),
         output: one.output.saturating_add(other.output),
         cached: one.cached.saturating_add(other.cached),
-        usd: one.usd,
+        usd: match (one.usd, other.usd) {
+            (Some(one), Some(other)) => Some(one + other),
+            (one, other) => one.or(other),
+        },
     }
 }

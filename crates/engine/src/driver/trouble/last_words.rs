@@ -8,8 +8,16 @@ use crate::agent::{Conclusion, Exit, Outcome, Trouble};
 /// So many lines are remembered.
 const MOST: usize = 20;
 
-/// Lines that begin so come from below an error, and do not say what it was.
-const BELOW: &[&str] = &["at ", "Caused by", "note:", "}", "stack backtrace"];
+/// Lines that begin so do not say what went wrong.
+const BESIDE: &[&str] = &[
+    "at ",
+    "Caused by",
+    "note:",
+    "}",
+    "stack backtrace",
+    "WARN",
+    "warning",
+];
 
 /// The last lines of an agent's standard error.
 #[derive(Debug, Default)]
@@ -38,7 +46,7 @@ impl LastWords {
     /// The last one that says something.
     fn last(&self) -> Option<&str> {
         let mut lines = self.lines.iter().rev().map(String::as_str);
-        let says = |line: &&str| !BELOW.iter().any(|below| line.starts_with(below));
+        let says = |line: &&str| !BESIDE.iter().any(|beside| line.starts_with(beside));
         lines.find(says)
     }
 
