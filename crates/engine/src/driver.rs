@@ -4,6 +4,7 @@
 //! Runs under the wrapper like any agent, and so in the same sandbox; knows nothing of tasks, batches or git.
 
 mod acp;
+mod brief;
 mod claude;
 mod codex;
 mod conversation;

@@ -105,7 +105,7 @@ impl Protocol for Claude {
 
     fn hear(&mut self, line: &str, out: &mut Out) {
         let Ok(event @ Value::Object(_)) = serde_json::from_str::<Value>(line) else {
-            return raw(line, out);
+            return out.print_raw(line);
         };
         match event["type"].as_str().unwrap_or_default() {
             "system" => self.hear_system(&event, line, out),
@@ -115,13 +115,13 @@ impl Protocol for Claude {
             "control_request" => answer(&event, out),
             "result" => self.hear_result(event, out),
             kind if BORING.contains(&kind) => {}
-            _ => raw(line, out),
+            _ => out.print_raw(line),
         }
     }
 
     fn hear_error(&mut self, line: &str, out: &mut Out) {
         self.last_words.hear(line);
-        raw(line, out);
+        out.print_raw(line);
     }
 
     fn interrupt(&mut self, out: &mut Out) {
@@ -184,10 +184,10 @@ impl Claude {
             "init" => self.hear_init(event, out),
             "api_retry" => self.hear_retry(event, out),
             "background_tasks_changed" => {
-                self.tasks = event["tasks"].as_array().map_or(0, Vec::len)
+                self.tasks = event["tasks"].as_array().map_or(0, Vec::len);
             }
             kind if BORING_OF_SYSTEM.contains(&kind) => {}
-            _ => raw(line, out),
+            _ => out.print_raw(line),
         }
     }
 
@@ -265,7 +265,7 @@ impl Claude {
                     };
                     self.hear_tool_result(block, &beside, out);
                 }
-                _ => raw(&block.to_string(), out),
+                _ => out.print_raw(&block.to_string()),
             }
         }
         if let Some(usage) = usage {
@@ -355,15 +355,6 @@ impl Claude {
         } else {
             Next::Dismiss
         };
-    }
-}
-
-/// Prints what nobody knows the meaning of.
-fn raw(line: &str, out: &mut Out) {
-    if !line.trim().is_empty() {
-        out.print(Entry::Raw {
-            text: line.to_owned(),
-        });
     }
 }
 

@@ -74,7 +74,7 @@ impl Protocol for Codex {
 
     fn hear(&mut self, line: &str, out: &mut Out) {
         let Ok(event @ Value::Object(_)) = serde_json::from_str::<Value>(line) else {
-            return raw(line, out);
+            return out.print_raw(line);
         };
         match event["type"].as_str().unwrap_or_default() {
             "thread.started" => self.hear_session(&event, out),
@@ -85,7 +85,7 @@ impl Protocol for Codex {
             "turn.failed" => self.hear_failure(&event["error"], out),
             "error" => self.hear_trouble(&event, out),
             kind if BORING.contains(&kind) => {}
-            _ => raw(line, out),
+            _ => out.print_raw(line),
         }
     }
 
@@ -95,7 +95,7 @@ impl Protocol for Codex {
             .any(|boring| line.starts_with(boring))
         {
             self.last_words.hear(line);
-            raw(line, out);
+            out.print_raw(line);
         }
     }
 
@@ -197,7 +197,7 @@ impl Codex {
     fn hear_tool(&mut self, item: &Value, stage: Stage, line: &str, out: &mut Out) {
         let id = item["id"].as_str().unwrap_or_default();
         let Some(call) = items::call(id, item, &self.order) else {
-            return raw(line, out);
+            return out.print_raw(line);
         };
         if self.started.insert(id.to_owned()) {
             out.print(call);
@@ -298,13 +298,4 @@ fn model_in(words: &[String]) -> Option<String> {
     let mut words = words.iter();
     words.find(|word| ["-m", "--model"].contains(&word.as_str()))?;
     words.next().cloned()
-}
-
-/// Prints what nobody knows the meaning of.
-fn raw(line: &str, out: &mut Out) {
-    if !line.trim().is_empty() {
-        out.print(Entry::Raw {
-            text: line.to_owned(),
-        });
-    }
 }

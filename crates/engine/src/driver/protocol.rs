@@ -55,6 +55,14 @@ impl Out {
         self.entries.push(entry);
     }
 
+    /// Prints a line as it is, which nobody knows the meaning of.
+    pub(crate) fn print_raw(&mut self, line: &str) {
+        if !line.trim().is_empty() {
+            let text = line.to_owned();
+            self.entries.push(Entry::Raw { text });
+        }
+    }
+
     /// Writes a line to the agent.
     pub(crate) fn write(&mut self, line: impl Into<String>) {
         self.lines.push(line.into());

@@ -204,12 +204,10 @@ pub(super) fn of_status(status: u16, text: &str) -> Trouble {
     let text = text.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
     match status {
-        429 if is_budget(&text) => Trouble::Budget,
+        400..=499 if is_budget(&text) => Trouble::Budget,
         429 => Trouble::Limit,
-        401 | 403 | 400 | 404 | 422 if is_budget(&text) => Trouble::Budget,
-        401 => Trouble::Login,
         403 if says(REFUSED) => Trouble::Refused,
-        403 => Trouble::Login,
+        401 | 403 => Trouble::Login,
         402 => Trouble::Budget,
         413 => Trouble::Context,
         408 => Trouble::Network,

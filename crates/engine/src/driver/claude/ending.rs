@@ -66,8 +66,9 @@ fn text(result: &Value) -> String {
 /// Why it failed.
 fn reason_of(result: &Value, reason: &str, text: &str) -> Trouble {
     match (reason, result["subtype"].as_str().unwrap_or_default()) {
-        (_, "error_max_turns" | "error_max_budget_usd") => return Trouble::Budget,
-        ("max_turns" | "budget_exhausted", _) => return Trouble::Budget,
+        (_, "error_max_turns" | "error_max_budget_usd") | ("max_turns" | "budget_exhausted", _) => {
+            return Trouble::Budget;
+        }
         ("prompt_too_long" | "blocking_limit" | "rapid_refill_breaker", _) => {
             return Trouble::Context;
         }

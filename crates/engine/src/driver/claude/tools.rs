@@ -2,11 +2,9 @@
 
 use serde_json::Value;
 
+use super::super::brief::brief;
 use super::super::order::Order;
 use crate::agent::{PlanStep, ToolKind};
-
-/// So many characters of what is given to a tool are in a title.
-const LONGEST: usize = 120;
 
 /// The tool by which it writes down what it means to do.
 pub(super) const PLAN: &str = "TodoWrite";
@@ -29,14 +27,14 @@ pub(super) fn title(name: &str, input: &Value, order: &Order) -> String {
     let given = |key: &str| input[key].as_str().unwrap_or_default();
     let path = |key: &str| order.shown(given(key));
     match name {
-        "Bash" | "PowerShell" => format!("$ {}", short(given("command"))),
+        "Bash" | "PowerShell" => format!("$ {}", brief(given("command"))),
         "MultiEdit" => format!("Edit {}", path("file_path")),
         "NotebookEdit" => format!("Edit {}", path("notebook_path")),
-        "Grep" | "Glob" => format!("Search {}", short(given("pattern"))),
+        "Grep" | "Glob" => format!("Search {}", brief(given("pattern"))),
         "LS" => format!("List {}", path("path")),
-        "WebFetch" => format!("Fetch {}", short(given("url"))),
-        "WebSearch" => format!("Search the web for {}", short(given("query"))),
-        "Task" | "Agent" => format!("Agent: {}", short(given("description"))),
+        "WebFetch" => format!("Fetch {}", brief(given("url"))),
+        "WebSearch" => format!("Search the web for {}", brief(given("query"))),
+        "Task" | "Agent" => format!("Agent: {}", brief(given("description"))),
         _ if !given("file_path").is_empty() => format!("{name} {}", path("file_path")),
         _ => other(name, input),
     }
@@ -50,22 +48,10 @@ fn other(name: &str, input: &Value) -> String {
         .replace("__", " ");
     let mut given = input.as_object().into_iter().flatten();
     let text = given.find_map(|(_, value)| value.as_str());
-    match text.map(short) {
+    match text.map(brief) {
         Some(text) if !text.is_empty() => format!("{name}: {text}"),
         _ => name,
     }
-}
-
-/// The beginning of the first line.
-fn short(text: &str) -> String {
-    let mut lines = text.trim().lines();
-    let line = lines.next().unwrap_or_default();
-    let is_all = lines.next().is_none() && line.chars().count() <= LONGEST;
-    if is_all {
-        return line.to_owned();
-    }
-    let cut: String = line.chars().take(LONGEST).collect();
-    cut + " …"
 }
 
 /// What it means to do.

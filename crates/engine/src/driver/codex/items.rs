@@ -2,11 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::super::brief::brief;
 use super::super::order::Order;
 use crate::agent::{Entry, FileChange, PlanStep, ToolKind, ToolStatus};
-
-/// So many characters of what is given to a tool are in a title.
-const LONGEST: usize = 120;
 
 /// How a shell is called around a command.
 const SHELLS: &[&str] = &[
@@ -32,7 +30,7 @@ pub(super) fn call(id: &str, item: &Value, order: &Order) -> Option<Entry> {
     let (tool, name, title, input) = match text("type") {
         "command_execution" => {
             let command = command(text("command"));
-            let title = format!("$ {}", short(&command));
+            let title = format!("$ {}", brief(&command));
             (
                 ToolKind::Execute,
                 "shell".to_owned(),
@@ -59,13 +57,13 @@ pub(super) fn call(id: &str, item: &Value, order: &Order) -> Option<Entry> {
             )
         }
         "web_search" => {
-            let title = format!("Search the web for {}", short(text("query")));
+            let title = format!("Search the web for {}", brief(text("query")));
             let input = json!({"query": item["query"]});
             (ToolKind::Fetch, "web_search".to_owned(), title, input)
         }
         "collab_tool_call" => {
             let name = text("tool").to_owned();
-            let title = format!("Agent: {} {}", name, short(text("prompt")));
+            let title = format!("Agent: {} {}", name, brief(text("prompt")));
             (
                 ToolKind::Think,
                 name,
@@ -114,9 +112,9 @@ pub(super) fn plan(item: &Value) -> Vec<PlanStep> {
     let steps = item["items"].as_array().into_iter().flatten();
     let step = |step: &Value| PlanStep {
         text: step["text"].as_str().unwrap_or_default().to_owned(),
-        status: match step["completed"] == true {
-            true => "completed".to_owned(),
-            false => "pending".to_owned(),
+        status: match step["completed"].as_bool() {
+            Some(true) => "completed".to_owned(),
+            _ => "pending".to_owned(),
         },
     };
     steps.map(step).collect()
@@ -163,7 +161,7 @@ fn edits(item: &Value, order: &Order) -> String {
         [verb] => verb,
         _ => "Edit",
     };
-    short(&format!("{verb} {}", paths.join(", ")))
+    brief(&format!("{verb} {}", paths.join(", ")))
 }
 
 /// A command without the shell around it.
@@ -190,15 +188,4 @@ fn unescaped(text: &str) -> String {
         plain.push(escaped.unwrap_or(c));
     }
     plain
-}
-
-/// The beginning of the first line.
-fn short(text: &str) -> String {
-    let mut lines = text.trim().lines();
-    let line = lines.next().unwrap_or_default();
-    if lines.next().is_none() && line.chars().count() <= LONGEST {
-        return line.to_owned();
-    }
-    let cut: String = line.chars().take(LONGEST).collect();
-    cut + " …"
 }

@@ -1,5 +1,6 @@
 //! A conversation on paper: an entry a line, and how it ended.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::super::order::{Order, Speaks};
@@ -40,10 +41,10 @@ pub(super) fn replayed(
             page.push('\n');
         }
         for line in &out.lines {
-            page.push_str(&format!("> {line}\n"));
+            let _ = writeln!(page, "> {line}");
         }
         if out.next != Next::GoOn {
-            page.push_str(&format!("({mark}: {:?})\n", out.next));
+            let _ = writeln!(page, "({mark}: {:?})", out.next);
         }
     };
     step("begin", &mut |out| protocol.begin(out));
@@ -55,7 +56,7 @@ pub(super) fn replayed(
     }
     let mut end = None;
     step("conclude", &mut |out| {
-        end = Some(protocol.conclude(exit, out))
+        end = Some(protocol.conclude(exit, out));
     });
     page.push_str(&ended(&end.unwrap()));
     page

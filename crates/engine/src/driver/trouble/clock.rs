@@ -25,10 +25,10 @@ const MONTHS: &[&str] = &[
 
 /// The next moment with the time that a text in small letters names.
 pub(super) fn next(text: &str, now: &Zoned) -> Option<Timestamp> {
-    let announced = BEFORE_TIME
+    let mut announced = BEFORE_TIME
         .iter()
         .flat_map(|word| text.match_indices(word).map(|(at, word)| at + word.len()));
-    announced.filter_map(|at| read(&text[at..], now)).next()
+    announced.find_map(|at| read(&text[at..], now))
 }
 
 fn read(text: &str, now: &Zoned) -> Option<Timestamp> {
@@ -92,9 +92,10 @@ fn date_at<'t>(text: &'t str, now: &Zoned) -> Option<(Date, &'t str)> {
     }
     let this_year = Date::new(now.year(), month, day).ok()?;
     let yesterday = now.date().checked_sub(Span::new().days(1)).ok()?;
-    let date = match this_year < yesterday {
-        true => Date::new(now.year() + 1, month, day).ok()?,
-        false => this_year,
+    let date = if this_year < yesterday {
+        Date::new(now.year().checked_add(1)?, month, day).ok()?
+    } else {
+        this_year
     };
     Some((date, rest))
 }

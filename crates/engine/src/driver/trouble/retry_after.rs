@@ -42,10 +42,10 @@ pub(in super::super) fn retry_after(text: &str, now: &Zoned) -> Option<Duration>
 
 /// A span that comes after words that announce one.
 fn span(text: &str) -> Option<Duration> {
-    let announced = BEFORE_SPAN
+    let mut announced = BEFORE_SPAN
         .iter()
         .flat_map(|word| text.match_indices(word).map(|(at, word)| at + word.len()));
-    announced.filter_map(|at| span_at(&text[at..])).next()
+    announced.find_map(|at| span_at(&text[at..]))
 }
 
 /// The span that a text begins with: `20s`, `1m26.4s`, `2 days 3 hours and 5 minutes`, or `: 30`, which is seconds.
@@ -92,7 +92,7 @@ fn length_of(unit: &str) -> Option<f64> {
 /// A moment in seconds or milliseconds since 1970.
 fn epoch(text: &str, now: &Zoned) -> Option<Timestamp> {
     let numbers = text.split(|c: char| !c.is_ascii_alphanumeric());
-    let moments = numbers.filter_map(|word| {
+    let mut moments = numbers.filter_map(|word| {
         let number: i64 = word.parse().ok()?;
         match word.len() {
             10 => Timestamp::from_second(number).ok(),
@@ -105,16 +105,14 @@ fn epoch(text: &str, now: &Zoned) -> Option<Timestamp> {
         let distance = moment.duration_since(now.timestamp()).unsigned_abs();
         distance <= LONGEST
     };
-    moments.filter(is_near).next()
+    moments.find(is_near)
 }
 
 /// A moment as RFC 3339 writes it.
 fn timestamp(text: &str) -> Option<Timestamp> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || "-:.+".contains(c)));
-    let moments = words.filter(|word| word.len() >= "2026-01-31t14:05z".len());
-    moments
-        .filter_map(|word| word.trim_end_matches('.').to_uppercase().parse().ok())
-        .next()
+    let mut moments = words.filter(|word| word.len() >= "2026-01-31t14:05z".len());
+    moments.find_map(|word| word.trim_end_matches('.').to_uppercase().parse().ok())
 }
 
 /// What a text begins with, and the rest.
