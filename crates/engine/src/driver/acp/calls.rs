@@ -112,7 +112,8 @@ impl Calls {
         let raw = &update["rawOutput"];
         let output = said(&update["content"]).or_else(|| raw_text(raw));
         let output = output.or_else(|| call.output.clone()).unwrap_or_default();
-        let failed = update["status"] == "failed";
+        let exit_code = exit_code(raw);
+        let failed = update["status"] == "failed" || exit_code.is_some_and(|code| code != 0);
         let is_denied = call.is_denied || (failed && faults::is_denial(&output));
         if is_denied && !call.is_denied {
             self.denials += 1;
@@ -132,7 +133,7 @@ impl Calls {
             id: id.to_owned(),
             status,
             output,
-            exit_code: exit_code(raw),
+            exit_code,
         });
         Change::Ended(bytes)
     }

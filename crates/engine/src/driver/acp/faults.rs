@@ -30,6 +30,9 @@ const ERROR_WORDS: &[&str] = &[
 /// What is left out of a message, because it says nothing.
 const EMPTY_WORDS: &[&str] = &["Internal error:", "Invalid params:", "Ran into this error:"];
 
+/// Messages that say nothing beside what comes with them.
+const NOTHING_SAID: &[&str] = &["Internal error", "Resource not found", "Invalid params"];
+
 /// What such an agent adds to it, for whoever sits in front of it.
 const ADVICE: &[&str] = &[
     "Please retry if you think this is a transient or recoverable error.",
@@ -48,7 +51,10 @@ const DENIED: &[&str] = &[
 /// What a text means that went wrong.
 pub(super) fn of_text(text: &str) -> Conclusion {
     let message = plain(text);
-    let trouble = trouble::of_text(&message);
+    let trouble = match (trouble::of_text(&message), bracketed(&message)) {
+        (Trouble::Other, Some(status)) => trouble::of_status(status, &message),
+        (trouble, _) => trouble,
+    };
     failed(trouble, message, text)
 }
 
@@ -57,8 +63,8 @@ pub(super) fn of_fault(fault: &Fault, logins: &[String]) -> Conclusion {
     let details = details(&fault.data);
     let text = [fault.message.as_str(), &details].join(" ");
     let mut message = plain(&fault.message);
-    if message.is_empty() || message == "Internal error" || message == "Resource not found" {
-        message = plain(&text);
+    if !details.is_empty() && (message.is_empty() || NOTHING_SAID.contains(&message.as_str())) {
+        message = plain(&details);
     }
     let status = u16::try_from(fault.code).ok();
     let status = status.filter(|status| (400..600).contains(status));
@@ -82,6 +88,13 @@ fn failed(trouble: Trouble, message: String, text: &str) -> Conclusion {
         conclusion.retry_after_ms = trouble::pause(text);
     }
     conclusion
+}
+
+/// A status of HTTP in brackets, as in `Bad request (400)`.
+fn bracketed(text: &str) -> Option<u16> {
+    let parts = text.split('(').skip(1);
+    let parts = parts.filter_map(|part| part.split([')', ' ']).next()?.parse().ok());
+    parts.into_iter().find(|status| (400..600).contains(status))
 }
 
 /// Whether words that an agent says are an error of its model.
@@ -161,5 +174,10 @@ fn plain(text: &str) -> String {
     for words in EMPTY_WORDS {
         text = text.strip_prefix(words).unwrap_or(text).trim_start();
     }
-    trouble::plain(text).trim().to_owned()
+    let text = trouble::plain(text).trim().to_owned();
+    // A full stop that was put after another.
+    match text.strip_suffix("..") {
+        Some(rest) if !rest.ends_with('.') => format!("{rest}."),
+        _ => text,
+    }
 }

@@ -165,8 +165,8 @@ mod tests {
                     super::Step::New(line) => is_new.then_some(line),
                 }).flat_map(|line| [line, "\n"]).collect()
             };
-            prop_assert_eq!(side(false), old);
-            prop_assert_eq!(side(true), new);
+            prop_assert_eq!(side(false), old.as_str());
+            prop_assert_eq!(side(true), new.as_str());
         }
     }
 }

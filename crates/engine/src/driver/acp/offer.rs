@@ -25,14 +25,12 @@ pub(super) struct Offer {
 impl Offer {
     /// What the answer to a new or loaded session says.
     pub(super) fn of(session: &Value) -> Self {
-        let modes = &session["modes"];
-        let models = &session["models"];
-        let mode = listed(&modes["availableModes"], "id", &modes["currentModeId"]);
-        let model = listed(
-            &models["availableModels"],
-            "modelId",
-            &models["currentModelId"],
-        );
+        let list = |place: &str, all: &str, id: &str, current: &str| {
+            let place = &session[place];
+            listed(&place[all], id, &place[current])
+        };
+        let mode = list("modes", "availableModes", "id", "currentModeId");
+        let model = list("models", "availableModels", "modelId", "currentModelId");
         Self {
             mode: mode.or_else(|| option(session, "mode")),
             model: model.or_else(|| option(session, "model")),

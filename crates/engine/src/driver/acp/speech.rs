@@ -5,6 +5,9 @@ use crate::agent::shortened;
 /// A message that is told at the end is no longer than this.
 const LONGEST_MESSAGE: usize = 4 << 10;
 
+/// A line that has no end is cut where it is this long.
+const LONGEST_LINE: usize = 2 << 10;
+
 /// Who is heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Voice {
@@ -45,7 +48,11 @@ impl Speech {
             self.message += piece;
         }
         self.rest += piece;
-        if let Some(end) = self.rest.rfind('\n') {
+        let end = self.rest.rfind('\n').or_else(|| {
+            let is_long = self.rest.len() > LONGEST_LINE;
+            self.rest.rfind(' ').filter(|_| is_long)
+        });
+        if let Some(end) = end {
             let rest = self.rest.split_off(end + 1);
             let text = std::mem::replace(&mut self.rest, rest);
             whole.extend(lines(voice, &text));
@@ -74,7 +81,9 @@ impl Speech {
 
 fn lines(voice: Voice, text: &str) -> Option<Lines> {
     let text = text.trim_matches('\n').trim_end();
-    let is_something = !text.trim().is_empty();
+    let text = text.strip_prefix("****\n").unwrap_or(text);
+    // A heading without words is nothing either.
+    let is_something = text.contains(|c: char| !c.is_whitespace() && c != '*');
     is_something.then(|| Lines {
         voice,
         text: text.to_owned(),

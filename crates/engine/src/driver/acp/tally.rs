@@ -61,7 +61,8 @@ impl Tally {
     pub(super) fn update(&mut self, update: &Value) -> Option<Usage> {
         let before = self.usage;
         if let (Some(cost), Some(cost_before)) = (cost(update), self.cost_before) {
-            self.usage.usd = Some((cost - cost_before).max(0.0));
+            let cost = cost - cost_before;
+            self.usage.usd = (cost > 0.0).then_some(cost);
         }
         if let Some(used) = update["used"].as_u64() {
             self.context = used;
@@ -89,6 +90,12 @@ impl Tally {
             self.set(counts.total, counts.output, counts.cached);
         }
         (self.usage != before).then_some(self.usage)
+    }
+
+    /// Whether the end of a turn says that no answer of the model was whole.
+    pub(super) fn is_broken(result: &Value) -> bool {
+        let counts = Counts::of(&result["_meta"]["quota"]["token_count"]);
+        counts.is_some_and(|counts| counts.total == 0)
     }
 
     /// Whether the counts are those of the last answer, and there were more.

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::calls::Change;
 use super::speech::{Lines, Voice};
+use super::tally::Tally;
 use super::{Acp, Fault, faults, wire};
-use crate::agent::{Conclusion, Entry, Outcome, PlanStep, Trouble};
+use crate::agent::{Conclusion, Entry, Outcome, PlanStep, ToolStatus, Trouble};
 use crate::driver::patience::{Again, Enough};
 use crate::driver::{Next, Out};
 
@@ -119,7 +120,7 @@ impl Acp {
             // What ends now was broken off, whatever the agent calls it.
             for entry in &mut out.entries[before..] {
                 if let Entry::ToolResult { status, .. } = entry {
-                    *status = crate::agent::ToolStatus::Cancelled;
+                    *status = ToolStatus::Cancelled;
                 }
             }
         }
@@ -236,7 +237,7 @@ impl Acp {
                 self.hear_codex(&result["_meta"], out);
                 let usage = self.tally.end(&result);
                 out.entries.extend(usage.map(Entry::Usage));
-                self.stopped(result["stopReason"].as_str().unwrap_or_default())
+                self.stopped(&result)
             }
         };
         if conclusion.outcome == Outcome::Interrupted {
@@ -245,8 +246,9 @@ impl Acp {
         self.conclude_early(conclusion, out);
     }
 
-    /// What it means that a turn ended for that reason.
-    fn stopped(&mut self, reason: &str) -> Conclusion {
+    /// What it means that a turn ended in that way.
+    fn stopped(&mut self, result: &Value) -> Conclusion {
+        let reason = result["stopReason"].as_str().unwrap_or_default();
         let failed = |trouble, message: &str| Conclusion::failed(trouble, message);
         match reason {
             _ if self.is_stopping => interrupted(),
@@ -255,6 +257,9 @@ impl Acp {
                 Some(error) => error,
                 None if !self.has_worked => {
                     failed(Trouble::Other, "it ended its turn without a word")
+                }
+                None if Tally::is_broken(result) => {
+                    failed(Trouble::Network, "the answers of its model broke off")
                 }
                 None => Conclusion {
                     outcome: Outcome::Completed,

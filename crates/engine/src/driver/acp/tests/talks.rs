@@ -1,0 +1,303 @@
+//! Talks with agents that are made up, where no real one was recorded.
+
+use serde_json::{Value, json};
+
+use super::{Talk, concluded, order};
+use crate::agent::{Exit, Outcome, Trouble};
+use crate::driver::{Order, Speaks};
+
+/// A talk up to the answer to the first session.
+fn opened(order: &Order, session: &Value) -> Talk {
+    let mut talk = Talk::begin(order);
+    let about = json!({
+        "agentCapabilities": {"loadSession": true},
+        "agentInfo": {"version": "1.2"},
+        "authMethods": [{"name": "By key"}],
+    });
+    talk.answer("initialize", about);
+    let (_, method) = talk.asked().expect("a session is asked for");
+    talk.answer(&method, session.clone());
+    talk
+}
+
+/// A talk in which the agent works.
+fn working() -> Talk {
+    let talk = opened(&order(), &json!({"sessionId": "s"}));
+    assert_eq!(talk.asked().unwrap().1, "session/prompt");
+    talk
+}
+
+impl Talk {
+    fn update(&mut self, session: &str, update: &Value) {
+        let params = json!({"sessionId": session, "update": update});
+        self.hear(&json!({"method": "session/update", "params": params}).to_string());
+    }
+
+    fn say(&mut self, text: &str) {
+        let content = json!({"type": "text", "text": text});
+        let update = json!({"sessionUpdate": "agent_message_chunk", "content": content});
+        self.update("s", &update);
+    }
+
+    fn ask_permission(&mut self, kinds: &[&str]) -> Value {
+        let options = kinds
+            .iter()
+            .map(|kind| json!({"optionId": format!("the-{kind}"), "kind": kind}));
+        let options: Vec<_> = options.collect();
+        let call = json!({"toolCallId": "c", "title": "Do", "kind": "execute", "rawInput": {"command": "ls"}});
+        let params = json!({"sessionId": "s", "toolCall": call, "options": options});
+        let request = json!({"id": "x", "method": "session/request_permission", "params": params});
+        self.hear(&request.to_string());
+        self.story.written.last().expect("it is answered")["result"]["outcome"].clone()
+    }
+
+    #[track_caller]
+    fn ends(self, expected: &str) -> Vec<String> {
+        let (story, conclusion) = self.end(Exit::Code(0));
+        assert_eq!(concluded(&conclusion), expected);
+        story.told
+    }
+}
+
+fn with(mode: &str, model: &str) -> Order {
+    Order {
+        speaks: Speaks::Acp {
+            mode: Some(mode.to_owned()),
+            errors_are_text: false,
+        },
+        model: Some(model.to_owned()),
+        ..order()
+    }
+}
+
+#[test]
+fn mode_and_model_are_set_before_the_prompt() {
+    let session = json!({
+        "sessionId": "s",
+        "modes": {"currentModeId": "ask", "availableModes": [{"id": "ask"}, {"id": "yolo"}]},
+        "models": {"currentModelId": "small", "availableModels": [{"modelId": "small"}, {"modelId": "big"}]},
+    });
+    let mut talk = opened(&with("yolo", "big"), &session);
+    talk.answer("session/set_mode", json!({}));
+    talk.answer("session/set_model", json!({}));
+    talk.say("Done.");
+    talk.answer("session/prompt", json!({"stopReason": "end_turn"}));
+    assert!(talk.story.is_dismissed);
+    let sent = &talk.story.written;
+    assert_eq!(
+        sent[2]["params"],
+        json!({"sessionId": "s", "modeId": "yolo"})
+    );
+    assert_eq!(
+        sent[3]["params"],
+        json!({"sessionId": "s", "modelId": "big"})
+    );
+    assert_eq!(sent[4]["params"]["prompt"][0]["text"], "Do it");
+    let told = talk.ends("Completed \"Done.\"");
+    assert_eq!(told, ["session s big 1.2", "says \"Done.\""]);
+}
+
+#[test]
+fn modes_and_models_may_be_options() {
+    let option = |id: &str, values: Value| json!({"id": id, "category": id, "currentValue": "a", "options": values});
+    let groups = json!([{"group": "g", "options": [{"value": "a"}, {"value": "b"}]}]);
+    let session = json!({
+        "sessionId": "s",
+        "configOptions": [option("mode", json!([{"value": "a"}, {"value": "b"}])), option("model", groups)],
+    });
+    let mut talk = opened(&with("b", "b"), &session);
+    talk.answer("session/set_config_option", json!({}));
+    talk.answer("session/set_config_option", json!({}));
+    assert_eq!(talk.asked().unwrap().1, "session/prompt");
+    let set = json!({"sessionId": "s", "configId": "model", "value": "b"});
+    assert_eq!(talk.story.written[3]["params"], set);
+}
+
+#[test]
+fn what_is_set_already_is_not_set() {
+    let session = json!({
+        "sessionId": "s",
+        "modes": {"currentModeId": "yolo", "availableModes": [{"id": "yolo"}]},
+        "models": {"currentModelId": "big", "availableModels": []},
+    });
+    let talk = opened(&with("yolo", "big"), &session);
+    assert_eq!(talk.asked().unwrap().1, "session/prompt");
+}
+
+#[test]
+fn a_model_that_does_not_exist_is_told_with_those_that_do() {
+    let models = json!({"availableModels": [{"modelId": "small"}, {"modelId": "big"}]});
+    let mut talk = opened(
+        &with("yolo", "huge"),
+        &json!({"sessionId": "s", "models": models}),
+    );
+    let (id, method) = talk.asked().unwrap();
+    assert_eq!(method, "session/set_model");
+    talk.hear(&json!({"id": id, "error": {"code": -32602, "message": "no"}}).to_string());
+    assert!(talk.story.is_dismissed);
+    talk.ends("Failed(Configuration) \"there is no model huge; it knows small, big\"");
+}
+
+#[test]
+fn what_a_loaded_session_tells_of_its_past_is_not_told_again() {
+    let mut order = order();
+    order.session = Some("s".to_owned());
+    let modes = json!({"currentModeId": "ask", "availableModes": [{"id": "ask"}]});
+    let mut talk = opened(&order, &json!({"modes": modes}));
+    // It answers that it is loaded, and goes on with its past.
+    talk.say("old");
+    talk.answer("session/set_mode", json!({}));
+    talk.say("old");
+    talk.answer("session/set_mode", json!({}));
+    talk.answer("session/set_mode", json!({}));
+    talk.say("new");
+    talk.answer("session/prompt", json!({"stopReason": "end_turn"}));
+    let told = talk.ends("Completed \"new\"");
+    assert_eq!(told, ["session s - 1.2", "says \"new\""]);
+}
+
+#[test]
+fn permissions_are_given_by_their_kind() {
+    let mut talk = working();
+    let given = |outcome: Value| outcome["optionId"].clone();
+    let all = ["reject_once", "allow_once", "allow_always"];
+    assert_eq!(given(talk.ask_permission(&all)), "the-allow_always");
+    assert_eq!(given(talk.ask_permission(&all[..2])), "the-allow_once");
+    assert_eq!(given(talk.ask_permission(&all[..1])), "the-reject_once");
+    talk.act(|acp, out| crate::driver::Protocol::interrupt(acp, out));
+    assert_eq!(talk.ask_permission(&all)["outcome"], "cancelled");
+    assert_eq!(talk.story.methods().last(), Some(&"session/cancel"));
+    talk.ends("Interrupted \"it was interrupted\" denials 1");
+}
+
+#[test]
+fn what_is_not_offered_is_refused() {
+    let mut talk = working();
+    talk.hear(r#"{"id":7,"method":"fs/read_text_file","params":{}}"#);
+    let answer = talk.story.written.last().unwrap();
+    assert_eq!(
+        (&answer["id"], &answer["error"]["code"]),
+        (&json!(7), &json!(-32601))
+    );
+    assert!(talk.story.told[1].starts_with("raw "));
+}
+
+#[test]
+fn another_session_is_not_taken_for_ours() {
+    let mut talk = working();
+    let content = json!({"type": "text", "text": "not ours"});
+    let update = json!({"sessionUpdate": "agent_message_chunk", "content": content});
+    talk.say("ours, ");
+    talk.update("other", &update);
+    talk.say("too");
+    let call = json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Do"});
+    talk.update("other", &call);
+    talk.answer("session/prompt", json!({"stopReason": "end_turn"}));
+    let told = talk.ends("Completed \"too\"");
+    let kinds: Vec<_> = told
+        .iter()
+        .map(|line| line.split(' ').next().unwrap())
+        .collect();
+    assert_eq!(kinds, ["session", "says", "raw", "says", "raw"]);
+}
+
+#[test]
+fn an_agent_that_is_stopped_before_it_works_is_dismissed() {
+    let mut talk = Talk::begin(&order());
+    talk.act(|acp, out| crate::driver::Protocol::interrupt(acp, out));
+    assert!(talk.story.is_dismissed);
+    talk.answer("initialize", json!({}));
+    assert_eq!(talk.story.methods(), ["initialize"]);
+    talk.ends("Interrupted \"it was interrupted\"");
+}
+
+#[test]
+fn an_agent_that_ends_without_an_answer_has_crashed() {
+    let mut talk = working();
+    talk.act(|acp, out| acp.complained("panicked at main.rs", out));
+    talk.act(|acp, out| acp.complained("    at frame (1:2)", out));
+    talk.ends("Failed(Crash) \"panicked at main.rs\"");
+    working().ends("Failed(Crash) \"it ended with exit code 0\"");
+}
+
+#[test]
+fn an_agent_that_leaves_badly_has_not_completed() {
+    let mut talk = working();
+    talk.say("Done.");
+    talk.answer("session/prompt", json!({"stopReason": "end_turn"}));
+    let (_, conclusion) = talk.end(Exit::Code(1));
+    assert_eq!(conclusion.outcome, Outcome::Failed(Trouble::Crash));
+}
+
+#[test]
+fn own_retries_are_cut_short() {
+    let mut talk = working();
+    for attempt in 1..=3 {
+        let line = format!(
+            "Attempt {attempt} failed with status 529. Retrying with backoff... ApiError: {{\"error\":{{\"message\":\"Overloaded\"}}}}"
+        );
+        assert!(!talk.story.is_dismissed);
+        talk.act(|acp, out| acp.complained(&line, out));
+    }
+    assert!(talk.story.is_dismissed);
+    assert_eq!(talk.story.methods().last(), Some(&"session/cancel"));
+    talk.answer("session/prompt", json!({"stopReason": "cancelled"}));
+    let (_, conclusion) = talk.end(Exit::Code(0));
+    assert_eq!(conclusion.outcome, Outcome::Failed(Trouble::Overload));
+}
+
+#[test]
+fn an_error_beside_the_words_of_codex_is_the_end() {
+    let mut talk = working();
+    let error = json!({"message": "exceeded retry limit", "codexErrorInfo": {"responseTooManyFailedAttempts": {"httpStatusCode": 429}}});
+    let meta = json!({"codex": {"threadStatus": {"type": "systemError"}, "error": error}});
+    talk.update(
+        "s",
+        &json!({"sessionUpdate": "session_info_update", "_meta": meta}),
+    );
+    talk.answer("session/prompt", json!({"stopReason": "end_turn"}));
+    talk.ends("Failed(Limit) \"exceeded retry limit\"");
+}
+
+#[test]
+fn each_reason_to_stop_means_something() {
+    #[track_caller]
+    fn check(reason: &str, expected: Outcome) {
+        let mut talk = working();
+        talk.say("Well.");
+        talk.answer("session/prompt", json!({"stopReason": reason}));
+        assert_eq!(talk.end(Exit::Code(0)).1.outcome, expected);
+    }
+    check("end_turn", Outcome::Completed);
+    check("cancelled", Outcome::Interrupted);
+    check("refusal", Outcome::Failed(Trouble::Refused));
+    check("max_tokens", Outcome::Failed(Trouble::Context));
+    check("max_turn_requests", Outcome::Failed(Trouble::Budget));
+    check("boredom", Outcome::Failed(Trouble::Other));
+}
+
+#[test]
+fn plans_are_told() {
+    let mut talk = working();
+    let entries = json!([{"content": "one", "status": "completed"}, {"content": "two"}]);
+    talk.update("s", &json!({"sessionUpdate": "plan", "entries": entries}));
+    assert_eq!(talk.story.told[1], "plans completed one, pending two");
+}
+
+/// Costs are told of the whole session, and some of it may be from before.
+#[test]
+fn cost_is_what_this_turn_cost() {
+    let mut order = order();
+    order.session = Some("s".to_owned());
+    let mut talk = Talk::begin(&order);
+    talk.answer(
+        "initialize",
+        json!({"agentCapabilities": {"loadSession": true}}),
+    );
+    let cost = |amount: f64| json!({"sessionUpdate": "usage_update", "used": 10, "cost": {"amount": amount}});
+    talk.update("s", &cost(0.25));
+    talk.answer("session/load", json!({}));
+    talk.say("Done.");
+    talk.update("s", &cost(0.75));
+    assert_eq!(talk.story.told[1], "took (10, 10, 0, 0) $0.50000");
+}
