@@ -13,6 +13,7 @@ mod wire;
 
 use serde_json::{Value, json};
 
+use super::order::GO_ON;
 use super::patience::Patience;
 use super::{Next, Order, Out, Protocol, Speaks};
 use crate::agent::{Conclusion, Entry, Exit, Outcome, Trouble};
@@ -21,6 +22,9 @@ use offer::Offer;
 use speech::Speech;
 use tally::Tally;
 use wire::{Fault, Message};
+
+/// The method by which a session is taken up that tells of what was.
+const LOAD: &str = "session/load";
 
 /// So many times a loaded session is waited for until it has told all that was before.
 const MOST_ROUNDS: u32 = 500;
@@ -85,6 +89,8 @@ struct About {
 #[derive(Debug, Default)]
 struct Replay {
     is_loaded: bool,
+    /// Whether anything came at all: a session may be there and know nothing of what was.
+    has_past: bool,
     /// Whether anything came since it was last asked for.
     is_going_on: bool,
     rounds: u32,
@@ -238,6 +244,7 @@ impl Acp {
             is_loaded,
             is_going_on,
             rounds,
+            ..
         } = self.replay;
         if is_loaded && (rounds == 1 || is_going_on) && rounds < MOST_ROUNDS {
             self.set_mode(out);
@@ -277,7 +284,13 @@ impl Acp {
     }
 
     fn prompt(&mut self, out: &mut Out) {
-        let text = &self.order.prompt;
+        let is_told = self.about.loads_by == Some(LOAD);
+        let knows_task = self.replay.is_loaded && (self.replay.has_past || !is_told);
+        let text = if knows_task {
+            GO_ON
+        } else {
+            &self.order.prompt
+        };
         let prompt = json!([{"type": "text", "text": text}]);
         let params = json!({"sessionId": self.session, "prompt": prompt});
         self.ask(Ask::Prompt, "session/prompt", params, out);
@@ -325,7 +338,7 @@ impl About {
     fn of(about: &Value) -> Self {
         let can = &about["agentCapabilities"];
         let loads_by = if can["loadSession"] == true {
-            Some("session/load")
+            Some(LOAD)
         } else if can["sessionCapabilities"]["resume"].is_object() {
             Some("session/resume")
         } else {

@@ -68,7 +68,7 @@ pub(super) fn words(order: &Order) -> Vec<String> {
 
 impl Protocol for Codex {
     fn begin(&mut self, out: &mut Out) {
-        out.write(self.order.prompt.clone());
+        out.write(self.order.first_words());
         out.next = Next::CloseInput;
     }
 

@@ -78,6 +78,7 @@ impl Acp {
         if kind == "usage_update" {
             self.tally.before(update);
         } else if !says_mode && (kind == "user_message_chunk" || !BORING.contains(&kind)) {
+            self.replay.has_past = true;
             self.replay.is_going_on = true;
         }
     }
