@@ -1,6 +1,7 @@
 //! The binary `pleach`: reads the command line, runs one command, and turns failures into words and
 //! exit codes.
 
+mod amounts;
 mod args;
 mod browser;
 mod columns;

@@ -10,6 +10,7 @@ use pleach_engine::view::usd;
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
 
+use crate::amounts;
 use crate::columns::{cut, padded, seconds, terminal_width};
 use crate::line::Line;
 use crate::output::{one_line, tell};
@@ -184,9 +185,7 @@ fn time(task: &TaskReport) -> String {
         words.push(format!("{} attempts", task.attempts));
     }
     words.push(seconds(time));
-    if task.spent.micro_usd > 0 {
-        words.push(format!("${:.2}", usd(task.spent.micro_usd)));
-    }
+    words.extend(amounts::spent(task.spent.micro_usd, task.spent.tokens));
     words.join(", ")
 }
 

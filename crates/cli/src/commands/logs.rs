@@ -83,7 +83,7 @@ impl Archive<'_> {
         let view = view.ok_or_else(|| no_batch(number))?;
         let task: &TaskView = &view.tasks[self.position];
         Ok(Standing {
-            attempts: task.attempts,
+            attempts: task.last_attempt,
             state: task.state,
             is_over: task.outcome.is_some(),
             interrupted: view.interrupted,

@@ -10,6 +10,7 @@ use pleach_engine::view::{BatchView, TaskView, ValidationView, Verdict};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::words::{cut, one_line};
+use crate::amounts;
 use crate::columns::{about, padded, seconds};
 use crate::report::{in_files, with_whom};
 
@@ -288,6 +289,8 @@ fn time_of(task: &TaskView) -> String {
     }
     if let Some(cost) = task.cost {
         let _ = write!(time, " ${cost:.2}");
+    } else if let Some(tokens) = task.tokens.and_then(amounts::tokens) {
+        let _ = write!(time, " {tokens} tokens");
     }
     time
 }

@@ -10,6 +10,7 @@ use pleach_domain::task_state::{Ending, TaskState};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::state::{State, Stop};
+use crate::amounts;
 use crate::columns::{about, cut, elapsed, padded};
 use crate::line::Line;
 use crate::output::one_line;
@@ -119,8 +120,8 @@ fn facts(state: &State, over: usize, moment: &Moment<'_>) -> Vec<(Style, String)
         facts.push((DIM, format!("until {}", (moment.clock)(end))));
     }
     let spent = state.spent();
-    facts.extend(cost(spent).map(|cost| (PLAIN, cost)));
-    facts.extend(tokens(spent).map(|tokens| (DIM, format!("{tokens} tokens"))));
+    facts.extend(amounts::cost(spent.micro_usd).map(|cost| (PLAIN, cost)));
+    facts.extend(amounts::tokens(spent.tokens).map(|tokens| (DIM, format!("{tokens} tokens"))));
     facts
 }
 
@@ -253,8 +254,10 @@ impl Table {
     fn of(rows: &[Row], width: usize) -> Self {
         let widest = |of: &dyn Fn(&Row) -> usize| rows.iter().map(of).max().unwrap_or(0);
         let id = widest(&|row| row.id.width()).min(WIDEST_ID);
-        let mut tokens_width = widest(&|row| tokens(row.spent).map_or(0, |text| text.width()));
-        let mut cost_width = widest(&|row| cost(row.spent).map_or(0, |text| text.width()));
+        let mut tokens_width =
+            widest(&|row| amounts::tokens(row.spent.tokens).map_or(0, |text| text.width()));
+        let mut cost_width =
+            widest(&|row| amounts::cost(row.spent.micro_usd).map_or(0, |text| text.width()));
         let behind = |column: usize| if column == 0 { 0 } else { column + 2 };
         // Two spaces, the sign and a space; id, title and time with two spaces behind each.
         let fixed = 4 + behind(id) + 2 + TIME + 2;
@@ -302,8 +305,8 @@ impl Table {
         let what = cut(&row.what, self.what);
         line.push(style, format!("  {}", padded(&what, self.what)));
         for (width, text) in [
-            (self.tokens, tokens(row.spent)),
-            (self.cost, cost(row.spent)),
+            (self.tokens, amounts::tokens(row.spent.tokens)),
+            (self.cost, amounts::cost(row.spent.micro_usd)),
         ] {
             if width > 0 {
                 line.push(PLAIN, format!("  {:>width$}", text.unwrap_or_default()));
@@ -334,27 +337,4 @@ fn spinner(now: u64) -> &'static str {
 
 fn since(begin: u64, now: u64) -> String {
     elapsed(Duration::from_millis(now.saturating_sub(begin)))
-}
-
-/// `812`, `12.3k`, `4.5M`; nothing for none.
-fn tokens(spent: Spent) -> Option<String> {
-    let tenths = |unit: u64| {
-        format!(
-            "{}.{}",
-            spent.tokens / unit,
-            spent.tokens % unit * 10 / unit
-        )
-    };
-    match spent.tokens {
-        0 => None,
-        tokens @ 1..1_000 => Some(tokens.to_string()),
-        1_000..1_000_000 => Some(format!("{}k", tenths(1_000))),
-        _ => Some(format!("{}M", tenths(1_000_000))),
-    }
-}
-
-/// `$1.20`; nothing for none.
-fn cost(spent: Spent) -> Option<String> {
-    let cents = spent.micro_usd.div_ceil(10_000);
-    (cents > 0).then(|| format!("${}.{:02}", cents / 100, cents % 100))
 }

@@ -82,7 +82,10 @@ pub struct TaskView {
     pub branch: Option<String>,
     pub session_id: Option<String>,
     pub error: Option<String>,
+    /// How many attempts count: those that a limit or an overload ended do not.
     pub attempts: u32,
+    /// The number of the last one that began, whether it counts or not; 0 for none.
+    pub last_attempt: u32,
     /// In dollars, as far as its agent tells.
     pub cost: Option<f64>,
     /// Both ways, as far as its agent tells.
@@ -328,6 +331,7 @@ fn draw_task(
         session_id: task.session.clone(),
         error: task_error(&task.state, times),
         attempts: task.spent_attempts(),
+        last_attempt: task.attempts,
         cost: Some(usd(task.spent.micro_usd)).filter(|cost| *cost > 0.0),
         tokens: Some(task.spent.tokens).filter(|tokens| *tokens > 0),
         consent: match &task.state {
