@@ -1,6 +1,6 @@
 //! Talks to an agent by the Agent Client Protocol: opens a session, gives it the prompt, and tells what it does.
 //!
-//! Knows no agent by name; where some of them differ, it goes by what they say.
+//! Where agents differ, it goes by what they say, not by who they are.
 
 mod calls;
 mod faults;
@@ -142,6 +142,8 @@ impl Acp {
         }
         match (ask, answer) {
             (Ask::Initialize, Ok(about)) => {
+                let name = about["agentInfo"]["name"].as_str();
+                self.tally.meet(name.unwrap_or_default());
                 self.about = About::of(&about);
                 self.open(out);
             }

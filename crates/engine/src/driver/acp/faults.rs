@@ -159,10 +159,8 @@ fn status_in(info: &Value) -> Option<u16> {
 /// What an error says besides its message.
 fn details(data: &Value) -> String {
     let places = ["/details", "/message", "/error/message", "/error", "/cause"];
-    let found = places.iter().filter_map(|place| data.pointer(place));
-    let found = data
-        .as_str()
-        .or_else(|| found.filter_map(Value::as_str).next());
+    let mut found = places.iter().filter_map(|place| data.pointer(place));
+    let found = data.as_str().or_else(|| found.find_map(Value::as_str));
     found.unwrap_or_default().to_owned()
 }
 

@@ -9,6 +9,9 @@ use crate::agent::Usage;
 /// So many bytes are about one token, where nobody counts.
 const BYTES_PER_TOKEN: u64 = 4;
 
+/// Agents that tell at the end of a turn what their last question to the model took, and nothing of the others.
+const TELL_THE_LAST: &[&str] = &["goose", "opencode"];
+
 /// What was told so far.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
@@ -26,10 +29,18 @@ pub(super) struct Tally {
     told: (u32, u64),
     /// What the session cost before, which is not known of one that is taken up again until it is told.
     cost_before: Option<f64>,
+    /// Whether the end of a turn is known to tell of the last answer only.
+    tells_the_last: bool,
     usage: Usage,
 }
 
 impl Tally {
+    /// Learns the name of the agent.
+    pub(super) fn meet(&mut self, agent: &str) {
+        let agent = agent.to_lowercase();
+        self.tells_the_last = TELL_THE_LAST.contains(&agent.as_str());
+    }
+
     /// Begins with a session that cost nothing yet.
     pub(super) fn begin(&mut self) {
         self.cost_before = Some(0.0);
@@ -103,7 +114,8 @@ impl Tally {
         let answers = self.ends.len() + usize::from(self.answers);
         let many = answers > 1 || self.told.0 > 1;
         let input = counts.total.saturating_sub(counts.output);
-        many && (self.context == counts.total || self.context == input)
+        let is_context = self.context == counts.total || self.context == input;
+        many && (self.tells_the_last || is_context)
     }
 
     /// The sum of all answers: as it was told, or as long as each context was, seen from the last.

@@ -22,7 +22,7 @@ struct Story {
 }
 
 impl Story {
-    fn take(&mut self, out: Out) {
+    fn take(&mut self, out: &Out) {
         self.told.extend(out.entries.iter().map(shown));
         let written = out.lines.iter().map(|line| {
             assert!(!line.contains('\n'));
@@ -149,7 +149,7 @@ impl Pump<'_> {
                 talk.answer_settings();
             }
             if self.stop_at.is_some_and(|text| line.contains(text)) {
-                talk.act(|acp, out| acp.interrupt(out));
+                talk.act(Protocol::interrupt);
             }
         }
         talk.end(Exit::Code(0))
@@ -168,14 +168,14 @@ impl Talk {
             acp: Acp::new(order),
             story: Story::default(),
         };
-        talk.act(|acp, out| acp.begin(out));
+        talk.act(Protocol::begin);
         talk
     }
 
     fn act(&mut self, act: impl FnOnce(&mut Acp, &mut Out)) {
         let mut out = Out::default();
         act(&mut self.acp, &mut out);
-        self.story.take(out);
+        self.story.take(&out);
     }
 
     fn hear(&mut self, line: &str) {
@@ -208,7 +208,7 @@ impl Talk {
     fn end(mut self, exit: Exit) -> (Story, Conclusion) {
         let mut out = Out::default();
         let conclusion = self.acp.conclude(exit, &mut out);
-        self.story.take(out);
+        self.story.take(&out);
         (self.story, conclusion)
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Talk, order};
 use crate::agent::Exit;
-use crate::driver::Protocol as _;
+use crate::driver::Protocol;
 
 /// Words that mean something somewhere in the protocol.
 const KEYS: &[&str] = &[
@@ -168,7 +168,7 @@ proptest! {
                     let id = talk.asked().map(|(id, _)| id);
                     talk.hear(&json!({"id": id, "result": result}).to_string());
                 }
-                Event::Interrupt => talk.act(|acp, out| acp.interrupt(out)),
+                Event::Interrupt => talk.act(Protocol::interrupt),
             }
         }
         talk.end(Exit::Code(code));

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Talk, concluded, order};
 use crate::agent::{Exit, Outcome, Trouble};
-use crate::driver::{Order, Speaks};
+use crate::driver::{Order, Protocol, Speaks};
 
 /// A talk up to the answer to the first session.
 fn opened(order: &Order, session: &Value) -> Talk {
@@ -164,7 +164,7 @@ fn permissions_are_given_by_their_kind() {
     assert_eq!(given(talk.ask_permission(&all)), "the-allow_always");
     assert_eq!(given(talk.ask_permission(&all[..2])), "the-allow_once");
     assert_eq!(given(talk.ask_permission(&all[..1])), "the-reject_once");
-    talk.act(|acp, out| crate::driver::Protocol::interrupt(acp, out));
+    talk.act(Protocol::interrupt);
     assert_eq!(talk.ask_permission(&all)["outcome"], "cancelled");
     assert_eq!(talk.story.methods().last(), Some(&"session/cancel"));
     talk.ends("Interrupted \"it was interrupted\" denials 1");
@@ -204,7 +204,7 @@ fn another_session_is_not_taken_for_ours() {
 #[test]
 fn an_agent_that_is_stopped_before_it_works_is_dismissed() {
     let mut talk = Talk::begin(&order());
-    talk.act(|acp, out| crate::driver::Protocol::interrupt(acp, out));
+    talk.act(Protocol::interrupt);
     assert!(talk.story.is_dismissed);
     talk.answer("initialize", json!({}));
     assert_eq!(talk.story.methods(), ["initialize"]);
