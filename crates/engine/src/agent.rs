@@ -8,10 +8,12 @@ mod demo;
 mod entry;
 mod environment;
 mod last_line;
+mod presence;
 mod preset;
 mod preset_agent;
 mod said;
 mod verdict;
+mod version;
 
 use std::ffi::OsString;
 use std::fmt::Debug;
@@ -29,10 +31,12 @@ pub use entry::{
 pub(crate) use entry::{RAW, shortened};
 pub(crate) use environment::{environment, is_allowed_to_all};
 pub(crate) use last_line::{last_line, tail};
+pub use presence::{LoggedIn, Presence};
 pub use preset::{Login, LoginFile, PRESETS, Preset, preset};
 pub use preset_agent::{DRIVE, PresetAgent};
 pub use said::Said;
 pub use verdict::{Exit, TAIL, Verdict};
+pub use version::Versions;
 
 /// A program that works on a task.
 pub trait Agent: Debug + Send + Sync {
