@@ -18,7 +18,10 @@ pub(crate) use following::{
     ResolveArgs, RetryArgs, StatusArgs,
 };
 pub(crate) use serving::{LogFormat, ServeArgs};
-pub(crate) use setup::{ConfigArgs, ConfigChange, DoctorArgs, InitArgs, SetArgs};
+pub(crate) use setup::{
+    AgentTestArgs, AgentsAction, AgentsArgs, ConfigArgs, ConfigChange, DoctorArgs, InitArgs,
+    SetArgs,
+};
 
 /// Runs coding agents on a list of tasks, each in its own worktree, and weaves the branches into one.
 #[derive(Debug, Parser)]
@@ -72,6 +75,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Check git, the repository, the agent and the machine, and say what to do about each
     Doctor(DoctorArgs),
+    /// List agents with their versions and logins, or have one do a tiny real task
+    Agents(AgentsArgs),
     /// Show every setting with where it is from, or set one
     Config(ConfigArgs),
     /// Serve the API and the board on this machine
@@ -237,7 +242,7 @@ pub(crate) struct RunArgs {
     /// Whether tasks run side by side or one by one
     #[arg(long, value_enum)]
     pub(crate) mode: Option<ModeArg>,
-    /// The agent, by its name in pleach.toml
+    /// The agent, by its name: one that `pleach agents` lists, or one of pleach.toml
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
     /// The model that the agent is to use

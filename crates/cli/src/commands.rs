@@ -1,5 +1,6 @@
 //! One file a command, named as the user names it.
 
+pub(crate) mod agents;
 pub(crate) mod approve;
 pub(crate) mod cancel;
 pub(crate) mod completions;

@@ -77,6 +77,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failures> {
         Command::Worktrees(arguments) => commands::worktrees::run(&arguments),
         Command::Init(arguments) => commands::init::run(&arguments),
         Command::Doctor(arguments) => commands::doctor::run(&arguments),
+        Command::Agents(arguments) => commands::agents::run(&arguments),
         Command::Config(arguments) => commands::config::run(&arguments),
         Command::Serve(arguments) => commands::serve::run(&arguments),
         Command::Demo => commands::demo::run(),

@@ -47,6 +47,15 @@ pub fn make_repository(folder: &Path) -> Result<(), DemoError> {
         ("check.sh", CHECK),
         (crate::config::FILE_NAME, &config),
     ];
+    fill_repository(folder, &files, "A greenhouse with a plan")
+}
+
+/// Makes a repository of an empty folder, with one commit that has these files.
+pub(crate) fn fill_repository(
+    folder: &Path,
+    files: &[(&str, &str)],
+    message: &str,
+) -> Result<(), DemoError> {
     for (name, text) in files {
         fs::write(folder.join(name), text).map_err(|source| DemoError::Io {
             folder: folder.display().to_string(),
@@ -58,7 +67,7 @@ pub fn make_repository(folder: &Path) -> Result<(), DemoError> {
     for words in [
         vec!["init", "--quiet", "--initial-branch=main"],
         vec!["add", "--all"],
-        vec!["commit", "--quiet", "--message=A greenhouse with a plan"],
+        vec!["commit", "--quiet", "--message", message],
     ] {
         let mut call = git.call(Place::Users(folder)).args(words);
         for (name, value) in identity {

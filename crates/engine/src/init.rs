@@ -6,9 +6,17 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::config::{Config, ConfigError, FILE_NAME, KEYS, Key};
-use crate::detect::{Commands, Found, commands, installed_agents};
+use crate::agent::{LoggedIn, PRESETS, Presence};
+use crate::config::{Config, ConfigError, FILE_NAME, KEYS, Key, Layers, Origin, Shown, users_file};
+use crate::detect::{Commands, Found, commands};
 use crate::plan_in_use::{self, project_folder};
+use crate::settings::Settings;
+
+/// The key that says which agent to run.
+const AGENT: &str = "agent";
+
+/// How keys of agents begin.
+const AGENTS: &str = "agents.";
 
 /// What a first configuration would be.
 #[derive(Debug)]
@@ -19,8 +27,8 @@ pub struct Draft {
     pub text: String,
     /// What it sets: the key, the value as it stands there, and what tells so.
     pub set: Vec<(&'static str, String, String)>,
-    /// Agents that are installed.
-    pub agents: Vec<&'static str>,
+    /// Agents that are known by name and installed.
+    pub agents: Vec<String>,
     /// Whether the folder is in a git repository.
     pub is_repository: bool,
 }
@@ -66,12 +74,21 @@ impl InitError {
 impl Draft {
     /// Looks at the project that a folder is in.
     pub fn of(folder: &Path) -> Self {
+        let known = Settings::of([], folder).map(|usual| Presence::all(&usual));
+        let there = known.unwrap_or_default().into_iter();
+        let there: Vec<Presence> = there.filter(Presence::is_installed).collect();
+        Self::with(folder, &there)
+    }
+
+    /// The same with these agents.
+    fn with(folder: &Path, there: &[Presence]) -> Self {
         let top = project_folder(folder);
         let found = commands(&top);
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let agents = installed_agents(&path);
-        let agents: Vec<&str> = agents.into_iter().map(|(name, _)| name).collect();
-        let set = set(&found, &top);
+        let mut set = set(&found, &top);
+        let agents: Vec<String> = there.iter().map(|agent| agent.name.clone()).collect();
+        if !is_said_by_user(&top) {
+            set.extend(agent(there));
+        }
         Self {
             path: top.join(FILE_NAME),
             text: text(&set, &found, &agents),
@@ -79,6 +96,12 @@ impl Draft {
             agents,
             is_repository: top.join(".git").exists(),
         }
+    }
+
+    /// The agent that it sets, if any.
+    pub fn agent(&self) -> Option<&str> {
+        let (_, value, _) = self.set.iter().find(|(key, ..)| *key == AGENT)?;
+        Some(value.trim_matches('"'))
     }
 
     /// Writes it, if there is none.
@@ -118,6 +141,36 @@ impl Draft {
     }
 }
 
+/// Whether the user's own file says which agent to run, or may do so.
+fn is_said_by_user(top: &Path) -> bool {
+    let own = users_file();
+    let is_own = |shown: &Shown| match &shown.origin {
+        Origin::File { path, .. } => own.as_ref() == Some(path),
+        _ => false,
+    };
+    // One that cannot be read is told by whoever needs it.
+    let all = Layers::load(top).map(|layers| layers.shown());
+    let mut all = all.unwrap_or_default().into_iter();
+    all.any(|shown| (shown.key == AGENT || shown.key.starts_with(AGENTS)) && is_own(&shown))
+}
+
+/// The agent to run: the only one, or the first that is logged in, or the first.
+fn agent(there: &[Presence]) -> Option<(&'static str, String, String)> {
+    let key = Key::of(AGENT)?;
+    let ready = there.iter().find(|agent| agent.is_ready());
+    let agent = ready.or(there.first())?;
+    let which = match there {
+        [_] => "the only one installed",
+        _ => "the first one installed",
+    };
+    let because = match &agent.login {
+        LoggedIn::By(what) if there.len() > 1 => format!("logged in by {what}"),
+        LoggedIn::No(_) => format!("{which}; no login was found"),
+        LoggedIn::By(_) | LoggedIn::Unknown => which.to_owned(),
+    };
+    Some((key.name, key.text_of(&agent.name), because))
+}
+
 fn set(found: &Commands, top: &Path) -> Vec<(&'static str, String, String)> {
     let mut set = Vec::new();
     let mut add = |name: &str, value: &str, because: &str| {
@@ -137,11 +190,7 @@ fn set(found: &Commands, top: &Path) -> Vec<(&'static str, String, String)> {
     set
 }
 
-fn text(
-    set: &[(&'static str, String, String)],
-    found: &Commands,
-    agents: &[&'static str],
-) -> String {
+fn text(set: &[(&'static str, String, String)], found: &Commands, agents: &[String]) -> String {
     let mut text = String::from(
         "# How Pleach works on this repository. Every key is here; what stands behind a # is its default, or\n\
          # an example where it has none. `pleach config` shows what holds, and who says so.\n",
@@ -195,18 +244,35 @@ fn usual(key: &Key) -> String {
         .unwrap_or_else(|| key.example().to_owned())
 }
 
-fn of_agents(agents: &[&str]) -> String {
+fn of_agents(agents: &[String]) -> String {
+    let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    let names = names.join(", ");
     let found = match agents {
-        [] => "# None of the agents that Pleach knows by name is installed here.\n".to_owned(),
-        agents => format!("# Installed here: {}.\n", agents.join(", ")),
+        [] => "None of them is installed here; `pleach agents` says how to get one".to_owned(),
+        agents => format!("Installed here: {}", agents.join(", ")),
     };
+    let usual = agents.first().map_or("claude", String::as_str);
     format!(
-        "# An agent is a command that works in the current folder. Its prompt comes by standard input, and as a file\n\
-         # whose path takes the place of {{{{prompt_file}}}}. The name is yours; `agent` says which one is run.\n\
-         {found}\
+        "# Agents that are known by name are run without a table: {names}.\n\
+         # {found}. A table says more of one.\n\
+         # [agents.{usual}]\n\
+         # model = \"large\"\n\
+         # args = []\n\
+         # env = [\"HTTPS_PROXY\"]\n\
+         #\n\
+         # The same once more, under a name of yours; `agent` or --agent says which one is run.\n\
+         # [agents.small]\n\
+         # preset = \"{usual}\"\n\
+         # model = \"small\"\n\
+         #\n\
+         # Any agent that speaks the Agent Client Protocol.\n\
+         # [agents.other]\n\
+         # preset = \"acp:other-agent --acp\"\n\
+         #\n\
+         # Any command that works in the current folder. Its prompt comes by standard input, and as a file whose path\n\
+         # takes the place of {{{{prompt_file}}}}.\n\
          # [agents.mine]\n\
          # command = [\"my-agent\", \"--task-file\", \"{{{{prompt_file}}}}\"]\n\
-         # args = []\n\
          # env = [\"MY_AGENT_KEY\"]\n\
          # model = \"large\"\n"
     )
@@ -217,8 +283,6 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::config::Layers;
-    use crate::settings::Settings;
 
     /// The same with all keys in force.
     fn uncommented(text: &str) -> String {
@@ -240,7 +304,7 @@ mod tests {
         fs::write(folder.path().join("Cargo.toml"), "").unwrap();
         fs::write(folder.path().join("Makefile"), "test:\n").unwrap();
         fs::write(folder.path().join("TODO.md"), "- [ ] a\n").unwrap();
-        let draft = Draft::of(folder.path());
+        let draft = Draft::with(folder.path(), &[]);
         draft.write().unwrap();
         let settings = Settings::load(folder.path(), Config::default()).unwrap();
         assert_eq!(settings.validate.as_deref(), Some("cargo test"));
@@ -272,11 +336,54 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("go.mod"), "").unwrap();
         fs::write(folder.path().join(FILE_NAME), "retries = 1\n").unwrap();
-        let error = Draft::of(folder.path()).write().unwrap_err();
+        let error = Draft::with(folder.path(), &[]).write().unwrap_err();
         assert_eq!(error.hint(), "it could have: validate = \"go test ./...\"");
         let there = fs::read_to_string(folder.path().join(FILE_NAME)).unwrap();
         assert_eq!(there, "retries = 1\n");
         let left = fs::read_dir(folder.path()).unwrap().count();
         assert_eq!(left, 2, "nothing half written is left");
+    }
+    #[test]
+    fn the_agent_that_is_ready_is_set_and_why_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let usual = Settings::of([], folder.path()).unwrap();
+        let agent = |name: &str, login: LoggedIn| Presence {
+            login,
+            path: Some(PathBuf::from("/bin/true")),
+            ..Presence::named(&usual, name)
+        };
+        let out = || LoggedIn::No("log in");
+        let by = || LoggedIn::By("A_KEY".to_owned());
+        let told = |there: &[Presence]| {
+            let draft = Draft::with(folder.path(), there);
+            let set = draft.set.last().map(|(_, _, because)| because.clone());
+            (draft.agent().map(str::to_owned), set)
+        };
+        let (claude, codex) = (
+            |login| agent("claude", login),
+            |login| agent("codex", login),
+        );
+        let is = |name: &str, why: &str| (Some(name.to_owned()), Some(why.to_owned()));
+        assert_eq!(told(&[]), (None, None));
+        assert_eq!(told(&[codex(by())]), is("codex", "the only one installed"));
+        assert_eq!(
+            told(&[claude(out()), codex(by())]),
+            is("codex", "logged in by A_KEY")
+        );
+        assert_eq!(
+            told(&[claude(out()), codex(out())]),
+            is("claude", "the first one installed; no login was found")
+        );
+        let draft = Draft::with(folder.path(), &[codex(by())]);
+        assert!(
+            draft
+                .text
+                .contains("\nagent = \"codex\"  # found: the only one installed\n")
+        );
+        assert!(
+            draft.text.contains("# [agents.codex]\n# model = "),
+            "{}",
+            draft.text
+        );
     }
 }

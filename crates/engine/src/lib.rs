@@ -49,6 +49,7 @@ pub mod step;
 pub mod stored_batch;
 pub mod tails;
 pub mod transcript;
+pub mod trial;
 pub mod validate;
 pub mod view;
 pub mod weave;

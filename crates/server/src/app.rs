@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use pleach_engine::agent::Versions;
 use pleach_engine::host::Host;
 use pleach_engine::state_folder::StateFolder;
 use tokio::sync::{Semaphore, watch};
@@ -37,6 +38,8 @@ pub(crate) struct Shared {
     pub(crate) counts: Counts,
     pub(crate) events: Hub,
     pub(crate) transcripts: Transcripts,
+    /// The versions of agents, as far as somebody asked lately.
+    pub(crate) versions: Versions,
     pub(crate) began: Instant,
     /// How far the server is with stopping.
     pub(crate) stopping: watch::Sender<Stopping>,
@@ -78,6 +81,7 @@ impl App {
         Self(Arc::new(Shared {
             events: Hub::new(&state),
             transcripts: Transcripts::default(),
+            versions: Versions::default(),
             state,
             program,
             consent,

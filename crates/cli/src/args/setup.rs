@@ -1,4 +1,5 @@
-//! The words of the commands that set Pleach up: what is configured, and whether everything is there.
+//! The words of the commands that set Pleach up: what is configured, which agents there are, and whether
+//! everything is there.
 
 use clap::{Args, Subcommand};
 
@@ -24,6 +25,48 @@ pub(crate) struct DoctorArgs {
     /// Ask the server of the repository as well; nothing else uses the network
     #[arg(long)]
     pub(crate) fetch: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples: pleach agents · pleach agents test claude · pleach agents test codex --model gpt-5\n\n\
+                  Logins are looked for on this machine; nobody is asked over the network."
+)]
+pub(crate) struct AgentsArgs {
+    #[command(subcommand)]
+    pub(crate) action: Option<AgentsAction>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentsAction {
+    /// Have one agent do a tiny real task in a temporary repository, and tell what was learnt
+    Test(AgentTestArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 it works · 1 it did not make it · 3 it is not installed or not logged in"
+)]
+pub(crate) struct AgentTestArgs {
+    /// The agent: a preset, one of pleach.toml, acp: with a command, or demo
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// The model that it is to use
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Leave the temporary repository and the transcript in their place
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Consent to what pleach.toml of this repository says of the agent
+    #[arg(long)]
+    pub(crate) yes: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -58,9 +58,15 @@ fn print(draft: &Draft) {
             "this is no git repository: `git init` makes it one, and several tasks at once need one\n"
         ));
     }
-    output::print(format_args!(
-        "next: name your agent below [agents.mine], then `pleach doctor` and `pleach plan`\n"
-    ));
+    match (draft.agent(), draft.agents.is_empty()) {
+        (Some(agent), _) => output::print(format_args!(
+            "next: `pleach agents test {agent}`, then `pleach doctor` and `pleach plan`\n"
+        )),
+        (None, false) => output::print(format_args!("next: `pleach doctor` and `pleach plan`\n")),
+        (None, true) => output::print(format_args!(
+            "next: install one that `pleach agents` lists, or name yours below [agents.mine]; then `pleach doctor`\n"
+        )),
+    }
 }
 
 fn print_json(draft: &Draft) {

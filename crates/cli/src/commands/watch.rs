@@ -34,19 +34,30 @@ pub(crate) fn follow(
     reader: Reader,
     begun: impl FnOnce(u32),
 ) -> Result<Summary, Failures> {
+    let mut begun = Some(begun);
+    follow_and_hear(prepared, reader, |told| {
+        if let Told::Event(stored) = told
+            && let Some(begun) = begun.take()
+        {
+            begun(stored.batch);
+        }
+    })
+}
+
+/// The same for somebody who hears everything as well.
+pub(crate) fn follow_and_hear(
+    prepared: Prepared,
+    reader: Reader,
+    mut hear: impl FnMut(&Told<'_>),
+) -> Result<Summary, Failures> {
     let reporter = Reporter::new(reader, &prepared);
     let live = match reader {
         Reader::Person => Live::begin(&prepared),
         Reader::Program => None,
     };
     stop_on_signals(prepared.controls(), live.as_ref().map(Live::ear))?;
-    let mut begun = Some(begun);
     let summary = prepared.run(&mut |told| {
-        if let Told::Event(stored) = &told
-            && let Some(begun) = begun.take()
-        {
-            begun(stored.batch);
-        }
+        hear(&told);
         match &live {
             Some(live) => live.tell(&told, reporter.line_above(&told)),
             None => reporter.tell(&told),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::preset::{LoginFile, PRESETS, Preset, preset};
 use super::{Chosen, CommandAgent, DemoAgent, NoAgent, PresetAgent, choose};
 use crate::git::find_program;
+use crate::secrets::Secrets;
 use crate::settings::Settings;
 
 /// What is known of an agent on this machine.
@@ -21,7 +22,7 @@ pub struct Presence {
     pub preset: Option<String>,
     /// Its program, as it is named.
     pub program: String,
-    /// All its words, the program included.
+    /// All its words, the program included; none if it is built in.
     pub words: Vec<String>,
     /// Where the program is, if it is there.
     pub path: Option<PathBuf>,
@@ -74,9 +75,7 @@ impl LoggedIn {
 impl Presence {
     /// All agents that the settings or the table of presets know, those of the settings first.
     pub fn all(settings: &Settings) -> Vec<Self> {
-        let default = choose(settings)
-            .ok()
-            .map(|chosen| chosen.in_words().0.to_owned());
+        let default = choose(settings).ok();
         let configured = settings.agents.keys().map(String::as_str);
         let is_new = |name: &&str| !settings.agents.contains_key(*name);
         let presets = PRESETS.iter().map(|preset| preset.name).filter(is_new);
@@ -84,8 +83,14 @@ impl Presence {
             .chain(presets)
             .map(|name| Self::named(settings, name))
             .collect();
-        for agent in &mut all {
-            agent.is_default = default.as_ref() == Some(&agent.name);
+        if let Some(chosen) = default {
+            let name = chosen.in_words().0;
+            if !all.iter().any(|agent| agent.name == name) {
+                all.push(Self::of(&chosen));
+            }
+            for agent in &mut all {
+                agent.is_default = agent.name == name;
+            }
         }
         all
     }
@@ -127,7 +132,10 @@ impl Presence {
     }
 
     fn of_command(agent: &CommandAgent) -> Self {
-        Self::bare(&agent.name, agent.words.clone())
+        Self {
+            passed_on: agent.env.clone(),
+            ..Self::bare(&agent.name, agent.words.clone())
+        }
     }
 
     fn broken(name: &str, wrong: NoAgent) -> Self {
@@ -157,9 +165,21 @@ impl Presence {
         }
     }
 
+    /// All its words as anybody may see them.
+    pub fn words_without_secrets(&self) -> Vec<String> {
+        let hider = Secrets::of_environment(&self.passed_on).hider();
+        let words = self.words.iter();
+        words.map(|word| hider.hide(word).into_owned()).collect()
+    }
+
+    /// Whether it comes with Pleach.
+    pub fn is_built_in(&self) -> bool {
+        self.words.is_empty() && self.wrong.is_none()
+    }
+
     /// Whether it could be started.
     pub fn is_installed(&self) -> bool {
-        self.path.is_some()
+        self.path.is_some() || self.is_built_in()
     }
 
     /// Whether it could be started and nothing says that it is not logged in.

@@ -1,16 +1,14 @@
-//! What a run needs of git, the repository, its server and the agent, and what earlier runs left.
+//! What a run needs of git, the repository and its server, and what earlier runs left.
 //!
-//! Knows nothing of the machine.
+//! Knows nothing of agents and of the machine.
 
 use std::path::{Path, PathBuf};
 
 use pleach_domain::batch::Landing;
 
 use super::{Finding, Reach};
-use crate::agent::choose;
 use crate::branches::BranchNames;
 use crate::causes::with_causes;
-use crate::detect::installed_agents;
 use crate::forge::recognise;
 use crate::git::{Git, GitError, Logins, Repository, Store, StoreError, Wish, what_to_set};
 use crate::plan_in_use;
@@ -27,7 +25,6 @@ pub(super) fn look(
     reach: Reach,
     findings: &mut Vec<Finding>,
 ) {
-    agent(settings, program, findings);
     match plan_in_use::find(folder) {
         Ok(plan) => findings.push(Finding::fine("plan", plan.display().to_string())),
         // Told already.
@@ -177,29 +174,6 @@ fn server(
             let message = format!("no login for {name} was found: nothing will be opened there");
             Finding::warning(topic, message, what_to_set(name, Wish::PullRequest))
         }
-    });
-}
-
-/// The agent that would run, and others that are there.
-fn agent(settings: Option<&Settings>, program: &Path, findings: &mut Vec<Finding>) {
-    let topic = "agent";
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let installed = installed_agents(&path);
-    if !installed.is_empty() {
-        let names: Vec<&str> = installed.iter().map(|(name, _)| *name).collect();
-        findings.push(Finding::fine(
-            "agents",
-            format!("installed: {}", names.join(", ")),
-        ));
-    }
-    let Some(settings) = settings else {
-        return;
-    };
-    let agent = choose(settings).map(|chosen| chosen.agent(program));
-    let checked = agent.and_then(|agent| agent.check_installed().map(|()| agent));
-    findings.push(match checked {
-        Ok(agent) => Finding::fine(topic, format!("{} is there", agent.name())),
-        Err(error) => Finding::error(topic, error.to_string(), error.hint()),
     });
 }
 

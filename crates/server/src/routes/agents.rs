@@ -1,14 +1,12 @@
-//! The agents that are configured or installed.
+//! The agents that are configured or known by name, with their versions and logins.
 
 use std::path::PathBuf;
 
 use axum::Json;
 use axum::extract::State;
-use pleach_engine::agent::{PRESETS, choose};
+use pleach_engine::agent::{LoggedIn, NoAgent, Presence};
 use pleach_engine::board::Board;
-use pleach_engine::config::{AgentConfig, Config};
-use pleach_engine::detect::installed_agents;
-use pleach_engine::secrets::Secrets;
+use pleach_engine::config::Config;
 use pleach_engine::settings::Settings;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -44,17 +42,40 @@ struct Agents {
 #[serde(rename_all = "camelCase")]
 struct AgentFound {
     name: String,
-    /// The program and its arguments, without secrets
+    /// What people call it
+    title: String,
+    /// The preset that it is one of: a name, or `acp:` and a command; null for a command of the user's
+    preset: Option<String>,
+    /// The program and its arguments, without secrets; none if it is built in
     command: Vec<String>,
     /// Whether the program is there
     found: bool,
-    /// Whether it is configured, so that batches can run it
+    /// The version of a preset's program, where it is there and says so
+    version: Option<String>,
+    /// Whether it is logged in, by what is seen on this machine; nobody is asked
+    login: Login,
+    /// What to do where no login was found
+    hint: Option<String>,
+    /// The command that installs it, where that is known
+    install: Option<String>,
+    /// Whether the configuration says anything of it; presets run without
     configured: bool,
     /// Whether it is the one that runs if nothing else is said
     is_default: bool,
+    /// Why it cannot be run whatever is installed, if the configuration is wrong
+    error: Option<String>,
 }
 
-/// Lists the agents that are configured, and those that are known and installed or not
+/// Whether an agent is logged in, as far as one can see.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum Login {
+    Ok,
+    Missing,
+    Unknown,
+}
+
+/// Lists the agents that are configured, and those that are known by name and installed or not
 #[utoipa::path(get, path = "/api/agents", tag = "settings", params(Wanted),
     responses((status = 200, body = Agents),
         (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
@@ -78,53 +99,30 @@ async fn list(
 }
 
 fn found(app: &App, settings: &Settings) -> Vec<AgentFound> {
-    let default = choose(settings)
-        .ok()
-        .map(|chosen| chosen.agent(&app.program));
-    let default = default.as_ref().map(|agent| agent.name());
-    let mut agents: Vec<AgentFound> = settings
-        .agents
-        .iter()
-        .map(|(name, said)| {
-            let alone = Settings {
-                agent: Some(name.clone()),
-                ..settings.clone()
-            };
-            let agent = choose(&alone).map(|chosen| chosen.agent(&app.program));
-            AgentFound {
-                name: name.clone(),
-                command: without_secrets(said),
-                found: agent.is_ok_and(|agent| agent.check_installed().is_ok()),
-                configured: true,
-                is_default: default == Some(name.as_str()),
-            }
-        })
-        .collect();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let installed = installed_agents(&path);
-    for name in PRESETS.iter().map(|preset| preset.name) {
-        if agents.iter().any(|agent| agent.name == name) {
-            continue;
-        }
-        let program = installed.iter().find(|(known, _)| *known == name);
-        agents.push(AgentFound {
-            name: name.to_owned(),
-            command: program
-                .map(|(_, program)| program.display().to_string())
-                .into_iter()
-                .collect(),
-            found: program.is_some(),
-            configured: false,
-            is_default: false,
-        });
-    }
-    agents
+    let mut all = Presence::all(settings);
+    app.versions.fill(&mut all);
+    all.into_iter().map(AgentFound::from).collect()
 }
 
-/// The words of a command as anybody may see them.
-fn without_secrets(agent: &AgentConfig) -> Vec<String> {
-    let passed_on = agent.env.as_deref().unwrap_or_default();
-    let hider = Secrets::of_environment(passed_on).hider();
-    let words = agent.command.iter().flatten();
-    words.map(|word| hider.hide(word).into_owned()).collect()
+impl From<Presence> for AgentFound {
+    fn from(agent: Presence) -> Self {
+        Self {
+            command: agent.words_without_secrets(),
+            found: agent.is_installed(),
+            login: match agent.login {
+                LoggedIn::By(_) => Login::Ok,
+                LoggedIn::No(_) => Login::Missing,
+                LoggedIn::Unknown => Login::Unknown,
+            },
+            hint: agent.login.hint().map(str::to_owned),
+            install: agent.install.map(str::to_owned),
+            error: agent.wrong.as_ref().map(NoAgent::to_string),
+            name: agent.name,
+            title: agent.title,
+            preset: agent.preset,
+            version: agent.version,
+            configured: agent.configured,
+            is_default: agent.is_default,
+        }
+    }
 }

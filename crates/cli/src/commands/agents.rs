@@ -1,0 +1,170 @@
+//! `pleach agents`: which agents there are, in which version, and whether they are logged in.
+
+mod trial;
+
+use anstyle::{AnsiColor, Style};
+use pleach_engine::agent::{LoggedIn, NoAgent, Presence, Versions, choose};
+use pleach_engine::config::Config;
+use pleach_engine::plan_in_use::project_folder;
+use pleach_engine::settings::Settings;
+use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::args::{AgentsAction, AgentsArgs};
+use crate::columns::{padded, terminal_width};
+use crate::failure::{Exit, Failures};
+use crate::line::Line;
+use crate::output::{self, Reader, one_line};
+use crate::plan_source::current_folder;
+
+const PLAIN: Style = Style::new();
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GREEN: Style = AnsiColor::Green.on_default();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+const RED: Style = AnsiColor::Red.on_default();
+const CYAN: Style = AnsiColor::Cyan.on_default();
+
+/// Lists agents, or tries one.
+pub(crate) fn run(arguments: &AgentsArgs) -> Result<Exit, Failures> {
+    let (answer, json) = match &arguments.action {
+        Some(AgentsAction::Test(wanted)) => (trial::run(wanted), wanted.json),
+        None => (list(arguments.json), arguments.json),
+    };
+    answer.map_err(|failures| failures.told_to(Reader::of(json)))
+}
+
+fn list(json: bool) -> Result<Exit, Failures> {
+    let top = project_folder(&current_folder()?);
+    let settings = Settings::load(&top, Config::default())?;
+    let mut all = Presence::all(&settings);
+    Versions::default().fill(&mut all);
+    let default = choose(&settings);
+    if json {
+        let default = default.is_ok().then(|| name_of_default(&all)).flatten();
+        let agents: Vec<Value> = all.iter().map(in_json).collect();
+        let told = json!({"default": default, "agents": agents});
+        let text = serde_json::to_string_pretty(&told).expect("it is plain data");
+        output::print(format_args!("{text}\n"));
+    } else {
+        print(&all, default.err().as_ref());
+    }
+    Ok(Exit::Success)
+}
+
+fn name_of_default(all: &[Presence]) -> Option<&str> {
+    let default = all.iter().find(|agent| agent.is_default);
+    default.map(|agent| agent.name.as_str())
+}
+
+fn in_json(agent: &Presence) -> Value {
+    let by = match &agent.login {
+        LoggedIn::By(what) => Some(what),
+        LoggedIn::No(_) | LoggedIn::Unknown => None,
+    };
+    json!({
+        "name": agent.name,
+        "title": agent.title,
+        "preset": agent.preset,
+        "command": agent.words_without_secrets(),
+        "found": agent.is_installed(),
+        "path": agent.path,
+        "version": agent.version,
+        "login": agent.login.word(),
+        "loginBy": by,
+        "hint": agent.login.hint(),
+        "install": agent.install,
+        "configured": agent.configured,
+        "isDefault": agent.is_default,
+        "error": agent.wrong.as_ref().map(NoAgent::to_string),
+    })
+}
+
+fn print(all: &[Presence], none: Option<&NoAgent>) {
+    let widest = |of: fn(&Presence) -> String| all.iter().map(|agent| of(agent).width()).max();
+    let names = widest(|agent| one_line(&agent.name)).unwrap_or(0);
+    let versions = widest(version).unwrap_or(0);
+    let logins = widest(login).unwrap_or(0);
+    let most = terminal_width().unwrap_or(usize::MAX);
+    let (there, missing): (Vec<_>, Vec<_>) = all
+        .iter()
+        .partition(|agent| agent.is_installed() || agent.configured);
+    for agent in there {
+        let (style, sign) = sign(agent);
+        let name_style = if agent.is_default { BOLD } else { PLAIN };
+        let line = Line::new()
+            .and(style, sign)
+            .and(
+                name_style,
+                format!(" {}", padded(&one_line(&agent.name), names)),
+            )
+            .and(PLAIN, format!("  {}", padded(&version(agent), versions)))
+            .and(PLAIN, format!("  {}", padded(&login(agent), logins)))
+            .and(DIM, format!("  {}", place(agent)));
+        output::print(format_args!("{}\n", line.cut(most)));
+        if let Some(fix) = fix(agent) {
+            output::print(format_args!("    {CYAN}{}{CYAN:#}\n", one_line(&fix)));
+        }
+    }
+    for agent in missing {
+        let install = agent.install.unwrap_or_default();
+        let words = format!("  {}  not installed: {install}", padded(&agent.name, names));
+        output::print(format_args!("{}\n", Line::new().and(DIM, words).cut(most)));
+    }
+    match (none, name_of_default(all)) {
+        (Some(none), _) => output::print(format_args!(
+            "\n{YELLOW}No agent runs yet{YELLOW:#}: {}\n",
+            one_line(&none.to_string())
+        )),
+        (None, Some(name)) => output::print(format_args!(
+            "\n{BOLD}{}{BOLD:#} runs if nothing else is said.\n",
+            one_line(name)
+        )),
+        (None, None) => {}
+    }
+    output::print(format_args!(
+        "Choose one with --agent NAME or `pleach config set agent NAME`; try one with `pleach agents test NAME`.\n"
+    ));
+}
+
+fn sign(agent: &Presence) -> (Style, &'static str) {
+    if !agent.is_installed() {
+        (RED, "✗")
+    } else if agent.login.hint().is_some() {
+        (YELLOW, "!")
+    } else {
+        (GREEN, "✓")
+    }
+}
+
+fn version(agent: &Presence) -> String {
+    agent.version.clone().unwrap_or_else(|| "-".to_owned())
+}
+
+fn login(agent: &Presence) -> String {
+    match &agent.login {
+        LoggedIn::By(what) => what.clone(),
+        LoggedIn::No(_) => "no login found".to_owned(),
+        LoggedIn::Unknown => "-".to_owned(),
+    }
+}
+
+fn place(agent: &Presence) -> String {
+    let path = agent.path.as_ref().map(|path| path.display().to_string());
+    match (path, &agent.wrong) {
+        (Some(path), _) => one_line(&path),
+        (None, Some(wrong)) => one_line(&wrong.to_string()),
+        (None, None) if agent.is_built_in() => "built in".to_owned(),
+        (None, None) => format!("there is no program {}", one_line(&agent.program)),
+    }
+}
+
+fn fix(agent: &Presence) -> Option<String> {
+    if let Some(wrong) = &agent.wrong {
+        return Some(wrong.hint());
+    }
+    if !agent.is_installed() {
+        return agent.install.map(str::to_owned);
+    }
+    agent.login.hint().map(str::to_owned)
+}

@@ -1,0 +1,95 @@
+//! The agent that would run: whether it is there, logged in and free to work; and others that are there.
+//!
+//! Asks nobody over the network.
+
+use super::Finding;
+use crate::agent::{LoggedIn, NoAgent, Presence, Versions, choose};
+use crate::config::SandboxChoice;
+use crate::sandbox::Holding;
+use crate::settings::Settings;
+
+/// Looks at agents; without settings, at those that are known by name.
+pub(super) fn look(settings: Option<&Settings>, findings: &mut Vec<Finding>) {
+    let fallback = Settings::of([], std::path::Path::new("/")).ok();
+    let Some(known) = settings.or(fallback.as_ref()) else {
+        return;
+    };
+    let mut all = Presence::all(known);
+    Versions::default().fill(&mut all);
+    findings.extend(installed(&all));
+    let Some(settings) = settings else {
+        return;
+    };
+    if let Err(error) = choose(settings) {
+        findings.push(Finding::error("agent", error.to_string(), error.hint()));
+    }
+    let default = all.iter().find(|agent| agent.is_default);
+    findings.extend(default.into_iter().flat_map(|agent| of(agent, settings)));
+}
+
+/// Those that are known by name and there.
+fn installed(all: &[Presence]) -> Option<Finding> {
+    let there = all.iter().filter(|agent| {
+        let is_usual = agent.preset.as_ref() == Some(&agent.name);
+        is_usual && agent.is_installed()
+    });
+    let names: Vec<String> = there.map(named).collect();
+    let message = format!("installed: {}", names.join(", "));
+    (!names.is_empty()).then(|| Finding::fine("agents", message))
+}
+
+fn named(agent: &Presence) -> String {
+    match &agent.version {
+        Some(version) => format!("{} {version}", agent.name),
+        None => agent.name.clone(),
+    }
+}
+
+/// The one that would run.
+fn of(agent: &Presence, settings: &Settings) -> Vec<Finding> {
+    if !agent.is_installed() {
+        let missing = NoAgent::NotInstalled {
+            name: agent.name.clone(),
+            program: agent.program.clone(),
+            install: agent.install.map(str::to_owned),
+        };
+        return vec![Finding::error("agent", missing.to_string(), missing.hint())];
+    }
+    let version = agent.version.as_ref();
+    let version = version.map(|version| format!(", version {version}"));
+    let message = format!("{} is there{}", agent.name, version.unwrap_or_default());
+    let mut findings = vec![Finding::fine("agent", message)];
+    findings.extend(login(agent));
+    findings.extend(root(agent, settings));
+    findings
+}
+
+fn login(agent: &Presence) -> Option<Finding> {
+    match &agent.login {
+        LoggedIn::By(what) => {
+            let message = format!("{} has one: {what}", agent.title);
+            Some(Finding::fine("login", message))
+        }
+        LoggedIn::No(hint) => {
+            let message = format!("no login of {} was found", agent.title);
+            Some(Finding::warning("login", message, *hint))
+        }
+        LoggedIn::Unknown => None,
+    }
+}
+
+/// Claude Code refuses to work unattended as root where nothing holds it.
+fn root(agent: &Presence, settings: &Settings) -> Option<Finding> {
+    let is_claude = agent.preset.as_deref() == Some("claude");
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_claude || !is_root || std::env::var_os("IS_SANDBOX").is_some() {
+        return None;
+    }
+    let held = Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write).ok()?;
+    (*held.choice() == SandboxChoice::None).then(|| {
+        let message = "Claude Code refuses to work unattended as root without a sandbox";
+        let fix =
+            "run as another user, set sandbox, or set IS_SANDBOX=1 if something else holds it";
+        Finding::warning("root", message, fix)
+    })
+}
