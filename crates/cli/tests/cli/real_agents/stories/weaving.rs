@@ -1,0 +1,63 @@
+//! Agents that do what they should.
+
+use serde_json::json;
+
+use super::super::driven::Driven;
+use super::super::stage::Stage;
+
+/// What the model is said to take for each answer, in and out.
+const TOKENS: u64 = 1050;
+
+pub(crate) fn three_tasks_are_woven(agent: &'static Driven) {
+    let make = |name: &str| {
+        json!([{"say": "I make it."}, {"write": [name, format!("made {name}\n")]},
+            {"run": format!("cat {name}")}, {"say": "It is made."}])
+    };
+    let join = json!([{"run": "cat one.txt two.txt > three.txt"}, {"say": "It is joined."}]);
+    let tasks = [
+        ("1", &[][..], make("one.txt")),
+        ("2", &[], make("two.txt")),
+        ("3", &["1", "2"], join),
+    ];
+    let stage = Stage::new(agent, "retries = 0", &tasks);
+    stage.story(&[]).check(0, "1:merged 2:merged 3:merged");
+    assert_eq!(stage.changes(), "A one.txt A three.txt A two.txt");
+    let show = |file| stage.scene.show("pleach/batch-1", file);
+    assert_eq!(show("one.txt"), "made one.txt");
+    assert_eq!(show("three.txt"), "made one.txt\nmade two.txt");
+    check_told(&stage);
+    check_transcript(&stage);
+    stage.scene.check_nobody_is_left();
+}
+
+/// What everybody sees of the tasks.
+#[track_caller]
+fn check_told(stage: &Stage) {
+    let batch = stage.batch();
+    for (task, answers) in batch["tasks"].as_array().unwrap().iter().zip([3, 3, 2]) {
+        assert!(task["sessionId"].is_string(), "{task}");
+        assert_eq!(task["tokens"], answers * TOKENS, "{task}");
+        assert_eq!(task["cost"].is_number(), stage.agent.tells_cost, "{task}");
+        assert_eq!(task["attempts"], 1, "{task}");
+    }
+}
+
+#[track_caller]
+fn check_transcript(stage: &Stage) {
+    let logs = stage.pleach(&["logs", "1", "1"]).good();
+    let transcript = stage.transcript("1");
+    let calls = transcript.all("tool_call");
+    assert_eq!(calls.len(), 2, "{transcript:#?}");
+    assert!(calls[1]["title"].as_str().unwrap().contains("cat one.txt"), "{calls:#?}");
+    for call in &calls {
+        assert!(logs.contains(call["title"].as_str().unwrap()), "{logs}");
+        let results = transcript.all("tool_result").into_iter();
+        let mut own = results.filter(|result| result["id"] == call["id"]);
+        assert_eq!(own.next().map(|own| &own["status"]), Some(&json!("ok")), "{call}");
+    }
+    assert!(transcript.last("tool_result")["output"].as_str().unwrap().contains("made one.txt"));
+    assert_eq!(transcript.last("file_edit")["path"], "one.txt");
+    assert_eq!(transcript.last("usage")["tokens"], 3 * TOKENS);
+    assert_eq!(transcript.last("result")["outcome"], "completed");
+    assert!(transcript.all("text").iter().any(|text| text["text"] == "I make it."));
+}
