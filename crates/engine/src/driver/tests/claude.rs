@@ -138,6 +138,27 @@ fn its_own_long_waits_are_cut_short() {
 }
 
 #[test]
+fn tasks_in_the_background_are_waited_for() {
+    let mut claude = claude();
+    let tasks = |tasks: &str| {
+        format!(r#"{{"type":"system","subtype":"background_tasks_changed","tasks":[{tasks}]}}"#)
+    };
+    let done =
+        r#"{"type":"result","is_error":false,"terminal_reason":"completed","result":"done"}"#;
+    assert_eq!(
+        heard(&mut claude, &tasks(r#"{"task_id":"b1"}"#)).entries,
+        []
+    );
+    assert_eq!(heard(&mut claude, done).next, Next::CloseInput);
+    // It cannot be told to stop any more.
+    let mut out = Out::default();
+    claude.interrupt(&mut out);
+    assert_eq!((out.next, out.lines), (Next::Signal, vec![]));
+    heard(&mut claude, &tasks(""));
+    assert_eq!(heard(&mut claude, done).next, Next::Dismiss);
+}
+
+#[test]
 fn what_it_asks_is_allowed() {
     let ask = r#"{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Write","input":{"file_path":"a"}}}"#;
     let out = heard(&mut claude(), ask);
