@@ -20,6 +20,8 @@ use std::fmt::Debug;
 use std::path::Path;
 use std::time::Duration;
 
+use pleach_domain::batch::Spent;
+
 use crate::git::Identity;
 
 pub use choose::{Chosen, NoAgent, choose};
@@ -71,6 +73,8 @@ pub struct Brief<'a> {
     pub said: &'a [(&'a str, OsString)],
     /// Its own session that goes on here.
     pub session: Option<&'a str>,
+    /// What that session took before.
+    pub spent: Spent,
     /// Whether something holds it, so that it need not ask before it does things.
     pub is_held: bool,
 }

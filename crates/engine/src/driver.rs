@@ -73,6 +73,7 @@ fn carry_out(mut order: Order, inbox: &Receiver<Heard>, sender: &Sender<Heard>) 
             After::Over(conclusion) => return conclusion,
             After::SessionLost => {
                 let session = order.session.take().unwrap_or_default();
+                order.tokens_before = 0;
                 let text = format!("the session {session} is gone, so that a new one begins");
                 print(&Entry::Raw { text });
             }

@@ -11,6 +11,7 @@ mod canary;
 mod consent;
 mod control;
 mod demo;
+mod driving;
 mod fallback;
 mod faults;
 mod fetch;

@@ -6,8 +6,8 @@ mod driven;
 mod stage;
 pub(crate) mod stories;
 
-pub(crate) use driven::{GEMINI, OPENCODE};
 use driven::{CLAUDE, CODEX, GOOSE};
+pub(crate) use driven::{GEMINI, OPENCODE};
 
 /// Each story of a list as a test of its own, told of one agent.
 macro_rules! told_of {

@@ -27,6 +27,8 @@ pub struct BatchTask {
     pub goes_on: bool,
     /// The session that its agent worked in last, if it has one.
     pub session: Option<String>,
+    /// What that session took so far.
+    pub spent_in_session: Spent,
     /// What its attempts took.
     pub spent: Spent,
     /// What they had taken when a person last asked for it.
@@ -71,6 +73,7 @@ impl BatchTask {
             excused_attempts: 0,
             goes_on: false,
             session: None,
+            spent_in_session: Spent::default(),
             spent: Spent::default(),
             spent_before: Spent::default(),
             started_as: 0,
@@ -94,7 +97,10 @@ impl BatchTask {
             TaskEvent::Started { attempt, basis } => {
                 self.attempts = *attempt;
                 // What begins anew is no part of what was said before.
-                self.session = self.session.take().filter(|_| self.goes_on);
+                if !self.goes_on {
+                    self.session = None;
+                    self.spent_in_session = Spent::default();
+                }
                 self.goes_on = false;
                 self.basis = Some(basis.clone());
                 self.kept = None;
@@ -109,8 +115,16 @@ impl BatchTask {
                 self.excused_attempts += 1;
                 self.goes_on = true;
             }
-            TaskEvent::Spent(spent) => self.spent += *spent,
-            TaskEvent::SessionBegan { session } => self.session = Some(session.clone()),
+            TaskEvent::Spent(spent) => {
+                self.spent += *spent;
+                self.spent_in_session += *spent;
+            }
+            TaskEvent::SessionBegan { session } => {
+                if self.session.as_ref() != Some(session) {
+                    self.spent_in_session = Spent::default();
+                }
+                self.session = Some(session.clone());
+            }
             TaskEvent::Requeued { .. } => {
                 self.reruns += 1;
                 self.on_woven = true;

@@ -251,6 +251,8 @@ fn of_command(
 
 #[cfg(test)]
 mod tests {
+    use pleach_domain::batch::Spent;
+
     use super::super::Brief;
     use super::*;
     use crate::config::Config;
@@ -295,6 +297,7 @@ mod tests {
             identity: &Identity::from_settings(None, None),
             said: &[],
             session: None,
+            spent: Spent::default(),
             is_held: false,
         };
         chosen(layers).unwrap().launch(&brief).argv

@@ -94,6 +94,8 @@ pub(super) fn is_on_path(program: &str) -> bool {
 mod tests {
     use std::os::unix::ffi::OsStrExt as _;
 
+    use pleach_domain::batch::Spent;
+
     use super::*;
     use crate::git::Identity;
 
@@ -152,6 +154,7 @@ mod tests {
                 identity: &identity,
                 said,
                 session: None,
+                spent: Spent::default(),
                 is_held: false,
             };
             agent.launch(&brief).env

@@ -39,7 +39,7 @@ pub struct Presence {
     /// Why it cannot be run whatever is installed, if the configuration is wrong.
     pub wrong: Option<NoAgent>,
     /// Variables that are passed on to it besides the usual ones.
-    pub(super) passed_on: Vec<String>,
+    pub(crate) passed_on: Vec<String>,
 }
 
 /// Whether an agent is logged in, as far as one can see without asking anybody.

@@ -190,6 +190,7 @@ impl Agent for PresetAgent {
             words: self.words(),
             prompt: brief.prompt.to_owned(),
             session: brief.session.map(str::to_owned),
+            tokens_before: brief.spent.tokens,
             model: self.model.clone().filter(|_| by_protocol),
             folder: std::path::PathBuf::new(),
         };

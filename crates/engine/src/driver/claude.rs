@@ -136,6 +136,12 @@ impl Protocol for Claude {
         out.write(line.to_string());
     }
 
+    fn hear_nothing(&mut self, out: &mut Out) {
+        if self.patience.give_up() == Enough::Now {
+            self.interrupt(out);
+        }
+    }
+
     fn conclude(&mut self, exit: Exit, out: &mut Out) -> Conclusion {
         let result = self.result.take();
         if self.order.session.is_some() && result.as_ref().is_some_and(ending::misses_session) {

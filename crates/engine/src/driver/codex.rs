@@ -104,6 +104,12 @@ impl Protocol for Codex {
         out.next = Next::Signal;
     }
 
+    fn hear_nothing(&mut self, out: &mut Out) {
+        if self.patience.give_up() == Enough::Now {
+            self.interrupt(out);
+        }
+    }
+
     fn conclude(&mut self, exit: Exit, out: &mut Out) -> Conclusion {
         if self.order.session.is_some() && self.end.is_none() && self.last_words.say(NO_SESSION) {
             out.next = Next::BeginAnew;
@@ -210,7 +216,7 @@ impl Codex {
     }
 
     fn hear_end(&mut self, usage: &Value, out: &mut Out) {
-        out.print(Entry::Usage(taken(usage)));
+        out.print(Entry::Usage(taken(usage, self.order.tokens_before)));
         self.end = Some(End::Completed);
         self.error = None;
         out.next = Next::Dismiss;
@@ -280,12 +286,12 @@ fn told(text: &str) -> String {
     }
 }
 
-/// What was taken; when a session goes on, that has in it what it took before.
-fn taken(usage: &Value) -> Usage {
+/// What was taken; when a session goes on, it counts what it took before as well.
+fn taken(usage: &Value, before: u64) -> Usage {
     let number = |key: &str| usage[key].as_u64().unwrap_or(0);
     let (input, output) = (number("input_tokens"), number("output_tokens"));
     Usage {
-        tokens: input.saturating_add(output),
+        tokens: input.saturating_add(output).saturating_sub(before),
         input,
         output,
         cached: number("cached_input_tokens"),

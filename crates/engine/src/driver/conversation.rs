@@ -73,6 +73,7 @@ pub(super) fn converse(
         run,
         input: Some(input),
         deadline: None,
+        silent_until: None,
         next_signal: Signal::TERM,
         lost: false,
         voices: 2,
@@ -98,7 +99,9 @@ struct Talk<'p> {
     input: Option<Sender<String>>,
     /// When the agent is told to end by a signal.
     deadline: Option<Instant>,
-    /// By which.
+    /// When the protocol is told that nothing was heard.
+    silent_until: Option<Instant>,
+    /// By which signal the agent is ended.
     next_signal: Signal,
     /// Whether somebody wants everything to stop.
     lost: bool,
@@ -119,7 +122,7 @@ impl Talk<'_> {
                     if let Some(status) = self.ended {
                         return exit_of(status);
                     }
-                    self.end_by_signal();
+                    self.lose_patience();
                 }
                 // The signals' thread holds a sender for as long as this process lives.
                 Err(RecvTimeoutError::Disconnected) => return Exit::Code(-1),
@@ -128,7 +131,11 @@ impl Talk<'_> {
     }
 
     fn listen(&self, inbox: &Receiver<Heard>) -> Result<Heard, RecvTimeoutError> {
-        match self.deadline {
+        let first = [self.deadline, self.silent_until]
+            .into_iter()
+            .flatten()
+            .min();
+        match first {
             Some(deadline) => {
                 inbox.recv_timeout(deadline.saturating_duration_since(Instant::now()))
             }
@@ -139,9 +146,11 @@ impl Talk<'_> {
     fn take_in(&mut self, heard: Heard) {
         match heard {
             Heard::Line(run, line) if run == self.run => {
+                self.silent_until = None;
                 self.act(|protocol, out| protocol.hear(&line, out));
             }
             Heard::ErrorLine(run, line) if run == self.run => {
+                self.silent_until = None;
                 self.act(|protocol, out| protocol.hear_error(&line, out));
             }
             Heard::Silence(run) if run == self.run => self.voices -= 1,
@@ -170,6 +179,9 @@ impl Talk<'_> {
                 let _ = input.send(line);
             }
         }
+        if let Some(time) = out.listen {
+            self.silent_until = Instant::now().checked_add(time);
+        }
         match out.next {
             Next::GoOn | Next::BeginAnew => {}
             Next::CloseInput => self.input = None,
@@ -181,6 +193,17 @@ impl Talk<'_> {
                 self.signal(Signal::INT);
                 self.end_within(TO_STOP);
             }
+        }
+    }
+
+    fn lose_patience(&mut self) {
+        if self
+            .deadline
+            .is_some_and(|deadline| deadline <= Instant::now())
+        {
+            self.end_by_signal();
+        } else if self.silent_until.take().is_some() {
+            self.act(|protocol, out| protocol.hear_nothing(out));
         }
     }
 

@@ -16,6 +16,9 @@ pub struct Order {
     /// The agent's session that is to go on.
     #[serde(default)]
     pub session: Option<String>,
+    /// What that session took before, for agents that count it again.
+    #[serde(default)]
+    pub tokens_before: u64,
     /// The model, where it is chosen by the protocol and not by a word or a variable.
     #[serde(default)]
     pub model: Option<String>,

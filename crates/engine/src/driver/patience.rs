@@ -11,6 +11,9 @@ use crate::agent::{Conclusion, Entry, Trouble};
 /// A limit that lasts longer is not waited for by the agent.
 const LONGEST_LIMIT: Duration = Duration::from_mins(1);
 
+/// How much longer than it should an agent may take to ask once more.
+const GRACE: Duration = Duration::from_secs(5);
+
 /// So many times in a row it may be told that it has to wait.
 const MOST_IN_A_ROW: u32 = 3;
 
@@ -25,6 +28,8 @@ const LONGEST_OWN_WAIT: Duration = Duration::from_secs(5);
 pub(super) struct Patience {
     in_a_row: u32,
     broken_in_a_row: u32,
+    /// What is to be said if nothing more comes.
+    last: Option<Conclusion>,
     over: Option<Conclusion>,
 }
 
@@ -73,19 +78,33 @@ impl Patience {
                 self.broken_in_a_row >= MOST_BROKEN_IN_A_ROW
             }
         };
-        if !is_over || self.over.is_some() {
-            return Enough::NotYet;
-        }
         let mut over = Conclusion::failed(again.trouble, again.message);
         if matches!(again.trouble, Trouble::Limit | Trouble::Overload) {
             over.retry_after_ms = wait.map(trouble::millis);
+            // Some wait for hours, and say nothing.
+            out.listen = Some(wait.unwrap_or_default().max(LONGEST_LIMIT) + GRACE);
         }
-        self.over = Some(over);
-        Enough::Now
+        self.last = Some(over);
+        if is_over {
+            return self.give_up();
+        }
+        Enough::NotYet
+    }
+
+    /// Takes in that the agent is not waited for any longer.
+    pub(super) fn give_up(&mut self) -> Enough {
+        match self.last.take() {
+            Some(last) if self.over.is_none() => {
+                self.over = Some(last);
+                Enough::Now
+            }
+            _ => Enough::NotYet,
+        }
     }
 
     /// Takes in that the model answered.
     pub(super) fn progress(&mut self) {
+        self.last = None;
         self.in_a_row = 0;
         self.broken_in_a_row = 0;
     }

@@ -2,6 +2,8 @@
 //!
 //! Knows nothing of processes; whoever drives it writes the lines and prints the entries.
 
+use std::time::Duration;
+
 use crate::agent::{Conclusion, Entry, Exit};
 
 /// How one kind of agent is talked to.
@@ -18,6 +20,11 @@ pub(crate) trait Protocol {
     /// Asks it to stop what it does, by the protocol.
     fn interrupt(&mut self, out: &mut Out);
 
+    /// Takes in that nothing was heard for as long as it said.
+    fn hear_nothing(&mut self, out: &mut Out) {
+        let _ = out;
+    }
+
     /// What all of it means, when the agent has ended in that way; called once, last.
     fn conclude(&mut self, exit: Exit, out: &mut Out) -> Conclusion;
 }
@@ -31,6 +38,8 @@ pub(crate) struct Out {
     pub(crate) lines: Vec<String>,
     /// What is to be done with the agent.
     pub(crate) next: Next,
+    /// How long nothing may be heard from now on before the protocol is told so.
+    pub(crate) listen: Option<Duration>,
 }
 
 /// What is to be done with the agent.

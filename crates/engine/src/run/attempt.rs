@@ -69,6 +69,8 @@ pub(super) struct Attempt {
     pub(super) prompt: String,
     /// The agent's own session that goes on.
     pub(super) session: Option<String>,
+    /// What that session took before.
+    pub(super) spent_before: Spent,
     pub(super) from: From,
 }
 

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use pleach_domain::batch::Spent;
 use pleach_domain::id::TaskId;
 
 use super::in_place::{self, Where};
@@ -109,6 +110,7 @@ impl Rehearsal {
             identity: store.identity(),
             said: &said,
             session: None,
+            spent: Spent::default(),
             is_held: !matches!(request.settings.sandbox, Some(SandboxChoice::None)),
         });
         let name = |(name, _): (std::ffi::OsString, _)| name.to_string_lossy().into_owned();

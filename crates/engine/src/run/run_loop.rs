@@ -467,6 +467,7 @@ impl Loop<'_> {
             basis,
             prompt: record.prompt.clone(),
             session: self.batch.tasks[task].session.clone(),
+            spent_before: self.batch.tasks[task].spent_in_session,
             from,
         };
         let line = Line {

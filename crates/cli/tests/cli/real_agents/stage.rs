@@ -70,7 +70,10 @@ impl Stage {
         args.extend(further.iter().map(|word| (*word).to_owned()));
         let variables = self.agent.variables(&base);
         let names: Vec<&str> = variables.iter().map(|(name, _)| *name).collect();
-        let model = self.agent.model.map(|model| format!("model = \"{model}\"\n"));
+        let model = self
+            .agent
+            .model
+            .map(|model| format!("model = \"{model}\"\n"));
         let config = format!(
             "agent = \"{0}\"\nplan = \"plan.json\"\nland = \"none\"\ntask_timeout = \"60s\"\n\
              retry_pause = \"10ms\"\n{settings}\n[agents.{0}]\nargs = {1}\nenv = {2}\n{3}",
@@ -134,8 +137,12 @@ impl Stage {
     /// All requests that are part of the work, and no titles or the like.
     pub(super) fn requests(&self) -> Vec<Seen> {
         let all = self.stub.requests().into_iter();
-        all.filter(|seen| seen.body["tools"].as_array().is_some_and(|tools| !tools.is_empty()))
-            .collect()
+        all.filter(|seen| {
+            seen.body["tools"]
+                .as_array()
+                .is_some_and(|tools| !tools.is_empty())
+        })
+        .collect()
     }
 
     /// What the batch changed, one `A name` for each file.

@@ -48,6 +48,7 @@ fn order() -> Order {
         words: vec!["agent".to_owned()],
         prompt: "Do it".to_owned(),
         session: None,
+        tokens_before: 0,
         model: None,
         folder: PathBuf::from("/work/tree"),
     }

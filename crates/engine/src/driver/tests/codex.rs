@@ -178,3 +178,34 @@ fn its_other_tools_are_shown() {
         matches!(&entries[0], Entry::ToolCall { title, .. } if title == "Search the web for hedges")
     );
 }
+
+#[test]
+fn a_limit_that_is_waited_for_in_silence_is_given_up() {
+    let mut codex = codex();
+    let mut out = Out::default();
+    let line = r#"{"type":"error","message":"Reconnecting... 1/5 (unexpected status 429 Too Many Requests)"}"#;
+    codex.hear(line, &mut out);
+    assert!(out.listen.is_some_and(|time| time.as_secs() >= 60));
+    let mut out = Out::default();
+    codex.hear_nothing(&mut out);
+    assert_eq!(out.next, Next::Signal);
+    let end = codex.conclude(Exit::Signal(2), &mut Out::default());
+    assert_eq!(end.outcome, Outcome::Failed(Trouble::Limit));
+    // Silence means nothing where nothing is waited for.
+    let mut other = self::codex();
+    let mut out = Out::default();
+    other.hear_nothing(&mut out);
+    assert_eq!(out.next, Next::GoOn);
+}
+
+#[test]
+fn a_session_that_goes_on_is_not_charged_twice() {
+    let mut codex = Codex::new(&Order {
+        session: Some("s1".to_owned()),
+        tokens_before: 3_150,
+        ..order(Speaks::Codex)
+    });
+    let line = r#"{"type":"turn.completed","usage":{"input_tokens":5000,"output_tokens":250}}"#;
+    let entries = heard(&mut codex, line);
+    assert!(matches!(entries[..], [Entry::Usage(usage)] if usage.tokens == 2_100));
+}

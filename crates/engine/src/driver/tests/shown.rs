@@ -13,6 +13,7 @@ pub(super) fn order(speaks: Speaks) -> Order {
         words: vec!["agent".to_owned()],
         prompt: "Write hello.txt".to_owned(),
         session: None,
+        tokens_before: 0,
         model: None,
         folder: PathBuf::from("/work/tree"),
     }

@@ -50,6 +50,7 @@ impl Workshop {
             identity: self.store.identity(),
             said: &said,
             session: attempt.session.as_deref(),
+            spent: attempt.spent_before,
             is_held: !matches!(self.record.sandbox.choice(), SandboxChoice::None),
         });
         let mut env = launch.env;

@@ -48,16 +48,33 @@ fn check_transcript(stage: &Stage) {
     let transcript = stage.transcript("1");
     let calls = transcript.all("tool_call");
     assert_eq!(calls.len(), 2, "{transcript:#?}");
-    assert!(calls[1]["title"].as_str().unwrap().contains("cat one.txt"), "{calls:#?}");
+    assert!(
+        calls[1]["title"].as_str().unwrap().contains("cat one.txt"),
+        "{calls:#?}"
+    );
     for call in &calls {
         assert!(logs.contains(call["title"].as_str().unwrap()), "{logs}");
         let results = transcript.all("tool_result").into_iter();
         let mut own = results.filter(|result| result["id"] == call["id"]);
-        assert_eq!(own.next().map(|own| &own["status"]), Some(&json!("ok")), "{call}");
+        assert_eq!(
+            own.next().map(|own| &own["status"]),
+            Some(&json!("ok")),
+            "{call}"
+        );
     }
-    assert!(transcript.last("tool_result")["output"].as_str().unwrap().contains("made one.txt"));
+    assert!(
+        transcript.last("tool_result")["output"]
+            .as_str()
+            .unwrap()
+            .contains("made one.txt")
+    );
     assert_eq!(transcript.last("file_edit")["path"], "one.txt");
     assert_eq!(transcript.last("usage")["tokens"], 3 * TOKENS);
     assert_eq!(transcript.last("result")["outcome"], "completed");
-    assert!(transcript.all("text").iter().any(|text| text["text"] == "I make it."));
+    assert!(
+        transcript
+            .all("text")
+            .iter()
+            .any(|text| text["text"] == "I make it.")
+    );
 }
