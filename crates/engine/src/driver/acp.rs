@@ -258,7 +258,8 @@ impl Acp {
     fn set_model(&mut self, out: &mut Out) {
         let choice = self.offer.model.clone().unwrap_or_default();
         let session = self.session.clone().unwrap_or_default();
-        match self.order.model.clone() {
+        let model = self.order.model.as_deref();
+        match model.map(|model| choice.value_of(model)) {
             Some(model) if !choice.is(&model) => {
                 let own = ("session/set_model", "modelId");
                 let (method, params) = choice.set(&session, own, &model);

@@ -174,14 +174,20 @@ impl Call {
         is_empty(&self.input)
     }
 
+    /// What kind of tool it is, as the agent says, or as its name does.
+    fn tool(&self) -> ToolKind {
+        let by_name = || title::kind_of_name(self.name.as_deref().unwrap_or_default());
+        self.kind.unwrap_or_else(by_name)
+    }
+
     fn entry(&self, id: &str, order: &Order) -> Entry {
-        let name = self.name.clone().unwrap_or_default();
-        let tool = self.kind.unwrap_or_else(|| title::kind_of_name(&name));
+        let tool = self.tool();
+        let name = self.name.as_deref();
         Entry::ToolCall {
             id: id.to_owned(),
             tool,
             title: title::title(self, tool, order),
-            name,
+            name: name.unwrap_or_else(|| title::name_of_kind(tool)).to_owned(),
             input: self.input.clone(),
         }
     }

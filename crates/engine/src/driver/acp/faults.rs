@@ -61,11 +61,11 @@ pub(super) fn of_text(text: &str) -> Conclusion {
 /// What an answer means that is an error; a login that is wanted names the ways there are.
 pub(super) fn of_fault(fault: &Fault, logins: &[String]) -> Conclusion {
     let details = details(&fault.data);
-    let text = [fault.message.as_str(), &details].join(" ");
     let mut message = plain(&fault.message);
     if !details.is_empty() && (message.is_empty() || NOTHING_SAID.contains(&message.as_str())) {
         message = plain(&details);
     }
+    let text = [message.as_str(), &details].join(" ");
     let status = u16::try_from(fault.code).ok();
     let status = status.filter(|status| (400..600).contains(status));
     let by_text = trouble::of_text(&text);

@@ -13,6 +13,8 @@ pub(super) struct Choice {
     pub(super) current: Option<String>,
     /// What it can be set to.
     pub(super) values: Vec<String>,
+    /// What those are called, in the same order.
+    names: Vec<String>,
 }
 
 /// What a session can be set to.
@@ -54,6 +56,16 @@ impl Choice {
         (method, json!({"sessionId": session, name: value}))
     }
 
+    /// The value that is meant, by itself or by what it is called.
+    pub(super) fn value_of(&self, meant: &str) -> String {
+        let by_name = || self.names.iter().position(|name| name == meant);
+        let value = match by_name().filter(|_| !self.has(meant) && !self.is(meant)) {
+            Some(at) => &self.values[at],
+            None => meant,
+        };
+        value.to_owned()
+    }
+
     /// Whether it is set to that.
     pub(super) fn is(&self, value: &str) -> bool {
         self.current.as_deref() == Some(value)
@@ -66,12 +78,13 @@ impl Choice {
 }
 
 fn listed(all: &Value, name: &str, current: &Value) -> Option<Choice> {
-    let values = all.as_array()?.iter();
-    let values = values.filter_map(|one| one[name].as_str().map(str::to_owned));
+    let all = all.as_array()?.iter();
+    let (values, names) = all.filter_map(|one| named(one, name)).unzip();
     Some(Choice {
         option: None,
         current: current.as_str().map(str::to_owned),
-        values: values.collect(),
+        values,
+        names,
     })
 }
 
@@ -80,19 +93,28 @@ fn option(session: &Value, category: &str) -> Option<Choice> {
     let all = session["configOptions"].as_array()?;
     let by = |key: &str| all.iter().find(|option| option[key] == category);
     let found = by("category").or_else(|| by("id"))?;
+    let (values, names) = values(&found["options"]).into_iter().unzip();
     Some(Choice {
         option: Some(found["id"].as_str()?.to_owned()),
         current: found["currentValue"].as_str().map(str::to_owned),
-        values: values(&found["options"]),
+        values,
+        names,
     })
 }
 
-/// The values of an option, which may come in groups.
-fn values(options: &Value) -> Vec<String> {
+/// The values of an option and what they are called, which may come in groups.
+fn values(options: &Value) -> Vec<(String, String)> {
     let all = options.as_array().into_iter().flatten();
-    all.flat_map(|option| match option["value"].as_str() {
-        Some(value) => vec![value.to_owned()],
+    all.flat_map(|option| match named(option, "value") {
+        Some(value) => vec![value],
         None => values(&option["options"]),
     })
     .collect()
+}
+
+/// A value and what it is called.
+fn named(one: &Value, value: &str) -> Option<(String, String)> {
+    let value = one[value].as_str()?;
+    let name = one["name"].as_str().unwrap_or(value);
+    Some((value.to_owned(), name.to_owned()))
 }

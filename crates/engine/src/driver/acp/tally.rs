@@ -80,10 +80,24 @@ impl Tally {
             if std::mem::take(&mut self.is_fresh) {
                 self.told.0 += 1;
                 self.told.1 = self.told.1.saturating_add(used);
-                self.set(self.told.1, 0, 0);
+                // With others, a context is what they think of it, and the end of the turn knows better.
+                if self.tells_the_last {
+                    self.set(self.told.1, 0, 0);
+                }
             }
         }
         (self.usage != before).then_some(self.usage)
+    }
+
+    /// Takes in what one answer took, where that is told beside it.
+    pub(super) fn add(&mut self, usage: &Value) -> Option<Usage> {
+        let counts = Counts::of(usage)?;
+        let sum = &mut self.usage;
+        sum.tokens = sum.tokens.saturating_add(counts.total);
+        sum.output = sum.output.saturating_add(counts.output);
+        sum.cached = sum.cached.saturating_add(counts.cached);
+        sum.input = sum.tokens.saturating_sub(sum.output);
+        Some(*sum)
     }
 
     /// Takes in what the end of a turn says, and says whether that changes anything.

@@ -89,7 +89,11 @@ impl Acp {
             self.raw(line, out);
             return;
         };
-        if text.starts_with(MODE_WORDS) {
+        if text.is_empty() {
+            let usage = self.tally.add(&update["_meta"]["usage"]);
+            out.entries.extend(usage.map(Entry::Usage));
+        }
+        if text.is_empty() || text.starts_with(MODE_WORDS) {
             return;
         }
         let message = update["messageId"].as_str();

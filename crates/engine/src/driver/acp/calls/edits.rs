@@ -27,12 +27,10 @@ pub(super) fn edits(call: &Call, output: &str, raw: &Value, order: &Order) -> Ve
         let diffs = call.diffs.iter();
         return diffs.filter_map(|diff| told(diff, native, order)).collect();
     }
-    let name = call.name.as_deref().unwrap_or_default();
-    let kind = call.kind.unwrap_or_else(|| title::kind_of_name(name));
     let Some(path) = title::path(call) else {
         return Vec::new();
     };
-    let (change, diff) = match kind {
+    let (change, diff) = match call.tool() {
         ToolKind::Delete => (FileChange::Delete, None),
         ToolKind::Edit => meant(call, output, raw),
         _ => return Vec::new(),

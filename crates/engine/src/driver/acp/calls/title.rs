@@ -64,6 +64,21 @@ pub(super) fn kind_of_name(name: &str) -> ToolKind {
     found.map_or(ToolKind::Other, |(_, kind)| *kind)
 }
 
+/// What a tool is called that has no name.
+pub(super) fn name_of_kind(kind: ToolKind) -> &'static str {
+    match kind {
+        ToolKind::Read => "read",
+        ToolKind::Edit => "edit",
+        ToolKind::Delete => "delete",
+        ToolKind::Move => "move",
+        ToolKind::Search => "search",
+        ToolKind::Execute => "execute",
+        ToolKind::Fetch => "fetch",
+        ToolKind::Think => "think",
+        ToolKind::Other => "other",
+    }
+}
+
 /// The tool, as the agent calls it, if an update says so.
 pub(super) fn name_of(id: &str, update: &Value) -> Option<String> {
     let meta = update["_meta"].as_object().into_iter().flatten();
@@ -71,6 +86,10 @@ pub(super) fn name_of(id: &str, update: &Value) -> Option<String> {
         let call = own.pointer("/toolCall/toolName");
         call.or_else(|| own.get("toolName"))?.as_str()
     });
+    let in_meta = update["_meta"]["toolName"]
+        .as_str()
+        .into_iter()
+        .chain(in_meta);
     let in_title = || {
         let title = update["title"].as_str()?;
         let (name, _) = title.split_once(BETWEEN).unwrap_or((title, ""));
@@ -126,7 +145,10 @@ pub(super) fn path(call: &Call) -> Option<&str> {
 /// Whether a file is written as a whole.
 fn is_whole(call: &Call) -> bool {
     let name = call.name.as_deref().unwrap_or_default().to_lowercase();
-    name.contains("write") || name.contains("create") || call.title.starts_with("Writ")
+    let is_given = ["content", "file_text"]
+        .iter()
+        .any(|name| call.input[*name].is_string());
+    is_given || name.contains("write") || name.contains("create") || call.title.starts_with("Writ")
 }
 
 /// The command that is run, which is a text or its words.

@@ -299,5 +299,53 @@ fn cost_is_what_this_turn_cost() {
     talk.answer("session/load", json!({}));
     talk.say("Done.");
     talk.update("s", &cost(0.75));
-    assert_eq!(talk.story.told[1], "took (10, 10, 0, 0) $0.50000");
+    assert_eq!(talk.story.told[1], "took (0, 0, 0, 0) $0.50000");
+}
+
+#[test]
+fn what_each_answer_took_is_summed_up() {
+    let mut talk = working();
+    let usage = json!({"inputTokens": 1000, "outputTokens": 50, "totalTokens": 1050, "cachedReadTokens": 100});
+    let content = json!({"type": "text", "text": ""});
+    let update = json!({"sessionUpdate": "agent_message_chunk", "content": content, "_meta": {"usage": usage}});
+    talk.update("s", &update);
+    talk.update("s", &update);
+    assert_eq!(talk.story.told[2], "took (2100, 2000, 100, 200)");
+}
+
+/// What the end of a turn took is the sum of it, or that of the last answer if it is as long as the context.
+#[test]
+fn the_end_of_a_turn_may_tell_of_its_last_answer_only() {
+    #[track_caller]
+    fn check(contexts: [u64; 2], total: u64, expected: &str) {
+        let mut talk = working();
+        for context in contexts {
+            talk.say("Well.");
+            talk.update(
+                "s",
+                &json!({"sessionUpdate": "usage_update", "used": context}),
+            );
+        }
+        let usage = json!({"totalTokens": total, "outputTokens": 5});
+        talk.answer(
+            "session/prompt",
+            json!({"stopReason": "end_turn", "usage": usage}),
+        );
+        let told = talk.story.told.iter().find(|line| line.starts_with("took"));
+        assert_eq!(told.expect("it is told"), expected);
+    }
+    check([100, 200], 200, "took (300, 295, 5, 0)");
+    check([100, 200], 205, "took (300, 295, 5, 0)");
+    check([900, 990], 250, "took (250, 245, 5, 0)");
+}
+
+#[test]
+fn a_model_may_be_meant_by_what_it_is_called() {
+    let models = json!({"availableModels": [{"modelId": "runtime|big", "name": "big"}]});
+    let talk = opened(
+        &with("yolo", "big"),
+        &json!({"sessionId": "s", "models": models}),
+    );
+    let sent = talk.story.written.last().unwrap();
+    assert_eq!(sent["params"]["modelId"], "runtime|big");
 }
