@@ -164,6 +164,20 @@ fn details(data: &Value) -> String {
     found.unwrap_or_default().to_owned()
 }
 
+/// A text without the addresses of what was asked, which may be nobody's business.
+fn without_addresses(text: &str) -> String {
+    let mut rest = text;
+    let mut kept = String::new();
+    while let Some(start) = rest.find(" at http") {
+        kept += &rest[..start];
+        let address = &rest[start + 4..];
+        let end = address.find(char::is_whitespace).unwrap_or(address.len());
+        let end = end - usize::from(address[..end].ends_with([':', '.', ',']));
+        rest = &address[end..];
+    }
+    kept + rest
+}
+
 fn plain(text: &str) -> String {
     let mut text = text.trim();
     for words in ADVICE {
@@ -172,7 +186,9 @@ fn plain(text: &str) -> String {
     for words in EMPTY_WORDS {
         text = text.strip_prefix(words).unwrap_or(text).trim_start();
     }
-    let text = trouble::plain(text).trim().to_owned();
+    let text = without_addresses(&trouble::plain(text));
+    let text = text.replace(" <unknown status code>", "");
+    let text = text.trim().to_owned();
     // A full stop that was put after another.
     match text.strip_suffix("..") {
         Some(rest) if !rest.ends_with('.') => format!("{rest}."),

@@ -199,6 +199,7 @@ impl Talk {
     }
 
     /// Answers to what was asked last.
+    #[expect(clippy::needless_pass_by_value, reason = "it is made for it")]
     fn answer(&mut self, method: &str, result: Value) {
         let (id, asked) = self.asked().expect("something was asked");
         assert_eq!(asked, method);
