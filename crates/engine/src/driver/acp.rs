@@ -54,8 +54,7 @@ pub(crate) struct Acp {
     calls: Calls,
     tally: Tally,
     patience: Patience,
-    /// An error that was told as words, and nothing after it.
-    told: Option<Conclusion>,
+    wrong: Wrong,
     /// Whether it said or did anything.
     has_worked: bool,
     is_stopping: bool,
@@ -73,6 +72,16 @@ enum Ask {
     Mode,
     Model,
     Prompt,
+}
+
+/// What went wrong, with nothing done after it.
+#[derive(Debug)]
+enum Wrong {
+    Nothing,
+    /// Something; what it says next is what.
+    ToBeTold,
+    /// This, which it told as words.
+    Told(Conclusion),
 }
 
 /// What an agent says of itself.
@@ -120,7 +129,7 @@ impl Acp {
             calls: Calls::default(),
             tally: Tally::default(),
             patience: Patience::default(),
-            told: None,
+            wrong: Wrong::Nothing,
             has_worked: false,
             is_stopping: false,
             end: None,

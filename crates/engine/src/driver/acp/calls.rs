@@ -193,11 +193,11 @@ impl Call {
     }
 }
 
-/// Whether an input says nothing; where a command runs is nothing yet.
+/// Whether an input or an output says nothing; where a command runs and how it ended is nothing yet.
 fn is_empty(input: &Value) -> bool {
     match input {
         Value::Null => true,
-        Value::Object(all) => all.keys().all(|key| key == "cwd"),
+        Value::Object(all) => all.keys().all(|key| key == "cwd" || key == "exit_code"),
         _ => false,
     }
 }

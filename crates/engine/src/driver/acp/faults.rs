@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::wire::Fault;
-use crate::agent::{Conclusion, Trouble};
+use crate::agent::{Conclusion, Outcome, Trouble};
 use crate::driver::patience::Again;
 use crate::driver::trouble;
 
@@ -26,6 +26,9 @@ const ERROR_WORDS: &[&str] = &[
     "Please check your account with your provider to add more credits",
     "The model returned an empty response.",
 ];
+
+/// What stands before the address of what was asked.
+const BEFORE_ADDRESS: &[&str] = &[" at http", ", url: http", " url: http"];
 
 /// What is left out of a message, because it says nothing.
 const EMPTY_WORDS: &[&str] = &["Internal error:", "Invalid params:", "Ran into this error:"];
@@ -124,28 +127,37 @@ pub(super) fn again(line: &str) -> Option<Again> {
     })
 }
 
-/// What Codex adds to its updates when its model failed, and whether it tries once more.
-pub(super) fn of_codex(meta: &Value) -> Option<(Conclusion, bool)> {
-    let codex = &meta["codex"];
-    let error = &codex["error"];
-    let is_broken = codex["threadStatus"]["type"] == "systemError";
-    if error.is_null() && !is_broken {
+/// What Codex adds to its updates when its model failed, if it asks once more.
+pub(super) fn again_of_codex(meta: &Value) -> Option<Again> {
+    let error = &meta["codex"]["error"];
+    if error["willRetry"] != true {
         return None;
     }
-    let inner = if error["error"].is_object() {
-        &error["error"]
-    } else {
-        error
+    let told = error["message"].as_str().unwrap_or_default();
+    let details = error["additionalDetails"].as_str().unwrap_or(told);
+    let found = of_text(details);
+    let status = status_in(&error["codexErrorInfo"]);
+    let trouble = match (status, found.outcome) {
+        (Some(status), _) => trouble::of_status(status, details),
+        (None, Outcome::Failed(trouble)) => trouble,
+        (None, _) => Trouble::Other,
     };
-    let text = inner["message"].as_str().or(inner.as_str());
-    let text = text.unwrap_or("its model failed");
-    let again = error["willRetry"].as_bool().unwrap_or(false);
-    let mut conclusion = of_text(text);
-    if let Some(status) = status_in(&inner["codexErrorInfo"]) {
-        let trouble = trouble::of_status(status, text);
-        conclusion = failed(trouble, conclusion.message, text);
-    }
-    Some((conclusion, again))
+    // As in `Reconnecting... 1/5`.
+    let attempt = told
+        .split(' ')
+        .find_map(|word| word.split_once('/')?.0.parse().ok());
+    Some(Again {
+        attempt: attempt.unwrap_or(1),
+        trouble,
+        message: found.message,
+        delay: None,
+    })
+}
+
+/// What Codex adds to its updates when its state changes: whether it has failed. What it says next is why.
+pub(super) fn is_broken_codex(meta: &Value) -> Option<bool> {
+    let status = meta["codex"]["threadStatus"]["type"].as_str()?;
+    Some(status == "systemError")
 }
 
 /// The status of HTTP, wherever it is in there.
@@ -168,9 +180,14 @@ fn details(data: &Value) -> String {
 fn without_addresses(text: &str) -> String {
     let mut rest = text;
     let mut kept = String::new();
-    while let Some(start) = rest.find(" at http") {
+    let found = |text: &str| {
+        let found = BEFORE_ADDRESS.iter().filter_map(|words| text.find(words));
+        found.min()
+    };
+    while let Some(start) = found(rest) {
         kept += &rest[..start];
-        let address = &rest[start + 4..];
+        let address = rest[start..].find("http").unwrap_or(0) + start;
+        let address = &rest[address..];
         let end = address.find(char::is_whitespace).unwrap_or(address.len());
         let end = end - usize::from(address[..end].ends_with([':', '.', ',']));
         rest = &address[end..];

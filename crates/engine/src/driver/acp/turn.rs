@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::calls::Change;
 use super::speech::{Lines, Voice};
 use super::tally::Tally;
-use super::{Acp, Fault, faults, wire};
+use super::{Acp, Fault, Wrong, faults, wire};
 use crate::agent::{Conclusion, Entry, Outcome, PlanStep, ToolStatus, Trouble};
 use crate::driver::patience::{Again, Enough};
 use crate::driver::{Next, Out};
@@ -98,11 +98,13 @@ impl Acp {
         }
         let message = update["messageId"].as_str();
         let begins = !self.speech.is_in(voice, message);
-        if self.errors_are_text && begins && voice == Voice::Saying && faults::is_error(text) {
+        let is_error = self.errors_are_text && begins && faults::is_error(text);
+        let is_error = is_error || matches!(self.wrong, Wrong::ToBeTold);
+        if voice == Voice::Saying && is_error {
             self.end_speech(out);
             let error = faults::of_text(text);
             out.print(entry_of(&error));
-            self.told = Some(error);
+            self.wrong = Wrong::Told(error);
             return;
         }
         self.works();
@@ -134,29 +136,19 @@ impl Acp {
     /// It goes on, so what was wrong before is no more.
     fn works(&mut self) {
         self.has_worked = true;
-        self.told = None;
+        self.wrong = Wrong::Nothing;
         self.patience.progress();
     }
 
     fn hear_codex(&mut self, meta: &Value, out: &mut Out) {
-        let Some((error, again)) = faults::of_codex(meta) else {
-            return;
-        };
-        self.end_speech(out);
-        match error.outcome {
-            Outcome::Failed(trouble) if again => {
-                let again = Again {
-                    attempt: 1,
-                    trouble,
-                    message: error.message,
-                    delay: error.retry_after_ms.map(std::time::Duration::from_millis),
-                };
-                self.tries_again(again, out);
-            }
-            _ => {
-                out.print(entry_of(&error));
-                self.told = Some(error);
-            }
+        match faults::is_broken_codex(meta) {
+            Some(true) => self.wrong = Wrong::ToBeTold,
+            Some(false) => self.wrong = Wrong::Nothing,
+            None => {}
+        }
+        if let Some(again) = faults::again_of_codex(meta) {
+            self.end_speech(out);
+            self.tries_again(again, out);
         }
     }
 
@@ -239,7 +231,6 @@ impl Acp {
             Err(_) if self.is_stopping => interrupted(),
             Err(fault) => faults::of_fault(&fault, &self.about.logins),
             Ok(result) => {
-                self.hear_codex(&result["_meta"], out);
                 let usage = self.tally.end(&result);
                 out.entries.extend(usage.map(Entry::Usage));
                 self.stopped(&result)
@@ -252,21 +243,22 @@ impl Acp {
     }
 
     /// What it means that a turn ended in that way.
-    fn stopped(&mut self, result: &Value) -> Conclusion {
+    fn stopped(&self, result: &Value) -> Conclusion {
         let reason = result["stopReason"].as_str().unwrap_or_default();
         let failed = |trouble, message: &str| Conclusion::failed(trouble, message);
         match reason {
             _ if self.is_stopping => interrupted(),
             "cancelled" => interrupted(),
-            "end_turn" => match self.told.take() {
-                Some(error) => error,
-                None if !self.has_worked => {
+            "end_turn" => match &self.wrong {
+                Wrong::Told(error) => error.clone(),
+                Wrong::ToBeTold => failed(Trouble::Other, "its model failed"),
+                Wrong::Nothing if !self.has_worked => {
                     failed(Trouble::Other, "it ended its turn without a word")
                 }
-                None if Tally::is_broken(result) => {
+                Wrong::Nothing if Tally::is_broken(result) => {
                     failed(Trouble::Network, "the answers of its model broke off")
                 }
-                None => Conclusion {
+                Wrong::Nothing => Conclusion {
                     outcome: Outcome::Completed,
                     message: self.speech.last(),
                     retry_after_ms: None,

@@ -246,17 +246,31 @@ fn own_retries_are_cut_short() {
     assert_eq!(conclusion.outcome, Outcome::Failed(Trouble::Overload));
 }
 
+/// What the Codex of this protocol tells beside its words.
+fn codex(meta: &Value) -> Value {
+    json!({"sessionUpdate": "session_info_update", "_meta": {"codex": meta}})
+}
+
 #[test]
-fn an_error_beside_the_words_of_codex_is_the_end() {
+fn what_codex_says_after_it_failed_is_why() {
     let mut talk = working();
-    let error = json!({"message": "exceeded retry limit", "codexErrorInfo": {"responseTooManyFailedAttempts": {"httpStatusCode": 429}}});
-    let meta = json!({"codex": {"threadStatus": {"type": "systemError"}, "error": error}});
+    let info = json!({"responseStreamDisconnected": {"httpStatusCode": 529}});
+    let error = json!({
+        "message": "Reconnecting... 2/5", "codexErrorInfo": info, "willRetry": true,
+        "additionalDetails": "unexpected status 529: Busy, url: http://127.0.0.1/v1",
+    });
+    talk.update("s", &codex(&json!({"error": error})));
     talk.update(
         "s",
-        &json!({"sessionUpdate": "session_info_update", "_meta": meta}),
+        &codex(&json!({"threadStatus": {"type": "systemError"}})),
     );
+    talk.say("exceeded retry limit, last status: 429 Too Many Requests\n\n");
     talk.answer("session/prompt", json!({"stopReason": "end_turn"}));
-    talk.ends("Failed(Limit) \"exceeded retry limit\"");
+    let message = "\"exceeded retry limit, last status: 429 Too Many Requests\"";
+    let told = talk.ends(&format!("Failed(Limit) {message}"));
+    let again = "again 2 Overload \"unexpected status 529: Busy\" None";
+    let limit = format!("limit {message} None");
+    assert_eq!(told[1..], [again, limit.as_str()]);
 }
 
 #[test]
