@@ -7,6 +7,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
 use pleach_domain::batch::{Budget, Landing};
+use serde_json::json;
 
 use crate::agent::{Conclusion, DemoAgent, Entry, Outcome, Trouble, Usage};
 use crate::config::{MaxParallel, OnInvalid};
@@ -17,8 +18,8 @@ use crate::settings::{RunMode, Settings};
 /// The file that the agent is to make.
 pub const FILE: &str = "greeting.txt";
 
-/// The name of the plan in the repository.
-pub const PLAN: &str = "TODO.md";
+/// The name of the plan in the repository; of a kind that nothing is marked in.
+pub const PLAN: &str = "plan.json";
 
 /// So many of an agent's last lines are remembered.
 const LAST_LINES: usize = 15;
@@ -31,14 +32,13 @@ fn greeting(agent: &str) -> String {
 /// The plan: one task.
 pub fn plan(agent: &str) -> String {
     let greeting = greeting(agent);
-    let script = if agent == DemoAgent::NAME {
-        format!("\n  ```script\n  write {FILE}\n  {greeting}\n  .\n  ```\n")
-    } else {
-        String::new()
-    };
-    format!(
-        "- [ ] 1 Create the file {FILE}\n\n  Create a file {FILE} with exactly one line: {greeting}\n  Do nothing else.\n{script}"
-    )
+    let mut prompt =
+        format!("Create a file {FILE} with exactly one line: {greeting}\nDo nothing else.");
+    if agent == DemoAgent::NAME {
+        prompt += &format!("\n\n```script\nwrite {FILE}\n{greeting}\n.\n```\n");
+    }
+    let task = json!({"id": "1", "title": format!("Create {FILE}"), "prompt": prompt});
+    json!({"tasks": [task]}).to_string()
 }
 
 /// Fills an empty folder with the repository that the agent is tried in.

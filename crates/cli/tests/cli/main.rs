@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests say what is wrong by panicking")]
 
 mod agents;
+mod agents_known;
 mod background;
 mod bad_input;
 mod branches;

@@ -123,7 +123,7 @@ pub const PRESETS: [Preset; 7] = [
                 Some(("CLAUDE_CONFIG_DIR", ".credentials.json")),
                 ".claude/.credentials.json",
             )],
-            hint: "run `claude` and log in there, or set ANTHROPIC_API_KEY",
+            hint: "run `claude auth login`, or set ANTHROPIC_API_KEY",
         },
         install: "npm install -g @anthropic-ai/claude-code",
     },
@@ -152,7 +152,8 @@ pub const PRESETS: [Preset; 7] = [
         ],
         sets: &[],
         login: Login {
-            variables: &["CODEX_API_KEY", "OPENAI_API_KEY"],
+            // OPENAI_API_KEY alone is none: it is read where Codex's own configuration names it.
+            variables: &["CODEX_API_KEY"],
             files: &[file(Some(("CODEX_HOME", "auth.json")), ".codex/auth.json")],
             hint: "run `codex login`, or set CODEX_API_KEY",
         },
@@ -238,10 +239,13 @@ pub const PRESETS: [Preset; 7] = [
                 "GOOGLE_API_KEY",
                 "GOOGLE_GENAI_USE_VERTEXAI",
             ],
-            files: &[file(
-                Some(("GEMINI_CLI_HOME", ".gemini/oauth_creds.json")),
-                ".gemini/oauth_creds.json",
-            )],
+            files: &[
+                file(
+                    Some(("GEMINI_CLI_HOME", ".gemini/oauth_creds.json")),
+                    ".gemini/oauth_creds.json",
+                ),
+                file(Some(("GEMINI_CLI_HOME", ".gemini/.env")), ".gemini/.env"),
+            ],
             hint: "run `gemini` and log in there, or set GEMINI_API_KEY",
         },
         install: "npm install -g @google/gemini-cli",
@@ -289,7 +293,7 @@ pub const PRESETS: [Preset; 7] = [
             ],
             hint: "run `goose configure`, or set GOOSE_PROVIDER, GOOSE_MODEL and the provider's key",
         },
-        install: "see the guide: docs/guide/agents/goose.md",
+        install: "curl -fsSL https://github.com/aaif-goose/goose/releases/download/stable/download_cli.sh | bash",
     },
     Preset {
         name: "qwen",

@@ -256,16 +256,15 @@ impl Findings<'_> {
         let model = "check the model's name and the agent's own configuration";
         let fix = match self.learnt.trouble() {
             Some(Trouble::Login) => self.presence.login.hint().unwrap_or("log in anew"),
-            None => self.presence.login.hint()?,
+            // What has no login often falls over without saying why.
+            None | Some(Trouble::Crash | Trouble::Other) => self.presence.login.hint()?,
             Some(Trouble::Limit) => {
                 "wait until the limit is over, or choose another agent or model"
             }
             Some(Trouble::Overload | Trouble::Network) => "try again in a while",
             Some(Trouble::Budget) => "look at the credit of the account",
             Some(Trouble::Configuration) => model,
-            Some(Trouble::Refused | Trouble::Context | Trouble::Crash | Trouble::Other) => {
-                return None;
-            }
+            Some(Trouble::Refused | Trouble::Context) => return None,
         };
         Some(fix.to_owned())
     }
