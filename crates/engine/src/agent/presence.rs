@@ -362,6 +362,31 @@ mod tests {
     }
 
     #[test]
+    fn every_preset_has_a_page_that_says_how_to_get_it_and_what_is_run() {
+        let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
+        let overview = fs::read_to_string(guide.join("agents.md")).unwrap();
+        for preset in &PRESETS {
+            let name = preset.name;
+            let page = format!("agents/{name}.md");
+            assert!(
+                overview.contains(&format!("]({page})")),
+                "{name} is not in the overview"
+            );
+            let text = fs::read_to_string(guide.join(page)).unwrap();
+            let words = Presence::named(&settings(&[]), name).words.join(" ");
+            assert!(
+                text.contains(&format!("**Install:** `{}`", preset.install)),
+                "{name}"
+            );
+            assert!(text.contains(&format!("\n{words}\n")), "{name}: {words}");
+            for variable in preset.login.variables {
+                let is_told = text.contains(variable) || overview.contains(variable);
+                assert!(is_told, "{name}: {variable}");
+            }
+        }
+    }
+
+    #[test]
     fn only_the_programs_of_presets_are_asked() {
         let asked = |name: &str, command: &[&str]| {
             let command = command.iter().map(|word| (*word).to_owned());

@@ -9,7 +9,7 @@ use pleach_domain::batch::{Barriers, Fallback};
 use pleach_domain::event::{Event, TaskEvent};
 use pleach_domain::graph::Rules;
 use pleach_domain::task_state::Ending;
-use pleach_engine::agent::{Chosen, LoggedIn, Presence, Trouble, Versions, choose};
+use pleach_engine::agent::{Chosen, LoggedIn, Presence, Trouble, Versions, choose, preset};
 use pleach_engine::config::{Config, FILE_NAME, Layers, Origin};
 use pleach_engine::git::ref_segment;
 use pleach_engine::plan_in_use::project_folder;
@@ -255,7 +255,7 @@ impl Findings<'_> {
         }
         let model = "check the model's name and the agent's own configuration";
         let fix = match self.learnt.trouble() {
-            Some(Trouble::Login) => self.presence.login.hint().unwrap_or("log in anew"),
+            Some(Trouble::Login) => return Some(self.login_fix()),
             // What has no login often falls over without saying why.
             None | Some(Trouble::Crash | Trouble::Other) => self.presence.login.hint()?,
             Some(Trouble::Limit) => {
@@ -267,6 +267,15 @@ impl Findings<'_> {
             Some(Trouble::Refused | Trouble::Context) => return None,
         };
         Some(fix.to_owned())
+    }
+
+    fn login_fix(&self) -> String {
+        let known = self.presence.preset.as_deref().and_then(preset);
+        let hint = known.map_or("log in anew", |preset| preset.login.hint);
+        match &self.presence.login {
+            LoggedIn::By(what) => format!("{what} was not accepted; {hint}"),
+            LoggedIn::No(_) | LoggedIn::Unknown => hint.to_owned(),
+        }
     }
 
     fn facts(&self) -> Vec<(&'static str, Option<String>)> {
