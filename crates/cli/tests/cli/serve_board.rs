@@ -297,6 +297,27 @@ fn agents_that_are_configured_come_first() {
         .map(|agent| agent["name"].as_str().unwrap())
         .collect();
     assert!(names.contains(&"claude"), "{names:?}");
+    assert_eq!(
+        (&first["login"], &first["preset"]),
+        (&json!("unknown"), &json!(null))
+    );
+    let claude = names.iter().position(|name| *name == "claude").unwrap();
+    let claude = &agents[claude];
+    assert_eq!(
+        (&claude["title"], &claude["preset"], &claude["login"]),
+        (&json!("Claude Code"), &json!("claude"), &json!("missing"))
+    );
+    assert!(
+        claude["hint"]
+            .as_str()
+            .unwrap()
+            .contains("ANTHROPIC_API_KEY"),
+        "{claude}"
+    );
+    assert!(
+        claude["install"].as_str().unwrap().starts_with("npm "),
+        "{claude}"
+    );
 }
 
 #[test]
