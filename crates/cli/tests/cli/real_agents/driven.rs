@@ -27,8 +27,12 @@ pub(crate) struct Driven {
     variables: fn(base: &str) -> Vec<Variable>,
     /// Arguments that do so.
     pub(super) args: fn(base: &str) -> Vec<String>,
+    /// Arguments by which a user forbids it to write.
+    pub(super) forbidding: &'static [&'static str],
     /// Files in its home, as JSON.
     pub(super) files: &'static [(&'static str, &'static str)],
+    /// So many times it or Pleach asks the model again before an end is made of it.
+    pub(super) patience: u32,
     /// Whether it says what it costs.
     pub(super) tells_cost: bool,
 }
@@ -67,7 +71,6 @@ impl Driven {
     }
 }
 
-/// It would try ten times, with longer and longer pauses.
 pub(crate) const CLAUDE: Driven = Driven {
     name: "claude",
     install: "cargo xtask agents",
@@ -76,17 +79,18 @@ pub(crate) const CLAUDE: Driven = Driven {
         vec![
             ("ANTHROPIC_BASE_URL", base.to_owned()),
             ("ANTHROPIC_API_KEY", KEY.to_owned()),
-            ("CLAUDE_CODE_MAX_RETRIES", "1".to_owned()),
             // Where no sandbox holds it, it would refuse to work for root.
             ("IS_SANDBOX", "1".to_owned()),
         ]
     },
     args: |_| Vec::new(),
+    forbidding: &["--permission-mode", "default"],
     files: &[],
+    patience: 3,
     tells_cost: true,
 };
 
-/// A model that it knows would make it use other tools.
+/// It tells nothing of requests that it repeats below the stream, so that it does not do so here. A model that it knows would make it use other tools.
 pub(crate) const CODEX: Driven = Driven {
     name: "codex",
     install: "cargo xtask agents",
@@ -95,12 +99,14 @@ pub(crate) const CODEX: Driven = Driven {
     args: |base| {
         let stub = format!(
             "model_providers.stub={{name=\"stub\",base_url=\"{base}/v1\",env_key=\"STUB_KEY\",\
-             wire_api=\"responses\",request_max_retries=1,stream_max_retries=1}}"
+             wire_api=\"responses\",request_max_retries=0}}"
         );
         let words = ["-c", "model_provider=stub", "-c", &stub];
         words.map(str::to_owned).to_vec()
     },
+    forbidding: &[],
     files: &[],
+    patience: 3,
     tells_cost: false,
 };
 
@@ -119,7 +125,9 @@ pub(crate) const GOOSE: Driven = Driven {
         ]
     },
     args: |_| Vec::new(),
+    forbidding: &[],
     files: &[],
+    patience: 4,
     tells_cost: false,
 };
 
@@ -146,7 +154,9 @@ pub(crate) const OPENCODE: Driven = Driven {
         ]
     },
     args: |_| Vec::new(),
+    forbidding: &[],
     files: &[],
+    patience: 6,
     tells_cost: false,
 };
 
@@ -161,11 +171,13 @@ pub(crate) const GEMINI: Driven = Driven {
         ]
     },
     args: |_| Vec::new(),
+    forbidding: &[],
     files: &[(
         ".gemini/settings.json",
         r#"{"security": {"auth": {"selectedType": "gemini-api-key"}},
             "privacy": {"usageStatisticsEnabled": false}, "general": {"enableAutoUpdate": false}}"#,
     )],
+    patience: 3,
     tells_cost: false,
 };
 

@@ -2,9 +2,13 @@
 //!
 //! Knows nothing of what a test wants to prove with it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
+use pleach_engine::agent::Entry;
+use pleach_engine::run::{LOG, attempt_folder};
+use pleach_engine::state_folder::StateFolder;
 use pleach_testkit::{ModelStub, Seen, TestRepo};
 use serde_json::{Value, json};
 
@@ -18,24 +22,27 @@ pub(super) struct Stage {
     pub(super) agent: &'static Driven,
     pub(super) scene: Scene,
     pub(super) stub: ModelStub,
+    settings: String,
     /// What goes wrong with every request.
     faults: String,
+    /// Further arguments of the agent.
+    args: Vec<String>,
 }
 
 /// A task: its id, what it needs, and the script that its model follows.
 pub(super) type Scripted<'s> = (&'s str, &'s [&'s str], Value);
 
 impl Stage {
-    /// With lines of `pleach.toml`.
-    pub(super) fn new(agent: &'static Driven, settings: &str, tasks: &[Scripted<'_>]) -> Self {
+    pub(super) fn new(agent: &'static Driven, tasks: &[Scripted<'_>]) -> Self {
         let repo = TestRepo::new();
         let stage = Self {
             agent,
             scene: Scene { repo },
             stub: ModelStub::start(),
+            settings: "retries = 0".to_owned(),
             faults: "id=it".to_owned(),
+            args: Vec::new(),
         };
-        stage.configure(settings, &[]);
         let tasks = tasks.iter().map(|(id, needs, script)| {
             let prompt = format!("Do what is written here. STUB: {script}");
             json!({"id": id, "title": format!("T{id}"), "prompt": prompt, "depends_on": needs})
@@ -51,33 +58,56 @@ impl Stage {
         stage
     }
 
-    /// The same with one task.
-    pub(super) fn with(agent: &'static Driven, settings: &str, script: Value) -> Self {
-        Self::new(agent, settings, &[("1", &[], script)])
+    /// The same with one task; `BESIDE` in its script is a folder outside the repository.
+    pub(super) fn of(agent: &'static Driven, script: &Value) -> Self {
+        let mut stage = Self::new(agent, &[]);
+        let beside = stage.beside();
+        let script = script.to_string().replace("BESIDE", &beside);
+        let prompt = format!("Do what is written here. STUB: {script}");
+        let plan = json!({"tasks": [{"id": "1", "title": "T1", "prompt": prompt}]});
+        stage.scene.repo.write("plan.json", plan.to_string());
+        if script.contains(&beside) {
+            stage.settings = format!("retries = 0\nsandbox_write = [\"{beside}\"]");
+        }
+        stage
+    }
+
+    /// With lines of `pleach.toml`.
+    pub(super) fn settings(mut self, lines: &str) -> Self {
+        self.settings = lines.to_owned();
+        self
     }
 
     /// Has something go wrong with every request.
     pub(super) fn failing(mut self, faults: &str) -> Self {
         self.faults = format!("id=it,{faults}");
-        self.configure("", &[]);
         self
     }
 
-    /// Other settings, and further arguments of the agent.
-    pub(super) fn configure(&self, settings: &str, further: &[&str]) {
+    /// With further arguments of the agent.
+    pub(super) fn args(mut self, words: &[&str]) -> Self {
+        self.args = words.iter().map(|word| (*word).to_owned()).collect();
+        self
+    }
+
+    fn beside(&self) -> String {
+        let beside = self.scene.repo.beside("");
+        beside.to_str().unwrap().trim_end_matches('/').to_owned()
+    }
+
+    fn configure(&self) {
         let base = self.base();
         let mut args = (self.agent.args)(&base);
-        args.extend(further.iter().map(|word| (*word).to_owned()));
+        args.extend_from_slice(&self.args);
         let variables = self.agent.variables(&base);
         let names: Vec<&str> = variables.iter().map(|(name, _)| *name).collect();
-        let model = self
-            .agent
-            .model
-            .map(|model| format!("model = \"{model}\"\n"));
+        let model = self.agent.model;
+        let model = model.map(|model| format!("model = \"{model}\"\n"));
         let config = format!(
-            "agent = \"{0}\"\nplan = \"plan.json\"\nland = \"none\"\ntask_timeout = \"60s\"\n\
-             retry_pause = \"10ms\"\n{settings}\n[agents.{0}]\nargs = {1}\nenv = {2}\n{3}",
+            "agent = \"{0}\"\nplan = \"plan.json\"\nland = \"none\"\nretry_pause = \"10ms\"\n\
+             {1}\n[agents.{0}]\nargs = {2}\nenv = {3}\n{4}",
             self.agent.name,
+            self.settings,
             json!(args),
             json!(names),
             model.unwrap_or_default(),
@@ -111,6 +141,7 @@ impl Stage {
 
     /// A run that goes on while the test does something else.
     pub(super) fn start(&self, words: &[&str]) -> Running {
+        self.configure();
         let words = [&["run", "--yes", "--json"], words].concat();
         Running::start(&mut self.command(&words))
     }
@@ -132,6 +163,38 @@ impl Stage {
             told => told.clone(),
         });
         Transcript(told.collect())
+    }
+
+    /// How many sessions the agent of the task had.
+    pub(super) fn sessions(&self) -> usize {
+        let batch = StateFolder::at(&self.scene.state()).unwrap().batch(1);
+        let logs = (1..20).map(|attempt| attempt_folder(&batch, "1", attempt).join(LOG));
+        let logs: Vec<_> = logs.flat_map(fs::read).collect();
+        let entries = logs.iter().flat_map(|log| log.split(|byte| *byte == b'\n'));
+        let entries = entries.filter_map(Entry::of_line);
+        let ids: BTreeSet<_> = entries
+            .filter_map(|entry| match entry {
+                Entry::Session { id, .. } => id,
+                _ => None,
+            })
+            .collect();
+        ids.len()
+    }
+
+    /// Checks that no process lives that has the home of this stage.
+    #[track_caller]
+    pub(super) fn check_nobody_is_left(&self) {
+        self.scene.check_nobody_is_left();
+        let home = format!("HOME={}", self.scene.home().display());
+        let all = fs::read_dir("/proc").unwrap().flatten();
+        let left = all.filter(|entry| {
+            let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+            let mut variables = environment.split(|byte| *byte == 0);
+            variables.any(|variable| variable == home.as_bytes())
+        });
+        let left = left.map(|entry| fs::read_to_string(entry.path().join("cmdline")));
+        let left: Vec<String> = left.flatten().collect();
+        assert!(left.is_empty(), "{left:?} live");
     }
 
     /// All requests that are part of the work, and no titles or the like.

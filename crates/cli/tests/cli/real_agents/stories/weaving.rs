@@ -1,5 +1,7 @@
 //! Agents that do what they should.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::super::driven::Driven;
@@ -19,7 +21,7 @@ pub(crate) fn three_tasks_are_woven(agent: &'static Driven) {
         ("2", &[], make("two.txt")),
         ("3", &["1", "2"], join),
     ];
-    let stage = Stage::new(agent, "retries = 0", &tasks);
+    let stage = Stage::new(agent, &tasks);
     stage.story(&[]).check(0, "1:merged 2:merged 3:merged");
     assert_eq!(stage.changes(), "A one.txt A three.txt A two.txt");
     let show = |file| stage.scene.show("pleach/batch-1", file);
@@ -27,7 +29,7 @@ pub(crate) fn three_tasks_are_woven(agent: &'static Driven) {
     assert_eq!(show("three.txt"), "made one.txt\nmade two.txt");
     check_told(&stage);
     check_transcript(&stage);
-    stage.scene.check_nobody_is_left();
+    stage.check_nobody_is_left();
 }
 
 /// What everybody sees of the tasks.
@@ -62,12 +64,8 @@ fn check_transcript(stage: &Stage) {
             "{call}"
         );
     }
-    assert!(
-        transcript.last("tool_result")["output"]
-            .as_str()
-            .unwrap()
-            .contains("made one.txt")
-    );
+    let output = transcript.last("tool_result")["output"].as_str().unwrap();
+    assert!(output.contains("made one.txt"), "{transcript:#?}");
     assert_eq!(transcript.last("file_edit")["path"], "one.txt");
     assert_eq!(transcript.last("usage")["tokens"], 3 * TOKENS);
     assert_eq!(transcript.last("result")["outcome"], "completed");
@@ -77,4 +75,28 @@ fn check_transcript(stage: &Stage) {
             .iter()
             .any(|text| text["text"] == "I make it.")
     );
+}
+
+pub(crate) fn four_at_once_do_not_disturb_each_other(agent: &'static Driven) {
+    let script = |task: &str| {
+        json!([{"write": [format!("{task}.txt"), format!("by {task}\n")]},
+            {"run": format!("pwd > where-{task}.txt; cat *.txt > seen-{task}.txt")}])
+    };
+    let ids = ["1", "2", "3", "4"];
+    let tasks = ids.map(|id| (id, &[][..], script(id)));
+    let stage = Stage::new(agent, &tasks).settings("retries = 0\nmax_parallel = 4");
+    let story = stage.story(&[]);
+    story.check(0, "1:merged 2:merged 3:merged 4:merged");
+    let show = |file: String| stage.scene.show("pleach/batch-1", &file);
+    for id in ids {
+        let place = show(format!("where-{id}.txt"));
+        assert!(place.ends_with(&format!("/batch-1/task-{id}")), "{place}");
+        assert_eq!(show(format!("{id}.txt")), format!("by {id}"));
+        assert_eq!(show(format!("seen-{id}.txt")), format!("by {id}\n{place}"));
+    }
+    let batch = stage.batch();
+    let sessions = batch["tasks"].as_array().unwrap().iter();
+    let sessions: BTreeSet<_> = sessions.map(|task| task["sessionId"].to_string()).collect();
+    assert_eq!(sessions.len(), 4, "{batch}");
+    stage.check_nobody_is_left();
 }
