@@ -19,6 +19,19 @@ pub(crate) enum Agents {
     All,
 }
 
+impl Agents {
+    /// The names of the tests that drive them.
+    fn tests(self) -> &'static [&'static str] {
+        match self {
+            Self::Few => &["real_agents::"],
+            Self::All => &["real_agents::", "more_agents::"],
+        }
+    }
+}
+
+/// The tests that need agents which are not among the few.
+pub(crate) const NEED_ALL: &str = "test(/^more_agents::/)";
+
 /// A list of pinned packages.
 struct Pinned {
     name: &'static str,
@@ -48,7 +61,8 @@ pub(crate) fn run(agents: Agents) -> Result<(), String> {
     let home = install(agents)?;
     let mut tests = Command::new(nextest()?);
     let words = ["nextest", "run", "--locked", "--package", "pleach"];
-    tests.args(words).args(["--test", "cli", "real_agents"]);
+    tests.args(words).args(["--test", "cli", "--no-fail-fast"]);
+    tests.args(agents.tests());
     step(without_home(&mut tests)?.env("PLEACH_AGENTS", home))
 }
 
