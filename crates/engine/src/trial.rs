@@ -35,7 +35,8 @@ pub fn plan(agent: &str) -> String {
     let mut prompt =
         format!("Create a file {FILE} with exactly one line: {greeting}\nDo nothing else.");
     if agent == DemoAgent::NAME {
-        prompt += &format!("\n\n```script\nwrite {FILE}\n{greeting}\n.\n```\n");
+        let script = format!("\n\n```script\nwrite {FILE}\n{greeting}\n.\n```\n");
+        prompt.push_str(&script);
     }
     let task = json!({"id": "1", "title": format!("Create {FILE}"), "prompt": prompt});
     json!({"tasks": [task]}).to_string()
@@ -174,7 +175,8 @@ mod tests {
                 ..Usage::default()
             })
         };
-        let text: String = (0..40).map(|line| format!("line {line}\n\n")).collect();
+        let lines: Vec<String> = (0..40).map(|line| format!("line {line}\n\n")).collect();
+        let text = lines.concat();
         let entries = [
             session(Some("s1"), None),
             usage(1),

@@ -96,16 +96,8 @@ impl BatchTask {
             TaskEvent::Approved => self.approved = true,
             TaskEvent::Started { attempt, basis } => {
                 self.attempts = *attempt;
-                // What begins anew is no part of what was said before.
-                if !self.goes_on {
-                    self.session = None;
-                    self.spent_in_session = Spent::default();
-                }
-                self.goes_on = false;
                 self.basis = Some(basis.clone());
-                self.kept = None;
-                self.files.clear();
-                self.was_done = false;
+                self.begin();
             }
             TaskEvent::Kept { commit } => self.kept = Some(commit.clone()),
             TaskEvent::Built { files, .. } => self.files.clone_from(files),
@@ -119,12 +111,7 @@ impl BatchTask {
                 self.spent += *spent;
                 self.spent_in_session += *spent;
             }
-            TaskEvent::SessionBegan { session } => {
-                if self.session.as_ref() != Some(session) {
-                    self.spent_in_session = Spent::default();
-                }
-                self.session = Some(session.clone());
-            }
+            TaskEvent::SessionBegan { session } => self.speak_in(session),
             TaskEvent::Requeued { .. } => {
                 self.reruns += 1;
                 self.on_woven = true;
@@ -165,5 +152,23 @@ impl BatchTask {
             }
             _ => {}
         }
+    }
+
+    fn begin(&mut self) {
+        // What begins anew is no part of what was said before.
+        if !std::mem::take(&mut self.goes_on) {
+            self.session = None;
+            self.spent_in_session = Spent::default();
+        }
+        self.kept = None;
+        self.files.clear();
+        self.was_done = false;
+    }
+
+    fn speak_in(&mut self, session: &str) {
+        if self.session.as_deref() != Some(session) {
+            self.spent_in_session = Spent::default();
+        }
+        self.session = Some(session.to_owned());
     }
 }

@@ -81,13 +81,11 @@ impl NoAgent {
             }
             Self::NoPreset { preset, .. } => {
                 let names = PRESETS.iter().map(|preset| preset.name);
-                match nearest(preset, names.clone()) {
-                    Some(near) => format!("did you mean {near:?}?"),
-                    None => {
-                        let names: Vec<&str> = names.collect();
-                        format!("there are {}, and acp: with a command", names.join(", "))
-                    }
+                if let Some(near) = nearest(preset, names.clone()) {
+                    return format!("did you mean {near:?}?");
                 }
+                let names: Vec<&str> = names.collect();
+                format!("there are {}, and acp: with a command", names.join(", "))
             }
             Self::NotInstalled {
                 install: Some(install),

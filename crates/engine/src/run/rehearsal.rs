@@ -116,15 +116,14 @@ impl Rehearsal {
         let name = |(name, _): (std::ffi::OsString, _)| name.to_string_lossy().into_owned();
         let mut variables: Vec<String> = launch.env.into_iter().map(name).collect();
         variables.sort();
-        let argv = match &request.agent {
+        let argv = if let Chosen::Preset(agent) = &request.agent {
             // What the user knows is the agent's own program, not who drives it.
-            Chosen::Preset(agent) => agent.words(),
-            _ => {
-                let words = launch.argv.iter();
-                words
-                    .map(|word| word.to_string_lossy().into_owned())
-                    .collect()
-            }
+            agent.words()
+        } else {
+            let words = launch.argv.iter();
+            words
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect()
         };
         Ok(Self {
             folder: store.plain_folder().map(Path::to_owned),

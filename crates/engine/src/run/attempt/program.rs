@@ -1,7 +1,7 @@
 //! The programs of an attempt: setup and agent, each under a wrapper, with what is said to them and what holds them.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 
 use pleach_domain::batch::AttemptEnding;
@@ -77,15 +77,7 @@ impl Workshop {
         }
         let mut spec = self.spec(launch.argv, worktree, env, &folder, "agent");
         spec.polite = launch.polite;
-        spec.stdin_file = Some(match launch.input {
-            Input::Prompt => prompt_file.clone(),
-            Input::Text(text) => {
-                let path = folder.join("agent.order.json");
-                write_private(&path, &text)
-                    .map_err(NotRun::broke("what it is told could not be written"))?;
-                path
-            }
-        });
+        spec.stdin_file = Some(input_file(&launch.input, &folder, &prompt_file)?);
         let spec = enclosure.hold(spec);
         let record = self.run_heard(attempt, &spec, line, finished)?;
         let refused = enclosure.refusals(&spec.log, worktree.path());
@@ -161,5 +153,18 @@ impl Workshop {
         }
         reached(Step::ProcessNoted);
         shim.run(spec, &line.cancel).map_err(broke)
+    }
+}
+
+/// The file that the agent reads as its standard input.
+fn input_file(input: &Input, folder: &Path, prompt_file: &Path) -> Result<PathBuf, NotRun> {
+    match input {
+        Input::Prompt => Ok(prompt_file.to_owned()),
+        Input::Text(text) => {
+            let path = folder.join("agent.order.json");
+            write_private(&path, text)
+                .map_err(NotRun::broke("what it is told could not be written"))?;
+            Ok(path)
+        }
     }
 }
