@@ -47,6 +47,10 @@ pub(crate) struct ProgressArgs {
     after_help = "Examples: pleach logs 3 1.2 -f · pleach logs 3 1.2 --attempt 1 | less · pleach logs 3 1.2 --prompt · \
                   pleach logs 3 --validation"
 )]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag that people type"
+)]
 pub(crate) struct LogsArgs {
     /// The batch
     pub(crate) batch: u32,

@@ -94,7 +94,7 @@ fn in_words(entry: &Entry) -> String {
         Entry::ToolCall { title, .. } => put(&mut out, CYAN, "→ ", title),
         Entry::ToolResult { status, output, .. } => put_result(&mut out, *status, output),
         Entry::FileEdit { path, change, diff } => {
-            put_edit(&mut out, path, *change, diff.as_deref())
+            put_edit(&mut out, path, *change, diff.as_deref());
         }
         Entry::Plan { steps } => {
             for step in steps {
@@ -177,6 +177,11 @@ mod tests {
 
     use super::*;
 
+    fn lines(count: u32, before: &str) -> String {
+        let lines: Vec<String> = (0..count).map(|line| format!("{before}{line}\n")).collect();
+        lines.concat()
+    }
+
     #[test]
     fn entries_become_words_wherever_they_are_cut_and_the_rest_stays() {
         let call = Entry::ToolCall {
@@ -189,7 +194,7 @@ mod tests {
         let result = Entry::ToolResult {
             id: "1".to_owned(),
             status: ToolStatus::Error,
-            output: (0..14).map(|line| format!("{line}\n")).collect(),
+            output: lines(14, ""),
             exit_code: None,
         };
         let edit = Entry::FileEdit {
@@ -208,7 +213,7 @@ mod tests {
             let mut told = Told::new(Paint::Plain);
             [told.pass(&log), told.rest()].concat()
         };
-        let lines: String = (0..12).map(|line| format!("  {line}\n")).collect();
+        let lines = lines(12, "  ");
         let expected = format!(
             "→ $ ls\n  -la\n{lines}  … 2 more lines\n~ a.rs\n  @@ -1 +1 @@\n  -a\n  +b\nfailed: no key\n{{\"ple"
         );
