@@ -70,12 +70,7 @@ impl Machine {
     }
 
     fn install(&self, name: &str, script: &str) {
-        self.write_program(&self.bin().join(name), script);
-    }
-
-    fn write_program(&self, path: &Path, script: &str) {
-        fs::write(path, format!("#!/bin/sh\n{script}")).unwrap();
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&self.bin().join(name), script);
     }
 
     fn pleach(&self, words: &[&str]) -> Answer {
@@ -112,6 +107,11 @@ impl Machine {
         assert!(!answer.out.is_empty(), "{}", answer.err);
         (answer.code, answer.json())
     }
+}
+
+fn write_program(path: &Path, script: &str) {
+    fs::write(path, format!("#!/bin/sh\n{script}")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn several_agents_have_to_be_told_apart_and_profiles_are_listed_too() {
 fn nothing_that_a_repository_names_is_run_to_list_agents() {
     let machine = Machine::with_claude("");
     let trap = machine.place.path().join("claude");
-    machine.write_program(&trap, "echo x >> \"${0}.run\"\necho 6.6.6\n");
+    write_program(&trap, "echo x >> \"${0}.run\"\necho 6.6.6\n");
     for named in [trap.to_str().unwrap(), "./claude"] {
         let config = format!("[agents.claude]\ncommand = [{named:?}]\n");
         machine.place.write("pleach.toml", &config);

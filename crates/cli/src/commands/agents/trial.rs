@@ -9,7 +9,9 @@ use pleach_domain::batch::{Barriers, Fallback};
 use pleach_domain::event::{Event, TaskEvent};
 use pleach_domain::graph::Rules;
 use pleach_domain::task_state::Ending;
-use pleach_engine::agent::{Chosen, LoggedIn, Presence, Trouble, Versions, choose, preset};
+use pleach_engine::agent::{
+    Chosen, Conclusion, LoggedIn, Outcome, Presence, Trouble, Versions, choose, preset,
+};
 use pleach_engine::config::{Config, FILE_NAME, Layers, Origin};
 use pleach_engine::git::ref_segment;
 use pleach_engine::plan_in_use::project_folder;
@@ -250,7 +252,9 @@ impl Findings<'_> {
 
     /// What to do about it.
     fn fix(&self) -> Option<String> {
-        if self.works {
+        // One that came to an end of its own has a login, wherever that is.
+        let is_over = |conclusion: &Conclusion| conclusion.outcome == Outcome::Completed;
+        if self.works || self.learnt.conclusion.as_ref().is_some_and(is_over) {
             return None;
         }
         let model = "check the model's name and the agent's own configuration";
