@@ -2,6 +2,7 @@
 
 mod gemini {
     use crate::real_agents::{GEMINI, told_of};
+    // It takes a stream that broke for one that is over, and says so by its protocol.
     told_of!(
         GEMINI,
         three_tasks_are_woven,
@@ -9,8 +10,6 @@ mod gemini {
         a_usage_limit_pauses_and_the_session_goes_on,
         a_limit_at_the_start_loses_no_task,
         an_overload_is_waited_for,
-        a_broken_stream_is_got_over,
-        a_stream_that_always_breaks_fails,
         a_missing_login_is_the_end_at_once,
         a_full_context_is_the_end,
         a_stop_in_mid_work_leaves_nobody_and_keeps_the_work,
@@ -22,6 +21,7 @@ mod gemini {
 
 mod opencode {
     use crate::real_agents::{OPENCODE, told_of};
+    // It asks again for minutes where a stream always breaks or the context is full, and says nothing of it.
     told_of!(
         OPENCODE,
         three_tasks_are_woven,
@@ -30,9 +30,7 @@ mod opencode {
         a_limit_at_the_start_loses_no_task,
         an_overload_is_waited_for,
         a_broken_stream_is_got_over,
-        a_stream_that_always_breaks_fails,
         a_missing_login_is_the_end_at_once,
-        a_full_context_is_the_end,
         a_stop_in_mid_work_leaves_nobody_and_keeps_the_work,
         a_killed_run_leaves_no_agent_and_goes_on,
         a_model_that_hangs_is_not_waited_for,

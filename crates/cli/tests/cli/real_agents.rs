@@ -23,7 +23,7 @@ macro_rules! told_of {
 pub(crate) use told_of;
 
 mod claude {
-    use super::{CLAUDE, told_of};
+    use super::CLAUDE;
     told_of!(
         CLAUDE,
         three_tasks_are_woven,
@@ -45,7 +45,7 @@ mod claude {
 }
 
 mod codex {
-    use super::{CODEX, told_of};
+    use super::CODEX;
     // It tells what it took only when it is done, so that no budget stops it before; and it is forbidden nothing by
     // arguments, for those that allow everything go with no others.
     told_of!(
@@ -67,7 +67,7 @@ mod codex {
 }
 
 mod goose {
-    use super::{GOOSE, told_of};
+    use super::GOOSE;
     // It makes its conversation shorter when the context is full, and says nothing where that does not help. What it
     // may do is said in its protocol, and not by its user.
     told_of!(

@@ -31,8 +31,14 @@ pub(crate) struct Driven {
     pub(super) forbidding: &'static [&'static str],
     /// Files in its home, as JSON.
     pub(super) files: &'static [(&'static str, &'static str)],
+    /// How many seconds it may say nothing when it starts, on a machine that is busy.
+    pub(super) starts_within: u64,
+    /// What makes it store what it stores once; two that do so at the same moment stumble over each other.
+    pub(super) first: Option<&'static [&'static str]>,
     /// So many times it or Pleach asks the model again before an end is made of it.
     pub(super) patience: u32,
+    /// Whether it says what its tools say.
+    pub(super) tells_output: bool,
     /// Whether it says what it costs.
     pub(super) tells_cost: bool,
 }
@@ -86,7 +92,10 @@ pub(crate) const CLAUDE: Driven = Driven {
     args: |_| Vec::new(),
     forbidding: &["--permission-mode", "default"],
     files: &[],
+    starts_within: 3,
+    first: None,
     patience: 3,
+    tells_output: true,
     tells_cost: true,
 };
 
@@ -106,7 +115,10 @@ pub(crate) const CODEX: Driven = Driven {
     },
     forbidding: &[],
     files: &[],
+    starts_within: 3,
+    first: None,
     patience: 3,
+    tells_output: true,
     tells_cost: false,
 };
 
@@ -127,7 +139,10 @@ pub(crate) const GOOSE: Driven = Driven {
     args: |_| Vec::new(),
     forbidding: &[],
     files: &[],
+    starts_within: 3,
+    first: None,
     patience: 4,
+    tells_output: true,
     tells_cost: false,
 };
 
@@ -156,10 +171,14 @@ pub(crate) const OPENCODE: Driven = Driven {
     args: |_| Vec::new(),
     forbidding: &[],
     files: &[],
+    starts_within: 15,
+    first: Some(&["session", "list"]),
     patience: 6,
+    tells_output: true,
     tells_cost: false,
 };
 
+/// It would ask ten times in four minutes, and say nothing of it until it has ended.
 pub(crate) const GEMINI: Driven = Driven {
     name: "gemini",
     install: "cargo xtask agents all",
@@ -175,9 +194,12 @@ pub(crate) const GEMINI: Driven = Driven {
     files: &[(
         ".gemini/settings.json",
         r#"{"security": {"auth": {"selectedType": "gemini-api-key"}},
-            "privacy": {"usageStatisticsEnabled": false}, "general": {"enableAutoUpdate": false}}"#,
+            "privacy": {"usageStatisticsEnabled": false}, "general": {"enableAutoUpdate": false, "maxAttempts": 1}}"#,
     )],
-    patience: 3,
+    starts_within: 6,
+    first: None,
+    patience: 1,
+    tells_output: false,
     tells_cost: false,
 };
 

@@ -74,7 +74,7 @@ impl Stage {
 
     /// With lines of `pleach.toml`.
     pub(super) fn settings(mut self, lines: &str) -> Self {
-        self.settings = lines.to_owned();
+        lines.clone_into(&mut self.settings);
         self
     }
 
@@ -117,6 +117,17 @@ impl Stage {
 
     fn base(&self) -> String {
         self.stub.base(&self.faults)
+    }
+
+    /// Has the agent store what it stores once, before two of it do so.
+    pub(super) fn prepare(&self) {
+        if let Some(words) = self.agent.first {
+            let mut first = Command::new(self.agent.folder().join(self.agent.name));
+            first.args(words).current_dir(self.scene.repo.path());
+            first.env("HOME", self.scene.home());
+            first.envs(self.agent.variables(&self.base()));
+            assert!(first.output().unwrap().status.success());
+        }
     }
 
     /// Pleach, with what the agent needs.

@@ -108,17 +108,20 @@ pub(crate) fn a_killed_run_leaves_no_agent_and_goes_on(agent: &'static Driven) {
 
 pub(crate) fn a_model_that_hangs_is_not_waited_for(agent: &'static Driven) {
     let stage = Stage::of(agent, &json!([])).failing("fail=hang");
-    let stage = stage.settings("retries = 0\nstall_timeout = \"3s\"");
+    let stall = agent.starts_within;
+    let stage = stage.settings(&format!("retries = 0\nstall_timeout = \"{stall}s\""));
     let story = stage.story(&[]);
     story.check(1, "1:failed");
-    assert_eq!(story.error_of("1"), "the agent said nothing for 3 s");
+    let error = format!("the agent said nothing for {stall} s");
+    assert_eq!(story.error_of("1"), error);
     assert!(!stage.requests().is_empty(), "it asked");
     stage.check_nobody_is_left();
 }
 
 pub(crate) fn a_model_that_never_stops_is_timed_out(agent: &'static Driven) {
     let stage = Stage::of(agent, &json!([])).failing("fail=endless");
-    let stage = stage.settings("retries = 0\ntask_timeout = \"4s\"");
+    let time = agent.starts_within + 1;
+    let stage = stage.settings(&format!("retries = 0\ntask_timeout = \"{time}s\""));
     let story = stage.story(&[]);
     story.check(1, "1:timed_out");
     assert!(!stage.requests().is_empty(), "it asked");

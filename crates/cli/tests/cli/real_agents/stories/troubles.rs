@@ -51,7 +51,7 @@ pub(crate) fn a_limit_at_the_start_loses_no_task(agent: &'static Driven) {
 }
 
 pub(crate) fn an_overload_is_waited_for(agent: &'static Driven) {
-    let overload = format!("529,times={}", agent.patience);
+    let overload = format!("529,times={},retry_after=1", agent.patience);
     let script = json!([{"run": "echo first >> steps.txt"}, {"fail": overload},
         {"run": "echo second >> steps.txt"}]);
     let stage = Stage::of(agent, &script);

@@ -22,6 +22,7 @@ pub(crate) fn three_tasks_are_woven(agent: &'static Driven) {
         ("3", &["1", "2"], join),
     ];
     let stage = Stage::new(agent, &tasks);
+    stage.prepare();
     stage.story(&[]).check(0, "1:merged 2:merged 3:merged");
     assert_eq!(stage.changes(), "A one.txt A three.txt A two.txt");
     let show = |file| stage.scene.show("pleach/batch-1", file);
@@ -65,7 +66,8 @@ fn check_transcript(stage: &Stage) {
         );
     }
     let output = transcript.last("tool_result")["output"].as_str().unwrap();
-    assert!(output.contains("made one.txt"), "{transcript:#?}");
+    let is_told = output.contains("made one.txt");
+    assert_eq!(is_told, stage.agent.tells_output, "{transcript:#?}");
     assert_eq!(transcript.last("file_edit")["path"], "one.txt");
     assert_eq!(transcript.last("usage")["tokens"], 3 * TOKENS);
     assert_eq!(transcript.last("result")["outcome"], "completed");
@@ -85,6 +87,7 @@ pub(crate) fn four_at_once_do_not_disturb_each_other(agent: &'static Driven) {
     let ids = ["1", "2", "3", "4"];
     let tasks = ids.map(|id| (id, &[][..], script(id)));
     let stage = Stage::new(agent, &tasks).settings("retries = 0\nmax_parallel = 4");
+    stage.prepare();
     let story = stage.story(&[]);
     story.check(0, "1:merged 2:merged 3:merged 4:merged");
     let show = |file: String| stage.scene.show("pleach/batch-1", &file);
