@@ -1,4 +1,6 @@
 //! The same as in `real_agents` with agents that are slower to start; `cargo xtask agents all` installs and tries them.
+//!
+//! Both tell what they took only at the end of a turn, so that no budget stops them before.
 
 mod gemini {
     use crate::real_agents::{GEMINI, told_of};

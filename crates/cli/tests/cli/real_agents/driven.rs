@@ -37,13 +37,29 @@ pub(crate) struct Driven {
     pub(super) first: Option<&'static [&'static str]>,
     /// So many times it or Pleach asks the model again before an end is made of it.
     pub(super) patience: u32,
-    /// Whether it says what its tools say.
-    pub(super) tells_output: bool,
-    /// Whether it says what it costs.
-    pub(super) tells_cost: bool,
+    /// What is not to be had of it.
+    lacks: &'static [Lack],
+}
+
+/// What is not to be had of every agent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lack {
+    /// What it cost.
+    Cost,
+    /// What each answer took.
+    Tokens,
+    /// What its tools say.
+    Outputs,
+    /// A session that goes on at once.
+    Session,
 }
 
 impl Driven {
+    /// Whether it lacks something.
+    pub(super) fn lacks(&self, what: Lack) -> bool {
+        self.lacks.contains(&what)
+    }
+
     /// The folder of its program.
     ///
     /// # Panics
@@ -95,8 +111,7 @@ pub(crate) const CLAUDE: Driven = Driven {
     starts_within: 3,
     first: None,
     patience: 3,
-    tells_output: true,
-    tells_cost: true,
+    lacks: &[],
 };
 
 /// It tells nothing of requests that it repeats below the stream, so that it does not do so here. A model that it knows would make it use other tools.
@@ -118,8 +133,7 @@ pub(crate) const CODEX: Driven = Driven {
     starts_within: 3,
     first: None,
     patience: 3,
-    tells_output: true,
-    tells_cost: false,
+    lacks: &[Lack::Cost],
 };
 
 pub(crate) const GOOSE: Driven = Driven {
@@ -142,16 +156,17 @@ pub(crate) const GOOSE: Driven = Driven {
     starts_within: 3,
     first: None,
     patience: 4,
-    tells_output: true,
-    tells_cost: false,
+    lacks: &[Lack::Cost],
 };
 
+/// It takes long to start, and tells what the last answer of a turn took.
 pub(crate) const OPENCODE: Driven = Driven {
     name: "opencode",
     install: "cargo xtask agents all",
     model: None,
     variables: |base| {
-        let model = json!({"tool_call": true, "limit": {"context": 200_000, "output": 8192}});
+        let model = json!({"tool_call": true, "cost": {"input": 3, "output": 15},
+            "limit": {"context": 200_000, "output": 8192}});
         let config = json!({
             "model": "stub/stub-model",
             "small_model": "stub/stub-model",
@@ -171,14 +186,14 @@ pub(crate) const OPENCODE: Driven = Driven {
     args: |_| Vec::new(),
     forbidding: &[],
     files: &[],
-    starts_within: 15,
+    starts_within: 25,
     first: Some(&["session", "list"]),
     patience: 6,
-    tells_output: true,
-    tells_cost: false,
+    lacks: &[Lack::Tokens],
 };
 
-/// It would ask ten times in four minutes, and say nothing of it until it has ended.
+/// It would ask ten times in four minutes, and say nothing of it until it has ended. It names sessions by the minute
+/// they began in, and empties the one that it is to go on with if that is still the same.
 pub(crate) const GEMINI: Driven = Driven {
     name: "gemini",
     install: "cargo xtask agents all",
@@ -199,8 +214,7 @@ pub(crate) const GEMINI: Driven = Driven {
     starts_within: 6,
     first: None,
     patience: 1,
-    tells_output: false,
-    tells_cost: false,
+    lacks: &[Lack::Cost, Lack::Outputs, Lack::Session],
 };
 
 /// The host of an address, and what comes after it, with its end.

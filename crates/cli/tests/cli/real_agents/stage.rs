@@ -12,7 +12,7 @@ use pleach_engine::state_folder::StateFolder;
 use pleach_testkit::{ModelStub, Seen, TestRepo};
 use serde_json::{Value, json};
 
-use super::driven::Driven;
+use super::driven::{Driven, Lack};
 use crate::scene::{Running, Scene, Story};
 use crate::serving::Serving;
 use crate::{Answer, command};
@@ -217,6 +217,16 @@ impl Stage {
                 .is_some_and(|tools| !tools.is_empty())
         })
         .collect()
+    }
+
+    /// Whether so many tokens are told as were taken, as far as the agent knows.
+    pub(super) fn is_about(&self, told: u64, taken: u64) -> bool {
+        let off = if self.agent.lacks(Lack::Tokens) {
+            taken / 10
+        } else {
+            0
+        };
+        told.abs_diff(taken) <= off
     }
 
     /// What the batch changed, one `A name` for each file.

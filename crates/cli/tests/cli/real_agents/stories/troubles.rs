@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::super::driven::Driven;
+use super::super::driven::{Driven, Lack};
 use super::super::stage::Stage;
 
 /// Some agents would try again for minutes.
@@ -29,14 +29,24 @@ pub(crate) fn a_usage_limit_pauses_and_the_session_goes_on(agent: &'static Drive
         "{error}"
     );
     assert_eq!(story.attempts(), "1:1", "no attempt is spent");
-    let steps = stage.scene.show("pleach/batch-1", "steps.txt");
-    assert_eq!(steps, "first\nsecond", "nothing is done twice");
+    check_steps(&stage);
+    if agent.lacks(Lack::Session) {
+        return;
+    }
     let last = stage.requests().pop().unwrap().body.to_string();
     assert!(
         last.contains("echo first"),
         "what was before is known: {last}"
     );
     assert_eq!(stage.sessions(), 1, "{:?}", story.events);
+}
+
+/// Checks that no step was done twice. Where the session may be lost, all may have begun anew in the same worktree.
+#[track_caller]
+fn check_steps(stage: &Stage) {
+    let steps = stage.scene.show("pleach/batch-1", "steps.txt");
+    let is_anew = stage.agent.lacks(Lack::Session) && steps == "first\nfirst\nsecond";
+    assert!(is_anew || steps == "first\nsecond", "{steps}");
 }
 
 /// Nothing was done yet, and the agent may not even have stored what it was told.
@@ -64,8 +74,7 @@ pub(crate) fn an_overload_is_waited_for(agent: &'static Driven) {
         error.starts_with("the agent's model is overloaded"),
         "{error}"
     );
-    let steps = stage.scene.show("pleach/batch-1", "steps.txt");
-    assert_eq!(steps, "first\nsecond", "nothing is done twice");
+    check_steps(&stage);
 }
 
 pub(crate) fn a_broken_stream_is_got_over(agent: &'static Driven) {
