@@ -74,6 +74,7 @@ fn carry_out(mut order: Order, inbox: &Receiver<Heard>, sender: &Sender<Heard>) 
             After::SessionLost => {
                 let session = order.session.take().unwrap_or_default();
                 order.tokens_before = 0;
+                order.prompt = order.told_anew();
                 let text = format!("the session {session} is gone, so that a new one begins");
                 print(&Entry::Raw { text });
             }

@@ -298,10 +298,10 @@ impl Acp {
     fn prompt(&mut self, out: &mut Out) {
         let is_told = self.about.loads_by == Some(LOAD);
         let knows_task = self.replay.is_loaded && (self.replay.has_past || !is_told);
-        let text = if knows_task {
-            GO_ON
-        } else {
-            &self.order.prompt
+        let text = match &self.order.session {
+            Some(_) if knows_task => GO_ON.to_owned(),
+            Some(_) => self.order.told_anew(),
+            None => self.order.prompt.clone(),
         };
         let prompt = json!([{"type": "text", "text": text}]);
         let params = json!({"sessionId": self.session, "prompt": prompt});

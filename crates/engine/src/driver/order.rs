@@ -49,7 +49,16 @@ pub enum Speaks {
 pub(super) const GO_ON: &str = "You were stopped before you had finished, and not for anything that you did. Everything that you \
                      have changed so far is still there. Go on with the task where you left off.";
 
+/// What it is told besides where the session that knew is gone.
+const BEGUN: &str = "Somebody has begun this task before you, and was stopped. What they have changed is in this folder; look at it \
+                     first, and go on from there.";
+
 impl Order {
+    /// All of the task, for a session that is new where another one was to go on.
+    pub(super) fn told_anew(&self) -> String {
+        format!("{}\n\n{BEGUN}\n", self.prompt.trim_end())
+    }
+
     /// What to say first: all of the task, or in a session that knows it, only that it goes on.
     pub(super) fn first_words(&self) -> &str {
         match self.session {

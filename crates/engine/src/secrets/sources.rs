@@ -49,9 +49,24 @@ const LONGEST_WORDS: usize = 24;
 /// A lone name in an address that is as long is a token.
 const SHORTEST_TOKEN: usize = 20;
 
+/// How variables end that say where something is or what it is called, and nothing else.
+const HARMLESS: [&str; 8] = [
+    "_BASE_PATH",
+    "_HOST",
+    "_LOCATION",
+    "_MODE",
+    "_MODEL",
+    "_PROJECT",
+    "_PROVIDER",
+    "NO_PROXY",
+];
+
 /// Adds what is secret of a variable.
 pub(super) fn of_variable(name: &str, value: &str, is_passed_on: bool, secrets: &mut Secrets) {
-    let is_secret = looks_secret(name) || (is_passed_on && !is_harmless(value));
+    let upper = name.to_ascii_uppercase();
+    let is_named_harmless = HARMLESS.iter().any(|ending| upper.ends_with(ending));
+    let is_harmless = is_named_harmless || is_harmless(value);
+    let is_secret = looks_secret(name) || (is_passed_on && !is_harmless);
     if is_secret && !is_place(value) {
         secrets.add(name, value);
     }
@@ -212,6 +227,22 @@ mod tests {
         let mut secrets = Secrets::default();
         super::of_variable(name, value, is_passed_on, &mut secrets);
         known(&secrets).len()
+    }
+
+    #[test]
+    fn what_is_passed_on_is_secret_unless_its_name_says_that_it_is_not() {
+        assert_eq!(of_variable("MINE", "a1-b2-c3-d4-e5", true), 1);
+        assert_eq!(of_variable("MINE", "a1-b2-c3-d4-e5", false), 0);
+        for name in [
+            "GOOSE_MODEL",
+            "no_proxy",
+            "ANTHROPIC_HOST",
+            "GOOSE_PROVIDER",
+        ] {
+            assert_eq!(of_variable(name, "model-4.5-20260101", true), 0, "{name}");
+        }
+        let login = "https://ada:s3cret-s3cret@example.org";
+        assert_eq!(of_variable("OPENAI_HOST", login, true), 1);
     }
 
     #[test]

@@ -93,11 +93,14 @@ fn a_file_that_is_emptied_to_be_written_keeps_its_tasks() {
     scene.change(&sow.id, &labelled("garden")).unwrap();
     let is_saved = AtomicBool::new(false);
     thread::scope(|scope| {
-        scope.spawn(|| {
-            while !is_saved.load(Ordering::SeqCst) {
-                fs::write(&path, "").unwrap();
-            }
-        });
+        // Several, so that one of them is at it at any moment, however busy the machine is.
+        for _ in 0..8 {
+            scope.spawn(|| {
+                while !is_saved.load(Ordering::SeqCst) {
+                    fs::write(&path, "").unwrap();
+                }
+            });
+        }
         while !fs::read_to_string(&path).unwrap().is_empty() {
             thread::yield_now();
         }

@@ -37,7 +37,7 @@ fn a_new_batch_has_every_field() {
         json!({
             "taskId": id, "title": format!("Do {id}"), "status": "queued", "state": "queued",
             "outcome": null, "worktreeId": null, "worktreePath": null, "branch": null,
-            "sessionId": null, "error": null, "attempts": 0, "cost": null, "tokens": null, "consent": [], "files": [],
+            "sessionId": null, "error": null, "attempts": 0, "lastAttempt": 0, "cost": null, "tokens": null, "consent": [], "files": [],
             "sandbox": "none",
             "startedAt": null, "completedAt": null, "seconds": 0.0,
         })

@@ -109,6 +109,7 @@ fn every_event_of_a_task_has_a_name() {
             "batch:task:limited* {error:exit 1,pauseMs:5000}",
             "batch:task:retrying* {error:exit 1,pauseMs:5000}",
             "batch:task:spent* {costUsd:0.03,tokens:1200}",
+            "batch:task:session* {sessionId:s1}",
         ]
     );
 }
