@@ -13,7 +13,7 @@ mod wire;
 
 use serde_json::{Value, json};
 
-use super::order::GO_ON;
+use super::order::{GO_ON, GO_ON_OR_SAY};
 use super::patience::Patience;
 use super::{Next, Order, Out, Protocol, Speaks};
 use crate::agent::{Conclusion, Entry, Exit, Outcome, Trouble};
@@ -57,6 +57,10 @@ pub(crate) struct Acp {
     wrong: Wrong,
     /// Whether it said or did anything.
     has_worked: bool,
+    /// Whether it has used a tool and said nothing since.
+    is_in_work: bool,
+    /// How often it was asked to go on, because a turn ended like that.
+    asked_on: u32,
     is_stopping: bool,
     end: Option<Conclusion>,
     /// The last line of its standard error that says something.
@@ -131,6 +135,8 @@ impl Acp {
             patience: Patience::default(),
             wrong: Wrong::Nothing,
             has_worked: false,
+            is_in_work: false,
+            asked_on: 0,
             is_stopping: false,
             end: None,
             complaint: None,
@@ -303,9 +309,23 @@ impl Acp {
             Some(_) => self.order.told_anew(),
             None => self.order.prompt.clone(),
         };
+        self.say(&text, out);
+    }
+
+    fn say(&mut self, text: &str, out: &mut Out) {
         let prompt = json!([{"type": "text", "text": text}]);
         let params = json!({"sessionId": self.session, "prompt": prompt});
         self.ask(Ask::Prompt, "session/prompt", params, out);
+    }
+
+    /// Asks an agent to go on whose turn ended in mid-work: its connection may have broken without a word.
+    fn ask_on(&mut self, out: &mut Out) {
+        self.asked_on += 1;
+        self.is_in_work = false;
+        self.tally.next_turn();
+        let text = "its turn ended after a tool without a word, so it is asked to go on".to_owned();
+        out.print(Entry::Raw { text });
+        self.say(GO_ON_OR_SAY, out);
     }
 
     fn fail(&mut self, fault: &Fault, out: &mut Out) {

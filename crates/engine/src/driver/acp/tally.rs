@@ -31,6 +31,8 @@ pub(super) struct Tally {
     cost_before: Option<f64>,
     /// Whether the end of a turn is known to tell of the last answer only.
     tells_the_last: bool,
+    /// What turns took that are over.
+    earlier: Usage,
     usage: Usage,
 }
 
@@ -86,7 +88,7 @@ impl Tally {
                 }
             }
         }
-        (self.usage != before).then_some(self.usage)
+        (self.usage != before).then(|| self.sum())
     }
 
     /// Takes in what one answer took, where that is told beside it.
@@ -97,7 +99,7 @@ impl Tally {
         sum.output = sum.output.saturating_add(counts.output);
         sum.cached = sum.cached.saturating_add(counts.cached);
         sum.input = sum.tokens.saturating_sub(sum.output);
-        Some(*sum)
+        Some(self.sum())
     }
 
     /// Takes in what the end of a turn says, and says whether that changes anything.
@@ -114,7 +116,34 @@ impl Tally {
         } else if let Some(counts) = Counts::of(quota) {
             self.set(counts.total, counts.output, counts.cached);
         }
-        (self.usage != before).then_some(self.usage)
+        (self.usage != before).then(|| self.sum())
+    }
+
+    /// Another turn begins, which tells of itself alone.
+    pub(super) fn next_turn(&mut self) {
+        let usage = Usage {
+            usd: self.usage.usd,
+            ..Usage::default()
+        };
+        *self = Self {
+            earlier: self.sum(),
+            usage,
+            context: self.context,
+            cost_before: self.cost_before,
+            tells_the_last: self.tells_the_last,
+            ..Self::default()
+        };
+    }
+
+    fn sum(&self) -> Usage {
+        let (earlier, now) = (self.earlier, self.usage);
+        Usage {
+            tokens: earlier.tokens.saturating_add(now.tokens),
+            input: earlier.input.saturating_add(now.input),
+            output: earlier.output.saturating_add(now.output),
+            cached: earlier.cached.saturating_add(now.cached),
+            usd: now.usd,
+        }
     }
 
     /// Whether the end of a turn says that no answer of the model was whole.

@@ -10,6 +10,9 @@ use crate::agent::{Conclusion, Entry, Outcome, PlanStep, ToolStatus, Trouble};
 use crate::driver::patience::{Again, Enough};
 use crate::driver::{Next, Out};
 
+/// So often an agent is asked to go on whose turn ended in mid-work.
+const MOST_ASKED_ON: u32 = 2;
+
 /// Updates that say nothing of the work.
 const BORING: &[&str] = &[
     "available_commands_update",
@@ -108,6 +111,7 @@ impl Acp {
             return;
         }
         self.works();
+        self.is_in_work &= voice == Voice::Thinking;
         self.tally.answer(text.len());
         for lines in self.speech.hear(voice, message, text) {
             out.print(spoken(lines));
@@ -117,6 +121,7 @@ impl Acp {
     fn hear_call(&mut self, update: &Value, out: &mut Out) {
         self.end_speech(out);
         self.works();
+        self.is_in_work = true;
         let before = out.entries.len();
         match self.calls.update(update, &self.order, out) {
             Change::Began(bytes) => self.tally.answer(bytes),
@@ -236,6 +241,15 @@ impl Acp {
                 self.stopped(&result)
             }
         };
+        // Some end their turn when something was not allowed, which is no accident.
+        let is_in_work = self.is_in_work && self.calls.denials == 0;
+        if conclusion.outcome == Outcome::Completed && is_in_work {
+            if self.asked_on < MOST_ASKED_ON {
+                return self.ask_on(out);
+            }
+            let message = "its turns end in mid-work, without a word";
+            return self.conclude_early(Conclusion::failed(Trouble::Network, message), out);
+        }
         if conclusion.outcome == Outcome::Interrupted {
             self.calls.cancel(&self.order, out);
         }

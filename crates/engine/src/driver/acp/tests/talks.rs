@@ -363,3 +363,32 @@ fn a_model_may_be_meant_by_what_it_is_called() {
     let sent = talk.story.written.last().unwrap();
     assert_eq!(sent["params"]["modelId"], "runtime|big");
 }
+
+#[test]
+fn a_turn_that_ends_in_mid_work_is_not_taken_for_done() {
+    let tool = json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "ls", "kind": "execute", "status": "completed"});
+    let ended = || json!({"stopReason": "end_turn"});
+    let usage = |tokens: u64| json!({"stopReason": "end_turn", "usage": {"totalTokens": tokens}});
+    let mut talk = working();
+    talk.update("s", &tool);
+    talk.answer("session/prompt", usage(100));
+    let asked = talk.story.written.last().unwrap();
+    let words = asked["params"]["prompt"][0]["text"].as_str().unwrap();
+    assert!(words.contains("go on"), "{words}");
+    talk.say("All done.");
+    talk.answer("session/prompt", usage(50));
+    let told = talk.ends("Completed \"All done.\"");
+    assert!(
+        told.iter().any(|line| line.starts_with("took (150,")),
+        "{told:?}"
+    );
+
+    let mut talk = working();
+    talk.update("s", &tool);
+    for _ in 0..2 {
+        talk.answer("session/prompt", ended());
+        talk.update("s", &tool);
+    }
+    talk.answer("session/prompt", ended());
+    talk.ends("Failed(Network) \"its turns end in mid-work, without a word\"");
+}
