@@ -15,7 +15,7 @@ mod trouble;
 
 use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -29,6 +29,9 @@ pub(crate) use protocol::{Next, Out, Protocol};
 /// So much of what an agent said last is part of its result.
 const LONGEST_MESSAGE: usize = 4 << 10;
 
+/// So much is heard before it is taken in. An agent that says more has to wait, for a line may be long.
+const HEARD_AHEAD: usize = 4;
+
 /// Reads an order from standard input, has the agent carry it out, and prints what that does.
 pub fn drive() -> ExitCode {
     let conclusion = match prepare() {
@@ -36,15 +39,16 @@ pub fn drive() -> ExitCode {
         Err(why) => Conclusion::failed(Trouble::Configuration, why),
     };
     let code = exit_code(&conclusion);
-    print(&Entry::Result(Conclusion {
+    // Whoever does not listen any more has ended us, or will.
+    let _ = print(&Entry::Result(Conclusion {
         message: shortened(&conclusion.message, LONGEST_MESSAGE),
         ..conclusion
     }));
     ExitCode::from(code)
 }
 
-fn prepare() -> Result<(Order, Receiver<Heard>, Sender<Heard>), String> {
-    let (sender, inbox) = channel();
+fn prepare() -> Result<(Order, Receiver<Heard>, SyncSender<Heard>), String> {
+    let (sender, inbox) = sync_channel(HEARD_AHEAD);
     // Before anything is started. What is caught here has its usual meaning again in what is started.
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
         .map_err(|error| format!("could not watch for signals: {error}"))?;
@@ -66,7 +70,7 @@ fn prepare() -> Result<(Order, Receiver<Heard>, Sender<Heard>), String> {
     Ok((order, inbox, sender))
 }
 
-fn carry_out(mut order: Order, inbox: &Receiver<Heard>, sender: &Sender<Heard>) -> Conclusion {
+fn carry_out(mut order: Order, inbox: &Receiver<Heard>, sender: &SyncSender<Heard>) -> Conclusion {
     loop {
         let (mut protocol, words) = protocol_of(&order);
         match converse(&mut *protocol, &words, inbox, sender) {
@@ -76,7 +80,7 @@ fn carry_out(mut order: Order, inbox: &Receiver<Heard>, sender: &Sender<Heard>) 
                 order.tokens_before = 0;
                 order.prompt = order.told_anew();
                 let text = format!("the session {session} is gone, so that a new one begins");
-                print(&Entry::Raw { text });
+                let _ = print(&Entry::Raw { text });
             }
         }
     }
@@ -90,12 +94,13 @@ fn protocol_of(order: &Order) -> (Box<dyn Protocol>, Vec<String>) {
     }
 }
 
-fn print(entry: &Entry) {
+/// Prints an entry; fails when nobody listens any more.
+fn print(entry: &Entry) -> std::io::Result<()> {
     let mut line = entry.to_line();
     line.push('\n');
     let mut out = std::io::stdout().lock();
-    // Whoever does not listen any more has ended us, or will.
-    let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
+    out.write_all(line.as_bytes())?;
+    out.flush()
 }
 
 /// What any command would exit with in such a case.

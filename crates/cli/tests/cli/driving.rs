@@ -18,12 +18,17 @@ struct Driver {
 
 impl Driver {
     fn start(folder: &Path, script: &str) -> Self {
+        let pleach = Command::new(env!("CARGO_BIN_EXE_pleach"));
+        Self::start_by(pleach, folder, script)
+    }
+
+    fn start_by(mut pleach: Command, folder: &Path, script: &str) -> Self {
         let order = json!({
             "speaks": "claude",
             "words": ["/bin/sh", "-c", script],
             "prompt": "do it",
         });
-        let mut child = Command::new(env!("CARGO_BIN_EXE_pleach"))
+        let mut child = pleach
             .arg("drive-agent")
             .current_dir(folder)
             .stdin(Stdio::piped())
@@ -166,6 +171,56 @@ fn what_an_agent_leaves_running_does_not_keep_the_driver() {
     let pid = std::fs::read_to_string(folder.path().join("pid")).unwrap();
     let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
+}
+
+#[test]
+fn an_agent_that_says_very_much_is_heard_piece_by_piece() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "x".repeat(40_000);
+    let script = format!("yes {line} | head -n 10000; echo '{RESULT}'");
+    let mut pleach = Command::new("/bin/sh");
+    // Kilobytes: far less than is said.
+    let held = "ulimit -d 150000; exec \"$0\" \"$@\"";
+    pleach.args(["-c", held, env!("CARGO_BIN_EXE_pleach")]);
+    let mut driver = Driver::start_by(pleach, folder.path(), &script);
+    let (mut count, mut last) = (0, driver.entry());
+    while last["type"] != "result" {
+        count += 1;
+        last = driver.entry();
+    }
+    assert_eq!((count, &last["outcome"]), (10_000, &json!("completed")));
+    assert_eq!(driver.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn an_agent_that_never_falls_silent_is_made_to_leave_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let script =
+        format!("trap '' TERM; echo $$ > pid; echo '{RESULT}'; while :; do echo and on; done");
+    let began = Instant::now();
+    let (entries, code) = Driver::start(folder.path(), &script).end();
+    assert_eq!(entries.last().unwrap()["outcome"], "completed");
+    assert_eq!(code, Some(0));
+    assert!(began.elapsed() < Duration::from_secs(60));
+
+    let script = format!("yes and on & echo $! > pid; echo '{RESULT}'");
+    let (entries, code) = Driver::start(folder.path(), &script).end();
+    assert_eq!(entries.last().unwrap()["outcome"], "completed");
+    assert_eq!(code, Some(0));
+}
+
+#[test]
+fn an_agent_whose_work_nobody_hears_of_does_not_go_on_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = r#"trap 'exit 1' INT TERM; echo '{"type":"system","subtype":"init","session_id":"s1"}'
+        while :; do echo and on; read -r line && case "$line" in *interrupt*) echo "$line" > asked; exit;; esac; done"#;
+    let mut driver = Driver::start(folder.path(), script);
+    assert_eq!(driver.entry()["id"], "s1");
+    let Driver { mut child, lines } = driver;
+    drop(lines);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let asked = std::fs::read_to_string(folder.path().join("asked")).unwrap();
+    assert!(asked.contains("interrupt"), "{asked}");
 }
 
 #[test]

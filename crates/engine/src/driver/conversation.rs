@@ -6,13 +6,13 @@ use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::{Next, Out, Protocol, print};
-use crate::agent::{Conclusion, Exit, Trouble};
+use crate::agent::{Conclusion, Entry, Exit, Trouble};
 
 /// Of a longer line, the rest is not looked at.
 const LONGEST_LINE: u64 = 32 << 20;
@@ -28,6 +28,9 @@ const TO_END: Duration = Duration::from_secs(2);
 
 /// How long its last words may take when it has ended: what it started may hold its output open.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// How long they are listened to at most, when what it started goes on and on.
+const MOST_LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// What a driver hears.
 pub(super) enum Heard {
@@ -60,7 +63,7 @@ pub(super) fn converse(
     protocol: &mut dyn Protocol,
     words: &[String],
     inbox: &Receiver<Heard>,
-    sender: &Sender<Heard>,
+    sender: &SyncSender<Heard>,
 ) -> After {
     let started = start(words, sender);
     let (pidfd, run, input) = match started {
@@ -76,6 +79,7 @@ pub(super) fn converse(
         silent_until: None,
         next_signal: Signal::TERM,
         lost: false,
+        is_unheard: false,
         voices: 2,
         ended: None,
     };
@@ -83,7 +87,7 @@ pub(super) fn converse(
     let exit = talk.until_the_end(inbox);
     let mut out = Out::default();
     let conclusion = talk.protocol.conclude(exit, &mut out);
-    out.entries.iter().for_each(print);
+    talk.print(&out.entries);
     if out.next == Next::BeginAnew && !talk.lost {
         return After::SessionLost;
     }
@@ -105,22 +109,40 @@ struct Talk<'p> {
     next_signal: Signal,
     /// Whether somebody wants everything to stop.
     lost: bool,
+    /// Whether nobody listens to us any more.
+    is_unheard: bool,
     /// How many of its two outputs are open.
     voices: u8,
-    ended: Option<ExitStatus>,
+    ended: Option<Ended>,
+}
+
+/// How and when an agent has ended.
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    status: ExitStatus,
+    at: Instant,
 }
 
 impl Talk<'_> {
     fn until_the_end(&mut self, inbox: &Receiver<Heard>) -> Exit {
         loop {
-            if let Some(status) = self.ended.filter(|_| self.voices == 0) {
-                return exit_of(status);
+            if let Some(ended) = self.ended
+                && (self.voices == 0 || ended.at.elapsed() >= MOST_LAST_WORDS)
+            {
+                return exit_of(ended.status);
+            }
+            if std::mem::take(&mut self.is_unheard) {
+                self.take_in(Heard::Stop);
+            }
+            // Somebody who never falls silent must not be waited for any longer either.
+            if self.ended.is_none() && self.is_late() {
+                self.end_by_signal();
             }
             match self.listen(inbox) {
                 Ok(heard) => self.take_in(heard),
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Some(status) = self.ended {
-                        return exit_of(status);
+                    if let Some(ended) = self.ended {
+                        return exit_of(ended.status);
                     }
                     self.lose_patience();
                 }
@@ -155,8 +177,9 @@ impl Talk<'_> {
             }
             Heard::Silence(run) if run == self.run => self.voices -= 1,
             Heard::Ended(run, status) if run == self.run => {
-                self.ended = Some(status.unwrap_or_default());
-                self.deadline = Some(Instant::now() + LAST_WORDS);
+                let (status, at) = (status.unwrap_or_default(), Instant::now());
+                self.ended = Some(Ended { status, at });
+                self.deadline = Some(at + LAST_WORDS);
             }
             Heard::Stop if !self.lost => {
                 self.lost = true;
@@ -172,7 +195,7 @@ impl Talk<'_> {
     fn act(&mut self, take_in: impl FnOnce(&mut dyn Protocol, &mut Out)) {
         let mut out = Out::default();
         take_in(self.protocol, &mut out);
-        out.entries.iter().for_each(print);
+        self.print(&out.entries);
         for line in out.lines {
             if let Some(input) = &self.input {
                 // One that reads no more has ended, or is about to.
@@ -196,11 +219,18 @@ impl Talk<'_> {
         }
     }
 
-    fn lose_patience(&mut self) {
-        if self
-            .deadline
+    fn print(&mut self, entries: &[Entry]) {
+        // An agent whose work nobody hears of must not go on alone.
+        self.is_unheard |= entries.iter().any(|entry| print(entry).is_err());
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline
             .is_some_and(|deadline| deadline <= Instant::now())
-        {
+    }
+
+    fn lose_patience(&mut self) {
+        if self.is_late() {
             self.end_by_signal();
         } else if self.silent_until.take().is_some() {
             self.act(|protocol, out| protocol.hear_nothing(out));
@@ -238,7 +268,7 @@ fn exit_of(status: ExitStatus) -> Exit {
 /// Starts the program with somebody at each of its ends.
 fn start(
     words: &[String],
-    sender: &Sender<Heard>,
+    sender: &SyncSender<Heard>,
 ) -> Result<(OwnedFd, Run, Sender<String>), String> {
     let program = words.first().ok_or("the agent's command is empty")?;
     let spawned = Command::new(program)
@@ -285,7 +315,7 @@ fn write_lines(stdin: Option<ChildStdin>) -> Sender<String> {
 
 fn read_lines(
     from: impl Read + Send + 'static,
-    sender: Sender<Heard>,
+    sender: SyncSender<Heard>,
     run: Run,
     heard: impl Fn(String) -> Heard + Send + 'static,
 ) {
@@ -311,7 +341,7 @@ fn read_lines(
     });
 }
 
-fn wait_for_end(mut child: Child, run: Run, sender: Sender<Heard>) {
+fn wait_for_end(mut child: Child, run: Run, sender: SyncSender<Heard>) {
     std::thread::spawn(move || {
         let status = child.wait();
         let _ = sender.send(Heard::Ended(run, status));
