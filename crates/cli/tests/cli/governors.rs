@@ -1,6 +1,7 @@
 //! What holds a run back: disk, memory, limits of agents, overload, budgets, how busy the machine is.
 
 use std::fs;
+use std::path::Path;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -114,6 +115,27 @@ fn a_limit_pauses_until_the_stated_reset_and_the_agent_goes_on_where_it_was() {
     assert_eq!(scene.trace("setups"), "1 2", "what is set up stays so");
     assert_eq!(story.attempts(), "1:1 2:1", "no attempt is spent");
     assert_eq!(scene.show("pleach/batch-1", "half"), "half");
+}
+
+#[test]
+fn an_agent_whose_worktree_has_gone_meanwhile_begins_anew() {
+    let shell = LIMITED_ONCE.replace("LIMIT", "usage limit reached, retry after 4s");
+    let shell = format!("pwd > BESIDE/at; {shell}");
+    let settings = "setup = \"echo $PLEACH_TASK >> BESIDE/setups\"";
+    let scene = Scene::of("1", settings, &shell);
+    let mut running = scene.start(&[]);
+    running.wait_for("batch:task:limited");
+    let at = scene.trace("at");
+    let store = scene.repo.git_in(
+        Path::new(&at),
+        &["rev-parse", "--path-format=absolute", "--git-common-dir"],
+    );
+    let store = format!("--git-dir={}", store.trim());
+    scene.repo.git(&[&store, "worktree", "remove", "-ff", &at]);
+    running.story().check(0, "1:merged");
+    // It is not told that what it did before is still there, and what it needs is set up again.
+    assert_eq!(scene.trace("order"), "1 1");
+    assert_eq!(scene.trace("setups"), "1 1");
 }
 
 #[test]

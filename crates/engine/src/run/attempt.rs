@@ -56,8 +56,16 @@ pub(super) struct Workshop {
     pub(super) hider: Hider,
 }
 
+/// Where an attempt works.
+enum Place {
+    /// Where another attempt was before.
+    Found,
+    /// Where nobody was.
+    Made,
+}
+
 /// What is to be tried.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Attempt {
     pub(super) task: TaskId,
     pub(super) title: String,
@@ -74,8 +82,20 @@ pub(super) struct Attempt {
     pub(super) from: From,
 }
 
+impl Attempt {
+    /// The same, with nothing there of what was before.
+    fn begun_anew(&self) -> Self {
+        Self {
+            session: None,
+            spent_before: Spent::default(),
+            from: From::Scratch,
+            ..self.clone()
+        }
+    }
+}
+
 /// Where an attempt begins.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum From {
     /// Where everything begins.
     Scratch,
@@ -234,9 +254,18 @@ impl Workshop {
         line: &Line,
         finished: &mut Finished,
     ) -> (AttemptEnding, Option<Tree>) {
-        let worktree = match self.worktree(attempt) {
-            Ok(worktree) => worktree,
+        let (worktree, place) = match self.worktree(attempt) {
+            Ok(found_or_made) => found_or_made,
             Err(error) => return (AttemptEnding::NoWorktree(error), None),
+        };
+        let anew;
+        let attempt = match place {
+            Place::Found => attempt,
+            // Whatever was done before is not here, and nobody must be told that it is.
+            Place::Made => {
+                anew = attempt.begun_anew();
+                &anew
+            }
         };
         let judged = self.run_in(attempt, &worktree, line, finished);
         let mut cache = Vec::new();
@@ -263,7 +292,7 @@ impl Workshop {
         (ending, Some(tree))
     }
 
-    fn worktree(&self, attempt: &Attempt) -> Result<Worktree, String> {
+    fn worktree(&self, attempt: &Attempt) -> Result<(Worktree, Place), String> {
         let spec = WorktreeSpec {
             path: attempt.path.clone(),
             branch: attempt.branch.clone(),
@@ -276,7 +305,7 @@ impl Workshop {
             found.transpose().map_err(explained)?.flatten(),
             &attempt.from,
         ) {
-            (Some(found), _) => return Ok(found),
+            (Some(found), _) => return Ok((found, Place::Found)),
             (None, From::Result(_)) => return Err("its folder is gone".to_owned()),
             (None, From::Scratch | From::Limited) => {}
         }
@@ -295,7 +324,7 @@ impl Workshop {
             None => Worktree::create(&self.store, &spec).map_err(explained)?,
         };
         reached(Step::WorktreeMade);
-        Ok(made)
+        Ok((made, Place::Made))
     }
 
     fn run_in(
