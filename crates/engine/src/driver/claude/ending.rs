@@ -21,7 +21,7 @@ pub(super) fn conclusion(result: &Value, resets_at: Option<i64>) -> Conclusion {
         Outcome::Interrupted
     } else if result["stop_reason"] == "refusal" {
         Outcome::Failed(Trouble::Refused)
-    } else if result["is_error"] == true {
+    } else if is_error(result) {
         Outcome::Failed(reason_of(result, reason, &text))
     } else {
         Outcome::Completed
@@ -46,7 +46,13 @@ pub(super) fn conclusion(result: &Value, resets_at: Option<i64>) -> Conclusion {
 /// Whether it says that there is no such conversation.
 pub(super) fn misses_session(result: &Value) -> bool {
     let text = text(result);
-    NO_SESSION.iter().any(|words| text.contains(words))
+    is_error(result) && NO_SESSION.iter().any(|words| text.contains(words))
+}
+
+/// Whether it failed; some versions tell of an end before the work was done by its kind only.
+fn is_error(result: &Value) -> bool {
+    let kind = result["subtype"].as_str().unwrap_or_default();
+    result["is_error"] == true || kind.starts_with("error")
 }
 
 /// What it says.
@@ -101,5 +107,29 @@ pub(super) fn kind_of_error(word: &str, status: Option<u16>) -> Trouble {
             // Nothing came back at all.
             None => Trouble::Network,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_end_before_the_work_was_done_is_no_success_whatever_it_is_called() {
+        let result = json!({"is_error": false, "subtype": "error_max_turns"});
+        let conclusion = conclusion(&result, None);
+        assert_eq!(conclusion.outcome, Outcome::Failed(Trouble::Budget));
+    }
+
+    #[test]
+    fn who_only_talks_of_missing_sessions_misses_none() {
+        let text = format!("I fixed {:?}.", NO_SESSION[0]);
+        let talk = json!({"is_error": false, "subtype": "success", "result": text});
+        assert!(!misses_session(&talk));
+        assert!(misses_session(
+            &json!({"is_error": true, "errors": [NO_SESSION[0]]})
+        ));
     }
 }
