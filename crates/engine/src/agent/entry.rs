@@ -361,6 +361,12 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     }
     let head = text.floor_char_boundary(most * 3 / 4);
     let tail = text.ceil_char_boundary(text.len() - most / 4);
+    // Not within a word, if it is no very long one: half of a secret would not be known for one.
+    let word = most / 8;
+    let gap = text[..head].rfind(char::is_whitespace);
+    let head = gap.filter(|gap| head - gap <= word).unwrap_or(head);
+    let gap = text[tail..].find(char::is_whitespace);
+    let tail = tail + gap.filter(|gap| *gap <= word).unwrap_or(0);
     let left_out = tail - head;
     format!(
         "{}\n[… {left_out} bytes are left out …]\n{}",
@@ -436,6 +442,18 @@ mod tests {
             Entry::of_line(line.as_bytes()),
             Some(Entry::Raw { .. })
         ));
+    }
+
+    #[test]
+    fn what_is_cut_is_not_cut_within_a_word() {
+        let text = "some-long-secret ".repeat(1_000);
+        for most in [600, 1_001, 4_096] {
+            let cut = shortened(&text, most);
+            let (head, rest) = cut.split_once("\n[…").unwrap();
+            let (_, tail) = rest.split_once("…]\n").unwrap();
+            let mut words = head.split_whitespace().chain(tail.split_whitespace());
+            assert!(words.all(|word| word == "some-long-secret"), "{cut}");
+        }
     }
 
     proptest! {

@@ -10,7 +10,13 @@ pub(super) fn brief(text: &str) -> String {
     if lines.next().is_none() && line.chars().count() <= LONGEST {
         return line.to_owned();
     }
-    let cut: String = line.chars().take(LONGEST).collect();
+    let mut cut: String = line.chars().take(LONGEST).collect();
+    // Half of a secret would not be known for one.
+    if cut.len() < line.len()
+        && let Some(gap) = cut.rfind(char::is_whitespace)
+    {
+        cut.truncate(gap);
+    }
     cut + " …"
 }
 
@@ -24,5 +30,12 @@ mod tests {
         assert_eq!(brief("one\ntwo"), "one …");
         assert_eq!(brief(&"ü".repeat(200)).chars().count(), LONGEST + 2);
         assert_eq!(brief(""), "");
+    }
+
+    #[test]
+    fn no_word_is_left_in_part_if_there_are_others() {
+        let before = "x".repeat(LONGEST - 10);
+        let line = format!("{before} some-long-secret y");
+        assert_eq!(brief(&line), format!("{before} …"));
     }
 }

@@ -396,6 +396,8 @@ fn key_piece(bytes: &[u8], rest: KeyRest, end: End) -> KeyPiece {
         b' ' | b'\t' | b'\r' | b'\n' => KeyPiece::Gap(1),
         // A line break within a string.
         b'\\' if matches!(bytes.get(1), Some(b'n' | b'r')) => KeyPiece::Gap(2),
+        // The same in a string that stands in another.
+        b'\\' if bytes.get(1) == Some(&b'\\') => KeyPiece::Gap(1),
         b'\\' if bytes.len() == 1 && end == End::Open => KeyPiece::Wait,
         _ => KeyPiece::Over,
     }

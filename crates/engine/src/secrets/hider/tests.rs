@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::agent::Entry;
 
 /// Made here, so that no file holds what looks like a token.
 fn token() -> String {
@@ -85,6 +86,8 @@ fn keys_are_hidden_line_by_line_and_talk_about_them_is_not() {
     assert_eq!(hidden(&key), clean);
     let in_json = key.replace('\n', "\\n");
     assert_eq!(hidden(&in_json), clean.replace('\n', "\\n"));
+    let twice = key.replace('\n', "\\\\n");
+    assert_eq!(hidden(&twice), clean.replace('\n', "\\\\n"));
     let talk = format!("looks for {begin} in files, hunter2-hunter2");
     assert_eq!(
         hidden(&talk),
@@ -141,6 +144,31 @@ proptest! {
         prop_assert_eq!(&in_pieces(text.as_bytes(), &bytes), &whole);
         for secret in ["hunter2-hunter2", "aHVudGVyMi1odW50ZXIy", "s3cr3t"] {
             prop_assert!(!whole.contains(secret), "{}", whole);
+        }
+    }
+}
+
+#[test]
+fn what_an_agent_told_is_still_told_without_the_secrets() {
+    let mut secrets = secrets();
+    secrets.add("QUOTED", "say \"hunter\" \\ tünü");
+    let hider = secrets.hider();
+    let begin = format!("-----BEGIN PRIVATE {}-----", "KEY");
+    for secret in [
+        "say \"hunter\" \\ tünü",
+        "hunter2-hunter2",
+        &token(),
+        "https://ann:s3cret@",
+        &format!("{begin}\n{}", "MIIEpAIBAAKCAQEAx9".repeat(3)),
+    ] {
+        let native = serde_json::json!({"type": "new", "text": secret}).to_string();
+        for text in [secret.to_owned(), native] {
+            let line = Entry::Raw { text: text.clone() }.to_line();
+            let clean = hider.hide(&line);
+            let Some(Entry::Raw { text: told }) = Entry::of_line(clean.as_bytes()) else {
+                panic!("{clean}");
+            };
+            assert!(told.contains("[hidden") && !told.contains(&text), "{told}");
         }
     }
 }
