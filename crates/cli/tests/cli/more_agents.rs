@@ -4,7 +4,7 @@
 
 mod gemini {
     use crate::real_agents::{GEMINI, told_of};
-    // It takes a stream that broke for one that is over; whoever stops in mid-work without a word is asked to go on.
+    // It takes a stream that broke in mid-sentence for one that is over, and nothing that it tells says otherwise.
     told_of!(
         GEMINI,
         three_tasks_are_woven,
@@ -12,8 +12,6 @@ mod gemini {
         a_usage_limit_pauses_and_the_session_goes_on,
         a_limit_at_the_start_loses_no_task,
         an_overload_is_waited_for,
-        a_broken_stream_is_got_over,
-        a_stream_that_always_breaks_fails,
         a_missing_login_is_the_end_at_once,
         a_full_context_is_the_end,
         a_stop_in_mid_work_leaves_nobody_and_keeps_the_work,
