@@ -212,8 +212,11 @@ fn an_agent_that_never_falls_silent_is_made_to_leave_all_the_same() {
 #[test]
 fn an_agent_whose_work_nobody_hears_of_does_not_go_on_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let script = r#"trap 'exit 1' INT TERM; echo '{"type":"system","subtype":"init","session_id":"s1"}'
-        while :; do echo and on; read -r line && case "$line" in *interrupt*) echo "$line" > asked; exit;; esac; done"#;
+    let script = r#"echo '{"type":"system","subtype":"init","session_id":"s1"}'
+        (while :; do echo and on; sleep 0.05; done) & talker=$!
+        while read -r line; do
+            case "$line" in *interrupt*) echo "$line" > asked; kill $talker; exit;; esac
+        done"#;
     let mut driver = Driver::start(folder.path(), script);
     assert_eq!(driver.entry()["id"], "s1");
     let Driver { mut child, lines } = driver;
