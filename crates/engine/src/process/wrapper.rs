@@ -226,6 +226,8 @@ impl<'s> Watch<'s> {
             return Ok(left);
         };
         self.leader = None;
+        // Who is left has nothing to wait for any more, and little time.
+        self.ask_all_at = self.ask_all_at.map(|_| Instant::now());
         let ended_by_itself = self.ending.is_none();
         self.end_by(Instant::now() + GRACE_OF_LEFTOVERS);
         if ended_by_itself {

@@ -162,6 +162,54 @@ fn a_program_that_ignores_the_polite_signal_can_be_ended_at_once() {
     assert!(canceller.join().unwrap().is_free());
 }
 
+/// Stops a program that is asked alone first, once so many processes have said that they are there.
+fn stopped_politely(script: &str, polite: Duration, lines: usize) -> (Ending, String) {
+    let ground = Ground::new();
+    let mut held = Held::open(&ground.gate("held"));
+    let mut spec = ground.spec(script);
+    spec.polite = Some(polite);
+    let cancel = Cancel::new().unwrap();
+    let canceller = {
+        let cancel = cancel.clone();
+        thread::spawn(move || {
+            held.wait_for_lines(lines);
+            cancel.cancel();
+            held
+        })
+    };
+    let record = launch().run(&spec, &cancel).unwrap();
+    let mut held = canceller.join().unwrap();
+    assert!(held.is_free(), "somebody of {:?} lives", held.said());
+    (record.ending, held.said())
+}
+
+/// A child that says that it is there, and that it was asked to end.
+const CHILD: &str = "exec 9> held; (trap 'echo child asked >&9; exit' TERM; echo child >&9; while :; do sleep 0.1; done) &\n";
+
+#[test]
+fn a_program_is_asked_alone_first_and_its_family_when_it_does_not_leave() {
+    let script = format!(
+        "trap 'echo asked >&9; trap \"exit 0\" TERM' TERM\n{CHILD}echo on >&9; while :; do wait; done"
+    );
+    let polite = Duration::from_millis(200);
+    let (ending, said) = stopped_politely(&script, polite, 2);
+    assert_eq!(ending, Ending::Cancelled);
+    let at = |word: &str| {
+        said.find(word)
+            .unwrap_or_else(|| panic!("{word} in {said:?}"))
+    };
+    assert!(at("\nasked\n") < at("child asked"), "{said}");
+}
+
+/// It is asked alone for longer than any test may take, so only its end can be why the family is asked.
+#[test]
+fn the_family_of_a_program_that_left_politely_is_asked_before_it_is_killed() {
+    let script = format!("trap 'exit 0' TERM\n{CHILD}echo on >&9; while :; do wait; done");
+    let (ending, said) = stopped_politely(&script, LONG, 2);
+    assert_eq!(ending, Ending::Cancelled);
+    assert!(said.contains("child asked"), "{said}");
+}
+
 #[test]
 fn a_program_that_obeys_may_tidy_up() {
     let ground = Ground::new();
