@@ -220,7 +220,7 @@ pub(crate) fn steering_settings(
         ("validate".to_owned(), settings.validate.clone()),
         ("validate_env".to_owned(), list(&settings.validate_env)),
         (agent_of("command"), Some(words)),
-        (agent_of("env"), list(agent.let_through())),
+        (agent_of("env"), list(&agent.let_through())),
         (
             "sandbox".to_owned(),
             settings.sandbox.as_ref().map(in_words),

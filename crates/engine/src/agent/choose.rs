@@ -137,12 +137,12 @@ impl Chosen {
         }
     }
 
-    /// The names of variables that the user lets through to it.
-    pub(crate) fn let_through(&self) -> &[String] {
+    /// The names of variables that somebody has to consent to: a program that only calls itself by a known name gets
+    /// the keys of that agent as well.
+    pub(crate) fn let_through(&self) -> Vec<String> {
         match self {
-            Self::Command(agent) => &agent.env,
-            Self::Preset(agent) => &agent.env,
-            Self::Demo => &[],
+            Self::Preset(agent) if agent.command.is_none() => agent.env.clone(),
+            other => other.passed_on(),
         }
     }
 

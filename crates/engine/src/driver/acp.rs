@@ -55,16 +55,25 @@ pub(crate) struct Acp {
     tally: Tally,
     patience: Patience,
     wrong: Wrong,
-    /// Whether it said or did anything.
-    has_worked: bool,
-    /// Whether it has used a tool and said nothing since.
-    is_in_work: bool,
+    /// What it did last.
+    deed: Deed,
     /// How often it was asked to go on, because a turn ended like that.
     asked_on: u32,
     is_stopping: bool,
     end: Option<Conclusion>,
     /// The last line of its standard error that says something.
     complaint: Option<String>,
+}
+
+/// What an agent did last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deed {
+    /// Nothing yet.
+    Nothing,
+    /// It said something.
+    Said,
+    /// It used a tool, and has said nothing since.
+    Used,
 }
 
 /// What was asked.
@@ -134,8 +143,7 @@ impl Acp {
             tally: Tally::default(),
             patience: Patience::default(),
             wrong: Wrong::Nothing,
-            has_worked: false,
-            is_in_work: false,
+            deed: Deed::Nothing,
             asked_on: 0,
             is_stopping: false,
             end: None,
@@ -321,7 +329,7 @@ impl Acp {
     /// Asks an agent to go on whose turn ended in mid-work: its connection may have broken without a word.
     fn ask_on(&mut self, out: &mut Out) {
         self.asked_on += 1;
-        self.is_in_work = false;
+        self.deed = Deed::Said;
         self.tally.next_turn();
         let text = "its turn ended after a tool without a word, so it is asked to go on".to_owned();
         out.print(Entry::Raw { text });

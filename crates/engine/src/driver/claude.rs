@@ -72,6 +72,8 @@ pub(super) struct Claude {
     tally: Tally,
     patience: Patience,
     resets_at: Option<i64>,
+    /// Whether the plan's limit was told to be reached.
+    is_limited: bool,
     last_words: LastWords,
     result: Option<Value>,
     /// How many tasks it has in the background, at whose end it takes up its work again.
@@ -156,7 +158,12 @@ impl Protocol for Claude {
                 _ => trouble::interrupted("it was interrupted"),
             };
         };
-        let conclusion = ending::conclusion(&result, self.resets_at);
+        let mut conclusion = ending::conclusion(&result, self.resets_at);
+        if self.is_limited && conclusion.outcome == Outcome::Failed(Trouble::Other) {
+            // Whatever words it found for it.
+            conclusion.outcome = Outcome::Failed(Trouble::Limit);
+            conclusion.retry_after_ms = self.pause();
+        }
         if conclusion.outcome == Outcome::Completed && !trouble::left(exit) {
             let denials = conclusion.denials;
             let crash = self.last_words.crash(exit);
@@ -177,6 +184,7 @@ impl Claude {
             tally: Tally::new(order),
             patience: Patience::default(),
             resets_at: None,
+            is_limited: false,
             last_words: LastWords::default(),
             result: None,
             tasks: 0,
@@ -335,17 +343,20 @@ impl Claude {
     /// How much of a subscription is used; told whenever that changes.
     fn hear_limit(&mut self, info: &Value, out: &mut Out) {
         self.resets_at = info["resetsAt"].as_i64().or(self.resets_at);
-        if info["status"] != "rejected" {
+        self.is_limited = info["status"] == "rejected";
+        if !self.is_limited {
             return;
         }
         let kind = info["rateLimitType"].as_str().unwrap_or("usage");
-        let pause = self
-            .resets_at
-            .and_then(|at| trouble::pause(&at.to_string()));
         out.print(Entry::Limit {
             message: format!("the {} limit is reached", kind.replace('_', " ")),
-            retry_after_ms: pause,
+            retry_after_ms: self.pause(),
         });
+    }
+
+    /// How long the plan's limit lasts.
+    fn pause(&self) -> Option<u64> {
+        trouble::pause(&self.resets_at?.to_string())
     }
 
     fn hear_result(&mut self, event: Value, out: &mut Out) {

@@ -15,7 +15,7 @@ use super::{Next, Out, Protocol, print};
 use crate::agent::{Conclusion, Entry, Exit, Trouble};
 
 /// Of a longer line, the rest is not looked at.
-const LONGEST_LINE: u64 = 32 << 20;
+const LONGEST_LINE: u64 = 8 << 20;
 
 /// How long an agent may take to stop by its protocol.
 const TO_STOP: Duration = Duration::from_secs(3);

@@ -56,10 +56,6 @@ pub(super) fn send(socket: &mut impl Write, nonce: &str, spec: &ProcessSpec) -> 
     for number in [millis(spec.timeout), millis(spec.grace), spec.log_cap] {
         put_number(&mut bytes, number);
     }
-    put_count(&mut bytes, usize::from(spec.polite.is_some()));
-    if let Some(polite) = spec.polite {
-        put_number(&mut bytes, millis(polite));
-    }
     put_count(&mut bytes, spec.hide.values().count());
     for (name, value) in spec.hide.values() {
         put(&mut bytes, name.as_bytes());
@@ -73,6 +69,11 @@ pub(super) fn send(socket: &mut impl Write, nonce: &str, spec: &ProcessSpec) -> 
                 put(&mut bytes, path.as_os_str().as_bytes());
             }
         }
+    }
+    // Last: a wrapper of another version, whose program was replaced meanwhile, does without.
+    put_count(&mut bytes, usize::from(spec.polite.is_some()));
+    if let Some(polite) = spec.polite {
+        put_number(&mut bytes, millis(polite));
     }
     let length = (bytes.len() - size_of::<u64>()) as u64;
     bytes[..size_of::<u64>()].copy_from_slice(&length.to_le_bytes());
@@ -120,11 +121,6 @@ fn decode(bytes: &mut Bytes<'_>) -> Option<Order> {
         0 => None,
         _ => Some(bytes.duration()?),
     };
-    let (timeout, grace, log_cap) = (bytes.duration()?, bytes.duration()?, bytes.number()?);
-    let polite = match bytes.number()? {
-        0 => None,
-        _ => Some(bytes.duration()?),
-    };
     let spec = ProcessSpec {
         argv,
         cwd,
@@ -132,11 +128,10 @@ fn decode(bytes: &mut Bytes<'_>) -> Option<Order> {
         stdin_file,
         log,
         record,
-        timeout,
+        timeout: bytes.duration()?,
         stall,
-        grace,
-        log_cap,
-        polite,
+        grace: bytes.duration()?,
+        log_cap: bytes.number()?,
         hide: bytes.secrets()?,
         sandbox: match bytes.number()? {
             0 => None,
@@ -144,6 +139,10 @@ fn decode(bytes: &mut Bytes<'_>) -> Option<Order> {
                 write: bytes.paths()?,
                 read: bytes.paths()?,
             }),
+        },
+        polite: match bytes.number() {
+            None | Some(0) => None,
+            Some(_) => Some(bytes.duration()?),
         },
     };
     Some(Order { nonce, spec })

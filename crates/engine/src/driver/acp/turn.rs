@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::calls::Change;
 use super::speech::{Lines, Voice};
 use super::tally::Tally;
-use super::{Acp, Fault, Wrong, faults, wire};
+use super::{Acp, Deed, Fault, Wrong, faults, wire};
 use crate::agent::{Conclusion, Entry, Outcome, PlanStep, ToolStatus, Trouble};
 use crate::driver::patience::{Again, Enough};
 use crate::driver::{Next, Out};
@@ -110,8 +110,11 @@ impl Acp {
             self.wrong = Wrong::Told(error);
             return;
         }
-        self.works();
-        self.is_in_work &= voice == Voice::Thinking;
+        self.works(match voice {
+            // A thought after a tool is no answer.
+            Voice::Thinking if self.deed == Deed::Used => Deed::Used,
+            Voice::Saying | Voice::Thinking => Deed::Said,
+        });
         self.tally.answer(text.len());
         for lines in self.speech.hear(voice, message, text) {
             out.print(spoken(lines));
@@ -120,8 +123,7 @@ impl Acp {
 
     fn hear_call(&mut self, update: &Value, out: &mut Out) {
         self.end_speech(out);
-        self.works();
-        self.is_in_work = true;
+        self.works(Deed::Used);
         let before = out.entries.len();
         match self.calls.update(update, &self.order, out) {
             Change::Began(bytes) => self.tally.answer(bytes),
@@ -139,8 +141,8 @@ impl Acp {
     }
 
     /// It goes on, so what was wrong before is no more.
-    fn works(&mut self) {
-        self.has_worked = true;
+    fn works(&mut self, deed: Deed) {
+        self.deed = deed;
         self.wrong = Wrong::Nothing;
         self.patience.progress();
     }
@@ -242,7 +244,7 @@ impl Acp {
             }
         };
         // Some end their turn when something was not allowed, which is no accident.
-        let is_in_work = self.is_in_work && self.calls.denials == 0;
+        let is_in_work = self.deed == Deed::Used && self.calls.denials == 0;
         if conclusion.outcome == Outcome::Completed && is_in_work {
             if self.asked_on < MOST_ASKED_ON {
                 return self.ask_on(out);
@@ -266,7 +268,7 @@ impl Acp {
             "end_turn" => match &self.wrong {
                 Wrong::Told(error) => error.clone(),
                 Wrong::ToBeTold => failed(Trouble::Other, "its model failed"),
-                Wrong::Nothing if !self.has_worked => {
+                Wrong::Nothing if self.deed == Deed::Nothing => {
                     failed(Trouble::Other, "it ended its turn without a word")
                 }
                 Wrong::Nothing if Tally::is_broken(result) => {

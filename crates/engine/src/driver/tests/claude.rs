@@ -252,3 +252,19 @@ fn a_model_that_refuses_and_money_that_is_gone_are_failures() {
         assert_eq!(end.outcome, Outcome::Failed(trouble), "{line}");
     }
 }
+
+#[test]
+fn a_limit_of_the_plan_is_a_limit_whatever_words_it_ends_in() {
+    let mut claude = Claude::new(&order(Speaks::Claude));
+    let mut out = Out::default();
+    let resets_at = jiff::Timestamp::now().as_second() + 3_600;
+    let info = serde_json::json!({"status": "rejected", "resetsAt": resets_at, "rateLimitType": "five_hour"});
+    let event = serde_json::json!({"type": "rate_limit_event", "rate_limit_info": info});
+    claude.hear(&event.to_string(), &mut out);
+    let result = serde_json::json!({"type": "result", "is_error": true, "result": "Come back later, friend"});
+    claude.hear(&result.to_string(), &mut out);
+    let end = claude.conclude(Exit::Code(1), &mut out);
+    assert_eq!(end.outcome, Outcome::Failed(Trouble::Limit));
+    let pause = end.retry_after_ms.unwrap();
+    assert!((3_500_000..=3_600_000).contains(&pause), "{pause}");
+}
