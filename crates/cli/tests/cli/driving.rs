@@ -201,7 +201,7 @@ fn an_agent_that_never_falls_silent_is_made_to_leave_all_the_same() {
     let (entries, code) = Driver::start(folder.path(), &script).end();
     assert_eq!(entries.last().unwrap()["outcome"], "completed");
     assert_eq!(code, Some(0));
-    assert!(began.elapsed() < Duration::from_secs(60));
+    assert!(began.elapsed() < Duration::from_mins(1));
 
     let script = format!("yes and on & echo $! > pid; echo '{RESULT}'");
     let (entries, code) = Driver::start(folder.path(), &script).end();
