@@ -207,6 +207,7 @@ impl Claude {
 
     /// Each turn begins with it.
     fn hear_init(&mut self, event: &Value, out: &mut Out) {
+        self.last_words.begin();
         let text = |key: &str| event[key].as_str().map(str::to_owned);
         let session = Entry::Session {
             id: text("session_id"),

@@ -155,7 +155,8 @@ impl Codex {
         }
     }
 
-    fn hear_session(&self, event: &Value, out: &mut Out) {
+    fn hear_session(&mut self, event: &Value, out: &mut Out) {
+        self.last_words.begin();
         out.print(Entry::Session {
             id: event["thread_id"].as_str().map(str::to_owned),
             model: self

@@ -23,6 +23,8 @@ const BESIDE: &[&str] = &[
 #[derive(Debug, Default)]
 pub(in super::super) struct LastWords {
     lines: VecDeque<String>,
+    /// Whether its work has begun: what it says of logins then may be about anything.
+    has_begun: bool,
 }
 
 impl LastWords {
@@ -36,6 +38,11 @@ impl LastWords {
             self.lines.pop_front();
         }
         self.lines.push_back(line.to_owned());
+    }
+
+    /// Takes in that its work has begun.
+    pub(in super::super) fn begin(&mut self) {
+        self.has_begun = true;
     }
 
     /// Whether one of them has these words.
@@ -61,7 +68,7 @@ impl LastWords {
         };
         // Whoever is not logged in often hears that before anything else begins.
         let trouble = match of_text(last) {
-            trouble @ (Trouble::Login | Trouble::Configuration) => trouble,
+            trouble @ (Trouble::Login | Trouble::Configuration) if !self.has_begun => trouble,
             _ => Trouble::Crash,
         };
         Conclusion::failed(trouble, format!("{end}: {}", plain(last)))
@@ -113,6 +120,10 @@ mod tests {
         words.hear("Not logged in. Please run /login");
         let said = words.crash(Exit::Code(1));
         assert_eq!(said.outcome, Outcome::Failed(Trouble::Login));
+        words.begin();
+        words.hear("TypeError: cannot read login.ts");
+        let said = words.crash(Exit::Code(1));
+        assert_eq!(said.outcome, Outcome::Failed(Trouble::Crash));
     }
 
     #[test]
