@@ -90,6 +90,8 @@ pub struct Launch {
     pub input: Input,
     /// How long it alone is asked to stop before everybody is that it started.
     pub polite: Option<Duration>,
+    /// The tool that it is, whose folders it keeps its own things in.
+    pub tool: Option<&'static str>,
 }
 
 /// What an agent reads from its standard input.

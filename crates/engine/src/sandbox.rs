@@ -272,6 +272,8 @@ pub(crate) struct Room<'a> {
     pub(crate) worktree: &'a Worktree,
     /// Files of ours that they have to read.
     pub(crate) read: &'a [&'a Path],
+    /// The tool whose folders they need, whatever its program is called here.
+    pub(crate) tool: Option<&'a str>,
 }
 
 /// What the kernel lets a program do with files: nothing but this.

@@ -179,6 +179,7 @@ impl TestBench<'_> {
             state: self.state,
             worktree,
             read: &[],
+            tool: None,
         };
         let enclosure = self.tests.sandbox.enclose(&room, &mut env);
         let enclosure = enclosure.map_err(|error| failed("no sandbox could be made", &error))?;

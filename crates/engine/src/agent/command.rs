@@ -53,6 +53,7 @@ impl Agent for CommandAgent {
             env: environment(&self.env, brief.identity, self.model.as_deref(), brief.said),
             input: Input::Prompt,
             polite: None,
+            tool: None,
         }
     }
 

@@ -44,6 +44,7 @@ impl Agent for DemoAgent {
             env: environment(&[], brief.identity, None, brief.said),
             input: Input::Prompt,
             polite: None,
+            tool: None,
         }
     }
 

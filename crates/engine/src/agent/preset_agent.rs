@@ -199,6 +199,7 @@ impl Agent for PresetAgent {
             env: self.variables(brief),
             input: Input::Text(serde_json::to_string(&order).expect("it is plain data")),
             polite: Some(POLITE),
+            tool: self.known().map(|preset| preset.program),
         }
     }
 

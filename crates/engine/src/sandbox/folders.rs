@@ -27,6 +27,8 @@ pub(super) struct User<'e> {
     state: PathBuf,
     /// The user's checkout and its git folder.
     checkout: Vec<PathBuf>,
+    /// A tool that is there, whatever its program is called.
+    tool: Option<String>,
 }
 
 impl<'e> User<'e> {
@@ -36,7 +38,10 @@ impl<'e> User<'e> {
             let top = checkout.top().map(Path::to_owned);
             [Some(checkout.common_dir.clone()), top]
         });
-        Self::at(env, room.state.path(), checkout.flatten().collect())
+        Self {
+            tool: room.tool.map(str::to_owned),
+            ..Self::at(env, room.state.path(), checkout.flatten().collect())
+        }
     }
 
     fn at(env: &'e [(OsString, OsString)], state: &Path, checkout: Vec<PathBuf>) -> Self {
@@ -50,6 +55,7 @@ impl<'e> User<'e> {
                 .collect(),
             state: state.to_owned(),
             checkout,
+            tool: None,
         }
     }
 
@@ -128,11 +134,9 @@ impl<'e> User<'e> {
                 .iter()
                 .filter_map(|(name, inside)| Some(folder_of(self.env, name)?.join(inside)));
             found.extend(set);
-            if let Some(home) = self
-                .home
-                .as_ref()
-                .filter(|_| is_installed(tool.program, path))
-            {
+            if let Some(home) = self.home.as_ref().filter(|_| {
+                self.tool.as_deref() == Some(tool.program) || is_installed(tool.program, path)
+            }) {
                 found.extend(tool.folders.iter().map(|folder| home.join(folder)));
             }
         }

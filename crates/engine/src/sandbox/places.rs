@@ -124,7 +124,7 @@ const fn tool(
 /// Build tools and agents; folders of others are found by being there.
 ///
 /// An agent that writes single files in the home folder is pointed at a folder of its own by its variable.
-pub(super) const TOOLS: [Tool; 45] = [
+pub(super) const TOOLS: [Tool; 44] = [
     tool("bazel", &[], &[".cache/bazel"]),
     tool("bun", &[("BUN_INSTALL", "")], &[".bun"]),
     tool("bundle", &[("BUNDLE_USER_HOME", "")], &[".bundle"]),
@@ -208,11 +208,6 @@ pub(super) const TOOLS: [Tool; 45] = [
         &[".config/goose", ".local/share/goose", ".local/state/goose"],
     ),
     // The same by its name in npm.
-    tool(
-        "goose-binary-linux-x64",
-        &[],
-        &[".config/goose", ".local/share/goose", ".local/state/goose"],
-    ),
     tool(
         "opencode",
         &[("OPENCODE_CONFIG_DIR", "")],

@@ -59,6 +59,7 @@ impl Workshop {
             state: &self.state,
             worktree,
             read: &[&prompt_file],
+            tool: launch.tool,
         };
         let enclosure = self.record.sandbox.enclose(&room, &mut env);
         let enclosure = enclosure.map_err(NotRun::broke("no sandbox could be made"))?;

@@ -197,3 +197,20 @@ fn devices_are_open_but_disks_and_memory() {
     };
     assert!(!devices.iter().any(is_disk));
 }
+
+#[test]
+fn a_tool_has_its_folders_whatever_its_program_is_called() {
+    let home = Home::with(".config");
+    let found = |tool: Option<&str>| {
+        let tool = tool.map(str::to_owned);
+        let user = User {
+            tool,
+            ..home.user(&[])
+        };
+        home.named(&user.caches())
+    };
+    assert_eq!(found(None), "");
+    assert!(!home.path().join(".codex").exists());
+    assert!(found(Some("codex")).contains(".codex"));
+    assert!(home.path().join(".codex").is_dir());
+}
