@@ -94,9 +94,10 @@ const MAY_USE: [(&str, &[&str]); 6] = [
 ];
 
 /// Files that may start programs, and why nobody else needs to.
-const MAY_SPAWN: [&str; 11] = [
+const MAY_SPAWN: [&str; 12] = [
     "crates/engine/src/agent/version.rs",
     "crates/engine/src/detach.rs",
+    "crates/engine/src/driver/conversation.rs",
     "crates/engine/src/git.rs",
     "crates/engine/src/process/shim.rs",
     "crates/engine/src/process/wrapper.rs",

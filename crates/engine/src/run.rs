@@ -50,11 +50,11 @@ use pleach_domain::id::TaskId;
 pub use attempt::{LOG, attempt_folder};
 pub use in_place::{InPlaceError, Where};
 pub use interrupted::interrupted;
+pub(crate) use paths::{batch_branch, task_branch};
 pub use probe::probe_folder;
 pub(crate) use record::{BatchRecord, Text};
 pub use rehearsal::{Rehearsal, rehearse};
 pub use request::{Fetch, RunRequest, prepare};
-pub(crate) use run_loop::{batch_branch, task_branch};
 pub use summary::{Summary, TaskReport};
 pub use talk::{Controls, Progress, Told};
 

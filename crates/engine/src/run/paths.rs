@@ -1,4 +1,4 @@
-//! Where a batch has its worktrees, and which paths of the repository are its plan.
+//! Where a batch has its worktrees and branches, and which paths of the repository are its plan.
 
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,16 @@ use crate::git::Store;
 pub(super) fn project_name(store: &Store) -> String {
     let name = store.home().file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
+}
+
+/// The branch of a batch in the private store, whatever people see.
+pub(crate) fn batch_branch(number: u32) -> String {
+    format!("pleach/batch-{number}")
+}
+
+/// The branch of a task there, which its agent works on.
+pub(crate) fn task_branch(number: u32, segment: &str) -> String {
+    format!("pleach/task-{number}/{segment}")
 }
 
 impl Workshop {

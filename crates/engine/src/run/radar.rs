@@ -12,7 +12,8 @@ use pleach_domain::task_state::TaskState;
 
 use super::Heard;
 use super::attempt::Workshop;
-use super::run_loop::{Loop, task_branch};
+use super::paths::task_branch;
+use super::run_loop::Loop;
 use crate::causes::with_causes;
 use crate::git::{CommitId, ref_segment};
 use crate::process::Cancel;

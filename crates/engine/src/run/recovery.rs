@@ -10,7 +10,8 @@ use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::task_state::{Commit, Ending, TaskState};
 
 use super::attempt::{Disposal, From, PATIENCE, tell_when_cleared};
-use super::run_loop::{Loop, task_branch};
+use super::paths::task_branch;
+use super::run_loop::Loop;
 use super::{RunError, Told};
 use crate::capture::keep_last_state;
 use crate::database::Whose;

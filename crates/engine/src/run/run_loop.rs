@@ -19,6 +19,7 @@ use super::governing::FIRST_ADVICE;
 use super::hiding::without_secrets;
 use super::lander::Lander;
 use super::marks::Marks;
+use super::paths::task_branch;
 use super::probe::{Probe, ProbeEnded};
 use super::proving::Probing;
 use super::radar::Watch;
@@ -490,14 +491,4 @@ impl Loop<'_> {
 fn chance() -> Chance {
     let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
     Chance(u16::try_from(random % 1_000).unwrap_or_default())
-}
-
-/// The branch of a batch in the private store, whatever people see.
-pub(crate) fn batch_branch(number: u32) -> String {
-    format!("pleach/batch-{number}")
-}
-
-/// The branch of a task there, which its agent works on.
-pub(crate) fn task_branch(number: u32, segment: &str) -> String {
-    format!("pleach/task-{number}/{segment}")
 }

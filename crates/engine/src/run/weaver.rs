@@ -7,7 +7,8 @@ use pleach_domain::id::TaskId;
 use pleach_domain::task_state::{Commit, Consent, Ending, TaskState};
 
 use super::RunError;
-use super::run_loop::{Loop, batch_branch};
+use super::paths::batch_branch;
+use super::run_loop::Loop;
 use crate::causes::with_causes;
 use crate::consent::SteeringFiles;
 use crate::git::CommitId;

@@ -1,3 +1,5 @@
+//! What all kinds of words mean, and when one may try again by them.
+
 use std::time::Duration;
 
 use jiff::Zoned;
