@@ -1,0 +1,5 @@
+// The whole board.
+
+export function App() {
+  return <main>Pleach</main>;
+}

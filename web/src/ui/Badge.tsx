@@ -1,0 +1,71 @@
+// A state as a sign and a word; colour only helps.
+
+import {
+  Ban,
+  Circle,
+  CircleCheck,
+  CircleDashed,
+  CircleDot,
+  CircleEqual,
+  CirclePause,
+  CircleSlash,
+  CircleX,
+  Clock,
+  GitMerge,
+  Hourglass,
+  LoaderCircle,
+  type LucideIcon,
+  OctagonX,
+  ShieldX,
+  Split,
+} from "lucide-react";
+import type { ReactNode } from "react";
+import { cn } from "./cn";
+
+type Look = { word: string; icon: LucideIcon; tone: string };
+
+/** How each word of the server is shown: states, outcomes and statuses of tasks and batches. */
+const looks: Record<string, Look> = {
+  pending: { word: "Todo", icon: Circle, tone: "text-ready" },
+  in_progress: { word: "In progress", icon: LoaderCircle, tone: "text-running" },
+  queued: { word: "Queued", icon: CircleDashed, tone: "text-queued" },
+  waiting: { word: "Waiting", icon: CirclePause, tone: "text-attention" },
+  limited: { word: "Limited", icon: Hourglass, tone: "text-attention" },
+  running: { word: "Running", icon: LoaderCircle, tone: "text-running" },
+  stopping: { word: "Stopping", icon: CircleDot, tone: "text-running" },
+  built: { word: "Built", icon: CircleDot, tone: "text-running" },
+  weaving: { word: "Weaving", icon: GitMerge, tone: "text-running" },
+  merging: { word: "Weaving", icon: GitMerge, tone: "text-running" },
+  validating: { word: "Validating", icon: CircleDot, tone: "text-running" },
+  landing: { word: "Landing", icon: CircleDot, tone: "text-running" },
+  completed: { word: "Completed", icon: CircleCheck, tone: "text-done" },
+  merged: { word: "Completed", icon: CircleCheck, tone: "text-done" },
+  no_changes: { word: "No changes", icon: CircleEqual, tone: "text-done" },
+  conflicted: { word: "Conflicted", icon: Split, tone: "text-attention" },
+  invalid: { word: "Invalid", icon: ShieldX, tone: "text-attention" },
+  failed: { word: "Failed", icon: CircleX, tone: "text-failed" },
+  timed_out: { word: "Timed out", icon: Clock, tone: "text-failed" },
+  blocked: { word: "Blocked", icon: OctagonX, tone: "text-attention" },
+  skipped: { word: "Skipped", icon: CircleSlash, tone: "text-fg-3" },
+  cancelled: { word: "Cancelled", icon: Ban, tone: "text-fg-3" },
+};
+
+/** The look of a word; one that is not known shows itself. */
+export function lookOf(word: string): Look {
+  return looks[word] ?? { word, icon: Circle, tone: "text-fg-3" };
+}
+
+export function StateBadge({ word, spin = false, className }: { word: string; spin?: boolean; className?: string }) {
+  const look = lookOf(word);
+  const Icon = look.icon;
+  return (
+    <span className={cn("inline-flex h-5 shrink-0 items-center gap-1 rounded-full border border-line bg-bg px-1.5 text-2xs text-fg-2", className)}>
+      <Icon className={cn("size-3", look.tone, spin && look.icon === LoaderCircle && "animate-spin")} aria-hidden />
+      {look.word}
+    </span>
+  );
+}
+
+export function Tag({ children, className }: { children: ReactNode; className?: string }) {
+  return <span className={cn("inline-flex h-5 max-w-32 items-center truncate rounded-full border border-line px-1.5 text-2xs text-fg-2", className)}>{children}</span>;
+}

@@ -1,0 +1,17 @@
+// What a place says when nothing is in it, and what to do next.
+
+import type { LucideIcon } from "lucide-react";
+import type { ReactNode } from "react";
+
+type Props = { icon: LucideIcon; title: string; children?: ReactNode; action?: ReactNode };
+
+export function EmptyState({ icon: Icon, title, children, action }: Props) {
+  return (
+    <div className="mx-auto flex max-w-sm flex-col items-center gap-2 px-6 py-16 text-center">
+      <Icon className="size-6 text-fg-3" aria-hidden />
+      <h2 className="text-base font-semibold">{title}</h2>
+      {children ? <div className="text-sm text-fg-2">{children}</div> : null}
+      {action ? <div className="mt-2 flex flex-wrap justify-center gap-2">{action}</div> : null}
+    </div>
+  );
+}

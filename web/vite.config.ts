@@ -1,0 +1,46 @@
+// How the board is built, tested, and served while it is written.
+
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import tailwindcss from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+const server = process.env.PLEACH_SERVER ?? "http://127.0.0.1:3001";
+
+/** The token of a running server, so that the page needs no link while it is worked on. */
+function token(): string | undefined {
+  const home = process.env.PLEACH_HOME;
+  if (!home) return undefined;
+  try {
+    return readFileSync(`${home}/token`, "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}
+
+export default defineConfig(() => ({
+  plugins: [react(), tailwindcss()],
+  resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
+  build: { assetsInlineLimit: 0, target: "es2023", chunkSizeWarningLimit: 900 },
+  worker: { format: "es" as const },
+  server: {
+    proxy: {
+      "/api": {
+        target: server,
+        changeOrigin: true,
+        configure: (proxy) => {
+          proxy.on("proxyReq", (request) => {
+            request.removeHeader("origin");
+            const known = token();
+            if (known) request.setHeader("authorization", `Bearer ${known}`);
+          });
+        },
+      },
+    },
+  },
+  test: {
+    environment: "happy-dom",
+    include: ["src/**/*.test.{ts,tsx}"],
+  },
+}));
