@@ -40,6 +40,15 @@ describe("pages of a transcript", () => {
     expect(pages.missing(0, 499)).toEqual([{ from: 3, limit: 497 }]);
   });
 
+  it("does not ask twice for what is under way", () => {
+    const pages = new Pages<string>();
+    pages.grow(180);
+    expect(pages.missing(0, 179, [{ from: 100, limit: 50 }])).toEqual([
+      { from: 0, limit: 100 },
+      { from: 150, limit: 30 },
+    ]);
+  });
+
   it("forgets the pages that were used least", () => {
     const pages = new Pages<string>(2);
     pages.put(0, numbers(0, PAGE));

@@ -52,14 +52,15 @@ export class Pages<L> {
     this.drop();
   }
 
-  /** What is missing of the lines from `first` to `last`, in runs of at most a page. */
-  missing(first: number, last: number): Gap[] {
+  /** What is missing of the lines from `first` to `last` and not asked for yet, in runs of at most a page. */
+  missing(first: number, last: number, asked: readonly Gap[] = []): Gap[] {
+    const isAsked = (line: number) => asked.some((gap) => line >= gap.from && line < gap.from + gap.limit);
     const gaps: Gap[] = [];
     const end = Math.min(last, this.count - 1);
     let open: Gap | null = null;
     for (let number = Math.max(0, first); number <= end; number++) {
       const page = this.held.get(Math.floor(number / PAGE));
-      if (page && page.lines[number % PAGE] !== undefined) {
+      if ((page && page.lines[number % PAGE] !== undefined) || isAsked(number)) {
         open = null;
       } else if (open && open.limit < PAGE) {
         open.limit += 1;
