@@ -1,0 +1,65 @@
+// Asks the server, and turns what it refuses into one kind of error.
+
+import createClient from "openapi-fetch";
+import type { components, paths } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type BoardTask = Schemas["BoardTask"];
+export type BatchView = Schemas["BatchView"];
+export type TaskView = Schemas["TaskView"];
+export type Project = Schemas["Project"];
+export type Settings = Schemas["Settings"];
+export type SettingsChange = Schemas["SettingsChange"];
+export type AgentFound = Schemas["AgentFound"];
+export type BatchOptions = Schemas["BatchOptions"];
+export type TaskChanges = Schemas["TaskChanges"];
+export type ErrorText = Schemas["ErrorText"];
+
+/** What the server did not do, and why. Status 0 means that it did not answer. */
+export class Refused extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly details: unknown;
+
+  constructor(status: number, error: Partial<ErrorText>) {
+    super(error.message ?? `the server answered ${status}`);
+    this.name = "Refused";
+    this.status = status;
+    this.code = error.code ?? "unknown";
+    this.hint = error.hint ?? undefined;
+    this.details = error.details;
+  }
+}
+
+export const api = createClient<paths>({ baseUrl: globalThis.location?.origin ?? "", credentials: "same-origin" });
+
+type Answer<T> = { data?: T; error?: unknown; response: Response };
+
+/** What was asked for, or `Refused`. */
+export async function answered<T>(asked: Promise<Answer<T>>): Promise<T> {
+  let answer: Answer<T>;
+  try {
+    answer = await asked;
+  } catch {
+    throw new Refused(0, { code: "no_answer", message: "the server does not answer", hint: "is `pleach serve` still running?" });
+  }
+  if (answer.error !== undefined || !answer.response.ok) {
+    const body = answer.error as { error?: ErrorText } | undefined;
+    throw new Refused(answer.response.status, body?.error ?? {});
+  }
+  return answer.data as T;
+}
+
+/** One sentence about what went wrong, with what to do about it. */
+export function inWords(error: unknown): string {
+  if (!(error instanceof Error)) return "Something went wrong.";
+  const said = error.message.charAt(0).toUpperCase() + error.message.slice(1);
+  return /[.!?]$/.test(said) ? said : `${said}.`;
+}
+
+/** Shows the server the code of a one-time link; the cookie that it gives lets this browser in. */
+export async function enter(code: string): Promise<void> {
+  await answered(api.POST("/api/enter", { body: { code } }));
+}

@@ -1,0 +1,76 @@
+// What is asked for once and kept: projects, settings, agents, and batches that are over.
+
+import { QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { answered, api, Refused, type Settings, type SettingsChange } from "./client";
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: Number.POSITIVE_INFINITY,
+      refetchOnWindowFocus: false,
+      retry: (failures, error) => failures < 2 && !(error instanceof Refused && error.status >= 400 && error.status < 500),
+    },
+  },
+});
+
+export const keys = {
+  projects: ["projects"] as const,
+  agents: (project: string) => ["agents", project] as const,
+  settings: (project: string) => ["settings", project] as const,
+  history: (project: string) => ["batches", project, "all"] as const,
+};
+
+export const projectsQuery = queryOptions({
+  queryKey: keys.projects,
+  queryFn: async () => (await answered(api.GET("/api/projects"))).projects,
+});
+
+export function useProjects() {
+  return useQuery(projectsQuery);
+}
+
+export function useAgents(project: string | undefined, enabled = true) {
+  return useQuery({
+    queryKey: keys.agents(project ?? ""),
+    enabled,
+    queryFn: async () => (await answered(api.GET("/api/agents", { params: { query: project ? { project } : {} } }))).agents,
+  });
+}
+
+export function useSettings(project: string | undefined) {
+  return useQuery({
+    queryKey: keys.settings(project ?? ""),
+    queryFn: () => answered(api.GET("/api/settings", { params: { query: project ? { project } : {} } })),
+  });
+}
+
+export function useHistory(project: string | undefined) {
+  return useQuery({
+    queryKey: keys.history(project ?? ""),
+    queryFn: async () => (await answered(api.GET("/api/batches", { params: { query: { status: "all", ...(project ? { project } : {}) } } }))).batches,
+  });
+}
+
+/** Saves a setting; the page shows it at once and takes it back if the server refuses. */
+export function useSaveSettings(project: string | undefined) {
+  const client = useQueryClient();
+  const key = keys.settings(project ?? "");
+  return useMutation({
+    mutationFn: (change: SettingsChange) => answered(api.PATCH("/api/settings", { params: { query: project ? { project } : {} }, body: change })),
+    onMutate: async (change) => {
+      await client.cancelQueries({ queryKey: key });
+      const before = client.getQueryData<Settings>(key);
+      if (before) {
+        const after = { ...before };
+        for (const [name, value] of Object.entries(change)) {
+          const setting = name as keyof Settings;
+          after[setting] = { ...before[setting], value };
+        }
+        client.setQueryData(key, after);
+      }
+      return { before };
+    },
+    onError: (_error, _change, kept) => client.setQueryData(key, kept?.before),
+    onSuccess: (settings) => client.setQueryData(key, settings),
+  });
+}
