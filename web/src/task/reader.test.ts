@@ -92,7 +92,7 @@ describe("the reader of a transcript", () => {
 
   it("keeps the last usage and how tools ended", async () => {
     const details: Line["detail"][] = [
-      { type: "usage", tokens: 10, input: 5, output: 5, cached: 0 },
+      { type: "usage", tokens: 10, input: 5, output: 5, cached: 0, usd: null },
       { type: "tool_result", id: "a", status: "error", output: "" },
       { type: "usage", tokens: 30, input: 20, output: 10, cached: 0, usd: 0.1 },
     ];

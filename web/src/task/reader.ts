@@ -26,7 +26,7 @@ export class Reader {
   private state: LogState = { version: 0, total: 0, isOpen: false, isOver: false, error: null, usage: null };
   private readonly listeners = new Set<() => void>();
   private readonly asked: Gap[] = [];
-  private readonly abort = new AbortController();
+  private abort = new AbortController();
   private known = 0;
   private usageLine = -1;
   private isTailing = false;
@@ -36,13 +36,15 @@ export class Reader {
 
   /** Fetches the end, which tells how long it is. */
   async open(): Promise<void> {
+    this.abort = new AbortController();
     await this.fetched("tail", PAGE);
     if (this.known > this.pages.total) void this.tail();
   }
 
+  /** Gives up what is under way; it may be opened again. */
   close(): void {
     this.abort.abort();
-    this.listeners.clear();
+    this.isTailing = false;
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -113,12 +115,12 @@ export class Reader {
   }
 
   private async fetched(from: number | "tail", limit: number): Promise<void> {
+    const { signal } = this.abort;
     try {
-      const page = await this.load(from, limit, this.abort.signal);
-      if (this.abort.signal.aborted) return;
-      this.take(page);
+      const page = await this.load(from, limit, signal);
+      if (!signal.aborted) this.take(page);
     } catch (error) {
-      if (this.abort.signal.aborted) return;
+      if (signal.aborted) return;
       this.changed({ error: error instanceof Error ? error.message : String(error) });
     }
   }

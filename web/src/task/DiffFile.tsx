@@ -1,0 +1,76 @@
+// One file of a patch with syntax colours, from the board's own tokens. Loaded when a diff is opened.
+
+import { processFile, registerCustomCSSVariableTheme } from "@pierre/diffs";
+import { FileDiff, WorkerPoolContextProvider } from "@pierre/diffs/react";
+import DiffWorker from "@pierre/diffs/worker/worker.js?worker";
+import { type CSSProperties, type ReactNode, useMemo } from "react";
+
+const THEME = "pleach";
+
+registerCustomCSSVariableTheme(THEME, {
+  foreground: "var(--fg)",
+  background: "var(--bg)",
+  "token-comment": "var(--fg-3)",
+  "token-keyword": "var(--queued)",
+  "token-constant": "var(--ready)",
+  "token-string": "var(--done)",
+  "token-string-expression": "var(--done)",
+  "token-function": "var(--accent-text)",
+  "token-parameter": "var(--attention)",
+  "token-punctuation": "var(--fg-2)",
+  "token-link": "var(--accent-text)",
+  "token-inserted": "var(--done)",
+  "token-deleted": "var(--failed)",
+});
+
+/** The variables that the shadow root of a diff takes its colours from. */
+const LOOK = {
+  "--diffs-font-family": "var(--font-mono)",
+  "--diffs-header-font-family": "var(--font-sans)",
+  "--diffs-font-size": "12px",
+  "--diffs-line-height": "20px",
+  "--diffs-font-features": '"liga" 0, "calt" 0',
+  "--diffs-bg-addition-override": "var(--add-bg)",
+  "--diffs-bg-deletion-override": "var(--del-bg)",
+  "--diffs-bg-addition-number-override": "var(--add-bg)",
+  "--diffs-bg-deletion-number-override": "var(--del-bg)",
+  "--diffs-addition-color-override": "var(--done)",
+  "--diffs-deletion-color-override": "var(--failed)",
+  "--diffs-modified-color-override": "var(--ready)",
+  "--diffs-fg-number-override": "var(--fg-3)",
+  "--diffs-fg-number-addition-override": "var(--done)",
+  "--diffs-fg-number-deletion-override": "var(--failed)",
+  "--diffs-bg-separator-override": "var(--raised)",
+} as CSSProperties;
+
+/** Colours are worked out beside the page, so that it never stands still. */
+export function DiffWorkers({ children }: { children: ReactNode }) {
+  return (
+    <WorkerPoolContextProvider poolOptions={POOL} highlighterOptions={HIGHLIGHTER}>
+      {children}
+    </WorkerPoolContextProvider>
+  );
+}
+
+const POOL = { workerFactory: () => new DiffWorker(), poolSize: 2 };
+const HIGHLIGHTER = { theme: THEME };
+
+export default function DiffFile({ text, path, style }: { text: string; path: string; style: "unified" | "split" }) {
+  const file = useMemo(() => processFile(text, { cacheKey: `${path} ${text.length} ${hash(text)}` }), [text, path]);
+  const options = useMemo(
+    () => ({ theme: THEME, diffStyle: style, disableFileHeader: true, overflow: "wrap", hunkSeparators: "line-info-basic", lineDiffType: "word" }) as const,
+    [style],
+  );
+  if (!file) return <p className="px-3 py-2 text-sm text-fg-2">This file has no lines to show.</p>;
+  return (
+    <DiffWorkers>
+      <FileDiff fileDiff={file} options={options} style={LOOK} />
+    </DiffWorkers>
+  );
+}
+
+function hash(text: string): number {
+  let sum = 0;
+  for (let i = 0; i < text.length; i++) sum = (sum * 31 + text.charCodeAt(i)) | 0;
+  return sum;
+}

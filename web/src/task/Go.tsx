@@ -1,0 +1,41 @@
+// Links and places in the address that do not load the page again.
+
+import { useRouter, useRouterState } from "@tanstack/react-router";
+import { type ComponentProps, useCallback } from "react";
+
+/** A link within the board. */
+export function Go({ href, onClick, ...rest }: ComponentProps<"a"> & { href: string }) {
+  const router = useRouter();
+  return (
+    <a
+      href={href}
+      onClick={(event) => {
+        onClick?.(event);
+        const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+        if (event.defaultPrevented || !isPlain) return;
+        event.preventDefault();
+        router.history.push(href);
+      }}
+      {...rest}
+    />
+  );
+}
+
+/** A word in the address, as in `?tab=diff`; setting it keeps the others. */
+export function useWord(name: string): [string | null, (value: string | null) => void] {
+  const router = useRouter();
+  const text = useRouterState({ select: (state) => state.location.searchStr });
+  const value = new URLSearchParams(text).get(name);
+  const set = useCallback(
+    (next: string | null) => {
+      const { pathname, searchStr } = router.state.location;
+      const words = new URLSearchParams(searchStr);
+      if (next === null) words.delete(name);
+      else words.set(name, next);
+      const shown = words.toString();
+      router.history.replace(shown ? `${pathname}?${shown}` : pathname);
+    },
+    [router, name],
+  );
+  return [value, set];
+}

@@ -1,0 +1,146 @@
+// A task: what it is, what its agent says and changed, and what can be done about it.
+
+import { CircleAlert, FileQuestion, Play, RotateCcw, Square } from "lucide-react";
+import { answered, api, type BatchOptions, type BatchView, type BoardTask, inWords, type TaskView } from "@/api/client";
+import { isBusy, wordOf } from "@/board/columns";
+import { logKey } from "@/live/reducer";
+import { refreshBatch, useWorld } from "@/live/world";
+import { StateBadge } from "@/ui/Badge";
+import { Banner } from "@/ui/Banner";
+import { Button } from "@/ui/Button";
+import { EmptyState } from "@/ui/EmptyState";
+import { Attempts } from "./Attempts";
+import { Details } from "./Details";
+import { Diff } from "./Diff";
+import { usageText } from "./entry";
+import { duration, grouped } from "./format";
+import { Go, useWord } from "./Go";
+import { cancelTask, possible, retryTask, useAct, useBatch, useLoad, useTask, useTaskDiff, useTaskIn } from "./queries";
+import { Loading, Tabs } from "./Tabs";
+import { Transcript } from "./Transcript";
+
+export function TaskPage({ id }: { id: string }) {
+  const { task, error } = useTask(id);
+  const [wanted] = useWord("batch");
+  const { batch } = useBatch(wanted ? Number(wanted) : task?.batch?.id);
+  const inBatch = useTaskIn(batch, task?.key);
+  if (error) {
+    return (
+      <EmptyState icon={FileQuestion} title="This task is not here" action={<Go href="/" className="text-accent-text underline">Back to the board</Go>}>
+        {inWords(error)}
+      </EmptyState>
+    );
+  }
+  if (!task) return <Loading />;
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <Head task={task} batch={batch} inBatch={inBatch} />
+      <Tabs
+        label="Task"
+        tabs={[
+          { name: "transcript", title: "Transcript", body: () => <Said task={task} batch={batch} inBatch={inBatch} /> },
+          { name: "diff", title: "Diff", body: () => <Changed batch={batch} inBatch={inBatch} /> },
+          { name: "details", title: "Details", body: () => <Details task={task} batch={batch} inBatch={inBatch} /> },
+          { name: "attempts", title: "Attempts", count: inBatch?.lastAttempt, body: () => <Attempts batch={batch} inBatch={inBatch} /> },
+        ]}
+      />
+    </div>
+  );
+}
+
+type Parts = { task: BoardTask; batch: BatchView | undefined; inBatch: TaskView | undefined };
+
+function Head({ task, batch, inBatch }: Parts) {
+  const { doing, act } = useAct();
+  const can = possible(batch, inBatch);
+  const word = inBatch && batch?.id === task.batch?.id && isBusy(task) ? inBatch.state : wordOf(task);
+  const run = () =>
+    act("run", async () => {
+      const started = await answered(api.POST("/api/tasks/{id}/run", { params: { path: { id: task.id } }, body: {} as BatchOptions }));
+      await refreshBatch(started.id);
+    });
+  return (
+    <>
+      <header className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2">
+        <span className="font-mono text-xs text-fg-3">{task.key}</span>
+        <h1 className="min-w-0 text-lg font-semibold [overflow-wrap:anywhere]">{task.title}</h1>
+        <StateBadge word={word} spin />
+        {batch ? (
+          <Go href={`/batches/${batch.id}`} className="text-sm text-fg-2 underline decoration-line-strong underline-offset-2 hover:text-fg">
+            Batch {batch.id}
+          </Go>
+        ) : null}
+        <span className="flex-1" />
+        {can.has("cancel") && batch ? (
+          <Button look="danger" disabled={doing !== null} onClick={() => void act("cancel", () => cancelTask(batch.id, task.key), "Cancelled. Its work is kept.")}>
+            <Square aria-hidden /> {doing === "cancel" ? "Cancelling…" : "Cancel"}
+          </Button>
+        ) : null}
+        {can.has("retry") && batch ? (
+          <Button disabled={doing !== null} onClick={() => void act("retry", () => retryTask(batch.id, task.key))}>
+            <RotateCcw aria-hidden /> Retry
+          </Button>
+        ) : null}
+        {isBusy(task) ? null : (
+          <Button look="primary" disabled={doing !== null} onClick={() => void run()}>
+            <Play aria-hidden /> Run
+          </Button>
+        )}
+      </header>
+      {inBatch?.error ? <Banner tone={inBatch.outcome === "failed" || inBatch.outcome === "timed_out" ? "error" : "warning"}>{inBatch.error}</Banner> : null}
+    </>
+  );
+}
+
+function Said({ task, batch, inBatch }: Parts) {
+  const [word, setWord] = useWord("attempt");
+  const last = inBatch?.lastAttempt ?? 0;
+  const attempt = word && Number(word) <= last ? Number(word) : last;
+  const end = useWorld((world) => (batch ? world.logs.get(logKey(batch.id, task.key)) : undefined));
+  const load = useLoad(batch?.id ?? 0, task.key, attempt || undefined);
+  if (!batch || !inBatch || last === 0) {
+    return (
+      <EmptyState icon={Play} title="No agent has worked on this task yet">
+        {isBusy(task) ? "It starts when a slot is free." : "Run it, or select it on the board to run it with others."}
+      </EmptyState>
+    );
+  }
+  const isRunning = attempt === last && inBatch.status === "running";
+  return (
+    <Transcript key={`${batch.id} ${attempt}`} load={load} total={end && end.attempt === attempt ? end.total : 0} isRunning={isRunning} fileName={`batch-${batch.id}-task-${task.key}-attempt-${attempt}.txt`}>
+      {(state) => (
+        <>
+          {last > 1 ? (
+            <label className="flex items-center gap-1.5 text-xs text-fg-2">
+              Attempt
+              <select className="h-7 rounded-md border border-line-strong bg-raised px-1.5 text-sm text-fg touch:h-10" value={attempt} onChange={(event) => setWord(Number(event.target.value) === last ? null : event.target.value)}>
+                {Array.from({ length: last }, (_, i) => i + 1).map((number) => (
+                  <option key={number} value={number}>
+                    {number}
+                  </option>
+                ))}
+              </select>
+            </label>
+          ) : null}
+          <span className="whitespace-nowrap text-xs text-fg-3">{grouped(state.total)} lines</span>
+          <span className="whitespace-nowrap text-xs text-fg-2">
+            {state.usage ? usageText(state.usage) : inBatch.tokens ? usageText({ tokens: inBatch.tokens, usd: inBatch.cost ?? null }) : null}
+          </span>
+          {inBatch.seconds > 0 ? <span className="whitespace-nowrap text-xs text-fg-3">{duration(inBatch.seconds)}</span> : null}
+        </>
+      )}
+    </Transcript>
+  );
+}
+
+function Changed({ batch, inBatch }: Pick<Parts, "batch" | "inBatch">) {
+  if (!batch || !inBatch || inBatch.lastAttempt === 0) return <EmptyState icon={Play} title="Nothing was changed yet">The changes of an agent appear here.</EmptyState>;
+  return <TaskDiff batch={batch.id} task={inBatch} />;
+}
+
+function TaskDiff({ batch, task }: { batch: number; task: TaskView }) {
+  const diff = useTaskDiff(batch, task);
+  if (diff.data) return <Diff shown={diff.data} empty="This task changed no file so far." />;
+  if (diff.error) return <EmptyState icon={CircleAlert} title="There is no diff to show" action={<Button onClick={() => void diff.refetch()}>Try again</Button>}>{inWords(diff.error)}</EmptyState>;
+  return <Loading />;
+}

@@ -1,0 +1,153 @@
+// What the pages of tasks and batches ask the server for, and what they ask it to do.
+
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useCallback, useMemo, useState } from "react";
+import { toast } from "sonner";
+import { answered, api, type BatchView, inWords, Refused, type TaskView } from "@/api/client";
+import { isOver } from "@/live/reducer";
+import { refreshBatch, useWorld } from "@/live/world";
+import type { Load } from "./reader";
+
+/** A task, from the board or by asking. */
+export function useTask(id: string) {
+  const known = useWorld((world) => world.tasks.get(id));
+  const asked = useQuery({
+    queryKey: ["task", id],
+    enabled: !known,
+    queryFn: () => answered(api.GET("/api/tasks/{id}", { params: { path: { id } } })),
+  });
+  return { task: known ?? asked.data, error: known ? null : asked.error };
+}
+
+/** A batch, kept in step by events once it was asked for. */
+export function useBatch(id: number | undefined) {
+  const known = useWorld((world) => (id === undefined ? undefined : world.batches.get(id)));
+  const asked = useQuery({
+    queryKey: ["batch", id],
+    enabled: id !== undefined && !known,
+    queryFn: () => refreshBatch(id as number),
+  });
+  return { batch: known ?? asked.data, error: known ? null : asked.error };
+}
+
+/** How a transcript is fetched; another function for another attempt. */
+export function useLoad(batch: number, task: string, attempt: number | undefined): Load {
+  return useCallback<Load>(
+    (from, limit, signal) =>
+      answered(
+        api.GET("/api/batches/{id}/tasks/{taskId}/log", {
+          params: { path: { id: batch, taskId: task }, query: { from: String(from), limit, ...(attempt ? { attempt } : {}) } },
+          signal,
+        }),
+      ),
+    [batch, task, attempt],
+  );
+}
+
+/** What stays the same while the woven result does. */
+function wovenStamp(batch: BatchView): string {
+  return `${batch.status} ${batch.tasks.filter((task) => task.outcome === "merged").map((task) => task.taskId).join()}`;
+}
+
+export function useTaskDiff(batch: number, task: TaskView) {
+  return useQuery({
+    queryKey: ["diff", batch, task.taskId, task.state, task.lastAttempt],
+    placeholderData: keepPreviousData,
+    queryFn: () => answered(api.GET("/api/batches/{id}/tasks/{taskId}/diff", { params: { path: { id: batch, taskId: task.taskId } } })),
+  });
+}
+
+export function useBatchDiff(batch: BatchView) {
+  return useQuery({
+    queryKey: ["diff", batch.id, wovenStamp(batch)],
+    placeholderData: keepPreviousData,
+    queryFn: () => answered(api.GET("/api/batches/{id}/diff", { params: { path: { id: batch.id } } })),
+  });
+}
+
+export function useOrder(batch: number) {
+  return useQuery({
+    queryKey: ["order", batch],
+    queryFn: () => answered(api.GET("/api/batches/{id}/plan", { params: { path: { id: batch } } })),
+  });
+}
+
+export function useValidation(batch: BatchView, run: number | undefined) {
+  const { verdict, runs } = batch.validation;
+  return useQuery({
+    queryKey: ["validation", batch.id, run, verdict, runs.length, batch.status],
+    placeholderData: keepPreviousData,
+    queryFn: () => answered(api.GET("/api/batches/{id}/validation", { params: { path: { id: batch.id }, query: run ? { run } : {} } })),
+  });
+}
+
+export function useWorktrees(batch: BatchView) {
+  const stamp = batch.tasks.map((task) => task.state).join();
+  return useQuery({
+    queryKey: ["worktrees", batch.id, batch.status, stamp],
+    placeholderData: keepPreviousData,
+    queryFn: async () => (await answered(api.GET("/api/batches/{id}/worktrees", { params: { path: { id: batch.id } } }))).worktrees,
+  });
+}
+
+/** What a person can ask of a task in a batch. */
+export type TaskAct = "cancel" | "retry";
+
+/** Does one thing at a time and says what went wrong. */
+export function useAct() {
+  const [doing, setDoing] = useState<string | null>(null);
+  const act = useCallback(async <T>(name: string, what: () => Promise<T>, done?: string): Promise<T | undefined> => {
+    setDoing(name);
+    try {
+      const answer = await what();
+      if (done) toast.success(done);
+      return answer;
+    } catch (error) {
+      const hint = error instanceof Refused ? error.hint : undefined;
+      toast.error(inWords(error), hint ? { description: hint } : {});
+      return undefined;
+    } finally {
+      setDoing(null);
+    }
+  }, []);
+  return { doing, act };
+}
+
+export async function cancelTask(batch: number, task: string): Promise<void> {
+  await answered(api.POST("/api/batches/{id}/tasks/{taskId}/cancel", { params: { path: { id: batch, taskId: task } }, body: {} }));
+  await refreshBatch(batch);
+}
+
+export async function retryTask(batch: number, task: string): Promise<void> {
+  await answered(api.POST("/api/batches/{id}/tasks/{taskId}/retry", { params: { path: { id: batch, taskId: task } }, body: {} }));
+  await refreshBatch(batch);
+}
+
+export async function cancelBatch(batch: number): Promise<void> {
+  await answered(api.POST("/api/batches/{id}/cancel", { params: { path: { id: batch } }, body: { rollback: false } }));
+  await refreshBatch(batch);
+}
+
+/** Lays a conflict out, takes its resolution, or gives it up. */
+export async function resolveTask(batch: number, task: string, action: "start" | "done" | "abort") {
+  const answer = await answered(api.POST("/api/batches/{id}/tasks/{taskId}/resolve", { params: { path: { id: batch, taskId: task } }, body: { action } }));
+  await refreshBatch(batch);
+  return answer;
+}
+
+const RETRIED = new Set(["failed", "timed_out", "conflicted", "invalid", "blocked", "cancelled"]);
+const STOPPABLE = new Set(["queued", "waiting", "limited", "running"]);
+
+/** What can be asked of a task in its batch right now. */
+export function possible(batch: BatchView | undefined, task: TaskView | undefined): ReadonlySet<TaskAct> {
+  const found = new Set<TaskAct>();
+  if (!batch || !task) return found;
+  if (!isOver(batch) && STOPPABLE.has(task.status)) found.add("cancel");
+  if (task.outcome && RETRIED.has(task.outcome)) found.add("retry");
+  return found;
+}
+
+/** The task of a batch that is the task of the board with this key. */
+export function useTaskIn(batch: BatchView | undefined, key: string | undefined): TaskView | undefined {
+  return useMemo(() => batch?.tasks.find((task) => task.taskId === key), [batch, key]);
+}
