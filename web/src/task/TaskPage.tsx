@@ -1,5 +1,6 @@
 // A task: what it is, what its agent says and changed, and what can be done about it.
 
+import { useParams } from "@tanstack/react-router";
 import { CircleAlert, FileQuestion, Play, RotateCcw, Square } from "lucide-react";
 import { answered, api, type BatchOptions, type BatchView, type BoardTask, inWords, type TaskView } from "@/api/client";
 import { isBusy, wordOf } from "@/board/columns";
@@ -19,7 +20,8 @@ import { cancelTask, possible, retryTask, useAct, useBatch, useLoad, useTask, us
 import { Loading, Tabs } from "./Tabs";
 import { Transcript } from "./Transcript";
 
-export function TaskPage({ id }: { id: string }) {
+export function TaskPage() {
+  const { id = "" } = useParams({ strict: false });
   const { task, error } = useTask(id);
   const [wanted] = useWord("batch");
   const { batch } = useBatch(wanted ? Number(wanted) : task?.batch?.id);

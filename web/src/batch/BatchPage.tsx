@@ -1,0 +1,101 @@
+// A batch: how far it is, in what order it runs, what collides, what came of it.
+
+import { useParams } from "@tanstack/react-router";
+import { CircleAlert, ExternalLink, FileQuestion, GitPullRequest, PlayCircle } from "lucide-react";
+import { lazy } from "react";
+import { answered, api, type BatchView, inWords } from "@/api/client";
+import { isOver } from "@/live/reducer";
+import { refreshBatch } from "@/live/world";
+import { Diff } from "@/task/Diff";
+import { moment, worded } from "@/task/format";
+import { Go } from "@/task/Go";
+import { useAct, useBatch, useBatchDiff } from "@/task/queries";
+import { Loading, Tabs } from "@/task/Tabs";
+import { StateBadge } from "@/ui/Badge";
+import { Banner } from "@/ui/Banner";
+import { Button, buttonLook } from "@/ui/Button";
+import { cn } from "@/ui/cn";
+import { EmptyState } from "@/ui/EmptyState";
+import { Conflicts } from "./Conflicts";
+import { Summary } from "./Summary";
+import { Timeline } from "./Timeline";
+import { Validation } from "./Validation";
+import { Worktrees } from "./SummaryWorktrees";
+
+const Graph = lazy(() => import("./Graph"));
+
+export function BatchPage() {
+  const { id = "" } = useParams({ strict: false });
+  const { batch, error } = useBatch(Number(id));
+  if (error) {
+    return (
+      <EmptyState icon={FileQuestion} title="This batch is not here" action={<Go href="/batches" className="text-accent-text underline">All batches</Go>}>
+        {inWords(error)}
+      </EmptyState>
+    );
+  }
+  if (!batch) return <Loading />;
+  const collisions = batch.conflicts.length + batch.predictedConflicts.length;
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <Head batch={batch} />
+      <Tabs
+        label="Batch"
+        tabs={[
+          { name: "summary", title: "Summary", body: () => <Summary batch={batch} /> },
+          { name: "graph", title: "Graph", body: () => <Graph batch={batch} /> },
+          { name: "timeline", title: "Timeline", body: () => <Timeline batch={batch} /> },
+          { name: "conflicts", title: "Conflicts", count: collisions, body: () => <Conflicts batch={batch} /> },
+          { name: "diff", title: "Woven diff", body: () => <WovenDiff batch={batch} /> },
+          { name: "validation", title: "Validation", body: () => <Validation batch={batch} /> },
+          { name: "worktrees", title: "Worktrees", body: () => <Worktrees batch={batch} /> },
+        ]}
+      />
+    </div>
+  );
+}
+
+function Head({ batch }: { batch: BatchView }) {
+  const { doing, act } = useAct();
+  const path = { params: { path: { id: batch.id } } };
+  const resume = () => act("resume", async () => void (await answered(api.POST("/api/batches/{id}/resume", { ...path, body: {} })), await refreshBatch(batch.id)));
+  const land = () => act("land", async () => void (await answered(api.POST("/api/batches/{id}/land", { ...path, body: { into: null } })), await refreshBatch(batch.id)));
+  const canLand = isOver(batch) && !batch.prUrl && batch.tasks.some((task) => task.outcome === "merged");
+  return (
+    <>
+      <header className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2">
+        <h1 className="text-lg font-semibold">Batch {batch.id}</h1>
+        <StateBadge word={batch.status} spin={!batch.interrupted} />
+        <span className="text-sm text-fg-2">
+          {worded(batch.mode)}, {moment(batch.createdAt)}
+        </span>
+        <span className="flex-1" />
+        {batch.interrupted ? (
+          <Button look="primary" disabled={doing !== null} onClick={() => void resume()}>
+            <PlayCircle aria-hidden /> Resume
+          </Button>
+        ) : null}
+        {canLand ? (
+          <Button disabled={doing !== null} onClick={() => void land()}>
+            <GitPullRequest aria-hidden /> {doing === "land" ? "Landing…" : "Land"}
+          </Button>
+        ) : null}
+        {batch.prUrl ? (
+          <a href={batch.prUrl} target="_blank" rel="noreferrer" className={cn(buttonLook({ look: "plain" }))}>
+            <GitPullRequest aria-hidden /> Open the pull request <ExternalLink aria-hidden />
+          </a>
+        ) : null}
+      </header>
+      {batch.interrupted ? <Banner>Nobody is at this batch: what ran it is gone. Resume goes on where it was.</Banner> : null}
+      {batch.held ? <Banner tone="info">Nothing new starts for now: {batch.held}</Banner> : null}
+      {batch.error ? <Banner tone={batch.status === "failed" ? "error" : "warning"}>{batch.error}</Banner> : null}
+    </>
+  );
+}
+
+function WovenDiff({ batch }: { batch: BatchView }) {
+  const diff = useBatchDiff(batch);
+  if (diff.data) return <Diff shown={diff.data} empty="Nothing is woven into this batch so far." />;
+  if (diff.error) return <EmptyState icon={CircleAlert} title="There is no diff to show" action={<Button onClick={() => void diff.refetch()}>Try again</Button>}>{inWords(diff.error)}</EmptyState>;
+  return <Loading />;
+}

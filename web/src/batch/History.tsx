@@ -1,0 +1,102 @@
+// Every batch of the project, newest first.
+
+import { Layers } from "lucide-react";
+import { type BatchView, inWords } from "@/api/client";
+import { useHistory } from "@/api/queries";
+import { isOver } from "@/live/reducer";
+import { useWorld } from "@/live/world";
+import { counted, duration, moment, worded } from "@/task/format";
+import { Go } from "@/task/Go";
+import { Loading } from "@/task/Tabs";
+import { StateBadge } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
+import { EmptyState } from "@/ui/EmptyState";
+import { Progress } from "@/ui/Progress";
+
+export function History() {
+  const project = useWorld((world) => world.project) ?? undefined;
+  const history = useHistory(project);
+  const live = useWorld((world) => world.batches);
+  if (history.error && !history.data) {
+    return (
+      <EmptyState icon={Layers} title="The batches could not be listed" action={<Button onClick={() => void history.refetch()}>Try again</Button>}>
+        {inWords(history.error)}
+      </EmptyState>
+    );
+  }
+  if (!history.data) return <Loading />;
+  const known = new Map(history.data.map((batch) => [batch.id, batch]));
+  for (const [id, batch] of live) if (batch.projectId === project) known.set(id, batch);
+  const batches = [...known.values()].sort((a, b) => b.id - a.id);
+  return (
+    <div className="mx-auto max-w-5xl p-4">
+      <h1 className="mb-3 text-lg font-semibold">Batches</h1>
+      {batches.length === 0 ? (
+        <EmptyState icon={Layers} title="No batch ran yet" action={<Go href="/" className="text-accent-text underline">To the board</Go>}>
+          Select tasks on the board and run them together.
+        </EmptyState>
+      ) : (
+        <ul className="flex flex-col gap-2">
+          {batches.map((batch) => (
+            <Entry key={batch.id} batch={batch} />
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Entry({ batch }: { batch: BatchView }) {
+  const { progress } = batch;
+  const over = progress.completed + progress.failed + progress.skipped + progress.cancelled;
+  const first = batch.tasks[0]?.title ?? "";
+  return (
+    <li className="relative rounded-lg border border-line bg-raised p-3 hover:bg-hover">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <h2 className="text-sm font-semibold">
+          <Go href={`/batches/${batch.id}`} className="after:absolute after:inset-0 after:rounded-lg focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent-text">
+            Batch {batch.id}
+          </Go>
+        </h2>
+        <StateBadge word={batch.status} />
+        {batch.interrupted ? <StateBadge word="waiting" /> : null}
+        <span className="min-w-0 flex-1 truncate text-sm text-fg-2">
+          {first}
+          {batch.tasks.length > 1 ? ` and ${counted(batch.tasks.length - 1, "more task")}` : ""}
+        </span>
+        {batch.prUrl ? (
+          <a href={batch.prUrl} target="_blank" rel="noreferrer" className="relative z-10 text-sm text-accent-text underline underline-offset-2">
+            Pull request
+          </a>
+        ) : null}
+      </div>
+      <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-fg-3">
+        {isOver(batch) ? null : <Progress label={`Batch ${batch.id}`} value={over} total={progress.total} percent={progress.percentage} parts={partsOf(batch)} className="w-32" />}
+        <span>
+          {worded(batch.mode)}, {outcomes(progress)}
+        </span>
+        <span>{moment(batch.createdAt)}</span>
+        <span>{duration(batch.seconds)}</span>
+      </div>
+    </li>
+  );
+}
+
+function partsOf({ progress }: BatchView) {
+  return [
+    { count: progress.completed, tone: "bg-done" },
+    { count: progress.failed, tone: "bg-failed" },
+    { count: progress.skipped, tone: "bg-attention" },
+    { count: progress.cancelled, tone: "bg-line-strong" },
+  ];
+}
+
+function outcomes(progress: BatchView["progress"]): string {
+  const parts = [
+    `${progress.completed}/${progress.total} complete`,
+    progress.failed > 0 ? `${progress.failed} failed` : "",
+    progress.skipped > 0 ? `${progress.skipped} left out` : "",
+    progress.cancelled > 0 ? `${progress.cancelled} cancelled` : "",
+  ];
+  return parts.filter(Boolean).join(", ");
+}
