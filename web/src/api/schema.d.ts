@@ -4246,60 +4246,60 @@ export interface components {
         /** @description What a batch is to be; what is left out is as configured. */
         BatchOptions: {
             /** @default null */
-            agent: string | null;
+            agent?: string | null;
             /**
              * @description Whether a queue goes on without being asked
              * @default null
              */
-            autoApprove: boolean | null;
+            autoApprove?: boolean | null;
             /**
              * @description The branch, tag or commit to start from
              * @default null
              */
-            base: string | null;
+            base?: string | null;
             /** @default null */
-            conflictBehavior: components["schemas"]["ConflictWord"] | null;
+            conflictBehavior?: components["schemas"]["ConflictWord"] | null;
             /**
              * @description The fingerprint of what was shown in a `no_consent` error, by a person who consents to it
              * @default null
              */
-            consent: string | null;
+            consent?: string | null;
             /** @default null */
-            land: components["schemas"]["LandWord"] | null;
+            land?: components["schemas"]["LandWord"] | null;
             /**
              * Format: int32
              * @description How many tasks run at once
              * @default null
              */
-            maxConcurrent: number | null;
+            maxConcurrent?: number | null;
             /** @default null */
-            merge: components["schemas"]["MergeWord"] | null;
+            merge?: components["schemas"]["MergeWord"] | null;
             /** @default null */
-            mode: components["schemas"]["ModeWord"] | null;
+            mode?: components["schemas"]["ModeWord"] | null;
             /** @default null */
-            model: string | null;
+            model?: string | null;
             /**
              * @description What agents are told besides; the whole of it where it has places such as `{{title}}`
              * @default null
              */
-            prompt: string | null;
+            prompt?: string | null;
             /** @default null */
-            stopOnFailure: boolean | null;
+            stopOnFailure?: boolean | null;
             /**
              * @description The ids of the tasks, of one project and one plan
              * @default []
              */
-            taskIds: string[];
+            taskIds?: string[];
             /**
              * @description The command that proves the result
              * @default null
              */
-            validate: string | null;
+            validate?: string | null;
             /**
              * @description Whether dependencies that are not named and not done are added
              * @default false
              */
-            withDeps: boolean;
+            withDeps?: boolean;
         };
         /** @description A batch. */
         BatchView: {
@@ -4401,7 +4401,7 @@ export interface components {
              * @description Whether the branch of the batch is removed too; its work stays kept
              * @default false
              */
-            rollback: boolean;
+            rollback?: boolean;
         };
         /** @description A file that a patch changes. */
         ChangedFile: {
@@ -4459,7 +4459,7 @@ export interface components {
              * @description The fingerprint of what was shown in a `no_consent` error, by a person who consents to it
              * @default null
              */
-            consent: string | null;
+            consent?: string | null;
         };
         /** @description A batch after what was asked for. */
         Done: components["schemas"]["BatchView"] & {
@@ -4671,7 +4671,7 @@ export interface components {
              * @description A local branch that is fast-forwarded, instead of a push and a pull request
              * @default null
              */
-            into: string | null;
+            into?: string | null;
         };
         /** @description What became of a task in the last batch that it was in. */
         LastBatch: {
@@ -5123,31 +5123,31 @@ export interface components {
              * @description Tokens of the input that came from a cache.
              * @default 0
              */
-            cached: number;
+            cached?: number;
             /**
              * Format: int64
              * @description Tokens that it gave to the model.
              * @default 0
              */
-            input: number;
+            input?: number;
             /**
              * Format: int64
              * @description Tokens that the model gave back.
              * @default 0
              */
-            output: number;
+            output?: number;
             /**
              * Format: int64
              * @description Tokens in all; those that were read from a cache count.
              * @default 0
              */
-            tokens: number;
+            tokens?: number;
             /**
              * Format: double
              * @description What it cost in dollars, where the agent says so.
              * @default null
              */
-            usd: number | null;
+            usd?: number | null;
         };
         /** @description What the tests say of a batch, and what they printed. */
         Validated: components["schemas"]["ValidationView"] & {

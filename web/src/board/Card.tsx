@@ -1,0 +1,177 @@
+// One task on the board. Follows its own task only, and is cheap enough to be drawn while scrolling.
+
+import { draggable } from "@atlaskit/pragmatic-drag-and-drop/element/adapter";
+import { ArrowDown, ArrowUp, ChevronsUp, GitFork, Play, TriangleAlert } from "lucide-react";
+import { memo, type MouseEvent, useEffect, useRef } from "react";
+import { Tag, StateBadge } from "@/ui/Badge";
+import { cn } from "@/ui/cn";
+import { useWorld } from "@/live/world";
+import { isBusy, wordOf } from "./columns";
+import { MoveMenu } from "./MoveMenu";
+import { select, useSelection } from "./selection";
+import { startBatch, useStarting } from "./start";
+
+type Props = {
+  id: string;
+  order: readonly string[];
+  /** The neighbours, to draw one border around cards of the same batch. */
+  above: string | undefined;
+  below: string | undefined;
+  onOpen: (id: string) => void;
+};
+
+export const Card = memo(function Card({ id, order, above, below, onOpen }: Props) {
+  const task = useWorld((world) => world.tasks.get(id));
+  const doing = useWorld((world) => world.doing.get(id));
+  const isSelected = useSelection((selection) => selection.ids.has(id));
+  const isSelecting = useSelection((selection) => selection.ids.size > 0);
+  const isCursor = useSelection((selection) => selection.cursor === id);
+  const isWanted = useSelection((selection) => selection.wanted === id);
+  const card = useRef<HTMLElement>(null);
+  const busy = task ? isBusy(task) : false;
+
+  useEffect(() => {
+    if (!isWanted || !card.current) return;
+    card.current.focus({ preventScroll: true });
+    select.arrived();
+  }, [isWanted]);
+
+  useEffect(() => {
+    const element = card.current;
+    if (!element || busy) return;
+    return draggable({ element, getInitialData: () => ({ card: id }) });
+  }, [id, busy]);
+
+  if (!task) return null;
+  const batch = busy ? task.batch?.id : undefined;
+  const word = busy && doing?.batch === batch ? (doing?.state ?? wordOf(task)) : wordOf(task);
+
+  const tick = (event: MouseEvent<HTMLInputElement>) => {
+    event.stopPropagation();
+    if (event.shiftKey) select.extend(id, order);
+    else select.toggle(id);
+  };
+  const click = (event: MouseEvent) => {
+    if (event.target instanceof Element && event.target.closest("button, input, a, [role='menu']")) return;
+    select.at(id);
+    if (event.shiftKey) select.extend(id, order);
+    else if (event.ctrlKey || event.metaKey) select.toggle(id);
+    else onOpen(id);
+  };
+
+  return (
+    <div className="relative px-2 pb-1.5">
+      <GroupFrame batch={batch} above={above} below={below} />
+      <article
+        ref={card}
+        aria-label={task.title}
+        tabIndex={isCursor ? 0 : -1}
+        data-task={id}
+        onClick={click}
+        onFocus={() => select.at(id)}
+        className={cn(
+          "group relative cursor-pointer rounded-lg border border-line bg-raised px-3 py-2.5 hover:border-line-strong",
+          isSelected && "border-accent bg-accent-soft hover:border-accent",
+        )}
+      >
+        <div className="flex h-6 items-center gap-1.5">
+          <label className={cn("-my-1 -ml-1 grid size-6 shrink-0 place-items-center", !isSelecting && "card-tick", "touch:size-8")}>
+            <input
+              type="checkbox"
+              className="tick"
+              aria-label={`Select ${task.title}`}
+              checked={isSelected}
+              onClick={tick}
+              onChange={() => undefined}
+            />
+          </label>
+          <span className={cn("font-mono text-2xs text-fg-3", !isSelecting && "card-key")}>{task.key}</span>
+          {batch ? <span className="text-2xs text-accent-text">Batch {batch}</span> : null}
+          <span className="flex-1" />
+          <span className="card-tools flex">
+            <RunButton id={id} title={task.title} busy={busy} />
+            <MoveMenu id={id} title={task.title} />
+          </span>
+        </div>
+        <h3 className="mt-0.5 line-clamp-3 break-words text-sm font-medium">{task.title}</h3>
+        {busy ? <p className="mt-1 h-4 truncate text-xs text-fg-3">{doing?.action ?? "\u00a0"}</p> : null}
+        <div className="mt-1.5 flex flex-wrap items-center gap-1">
+          <StateBadge word={word} />
+          <Priority word={task.priority} />
+          {task.labels.slice(0, 3).map((label) => (
+            <Tag key={label}>{label}</Tag>
+          ))}
+          {task.dependsOn.length > 0 ? (
+            <span className="inline-flex items-center gap-0.5 text-2xs text-fg-3" title={`Needs ${task.dependsOn.length} tasks`}>
+              <GitFork className="size-3" aria-hidden />
+              <span className="sr-only">Needs </span>
+              {task.dependsOn.length}
+            </span>
+          ) : null}
+          {doing && doing.coming.length > 0 && busy ? (
+            <span className="inline-flex items-center gap-1 text-2xs text-attention">
+              <TriangleAlert className="size-3" aria-hidden />
+              Will conflict with {doing.coming.join(", ")}
+            </span>
+          ) : null}
+        </div>
+      </article>
+    </div>
+  );
+});
+
+const priorities = {
+  critical: { word: "Critical", icon: ChevronsUp, tone: "text-failed" },
+  high: { word: "High", icon: ArrowUp, tone: "text-attention" },
+  low: { word: "Low", icon: ArrowDown, tone: "text-fg-3" },
+};
+
+function Priority({ word }: { word: string }) {
+  const look = priorities[word as keyof typeof priorities];
+  if (!look) return null;
+  const Icon = look.icon;
+  return (
+    <span className="inline-flex items-center gap-0.5 text-2xs text-fg-2">
+      <Icon className={cn("size-3", look.tone)} aria-hidden />
+      {look.word}
+    </span>
+  );
+}
+
+function RunButton({ id, title, busy }: { id: string; title: string; busy: boolean }) {
+  const isStarting = useStarting((starting) => starting.isBusy);
+  if (busy) return null;
+  return (
+    <button
+      type="button"
+      aria-label={`Run ${title}`}
+      title="Run this task alone"
+      disabled={isStarting}
+      onClick={() => void startBatch({ taskIds: [id] })}
+      className="grid size-6 place-items-center rounded-md text-fg-3 hover:bg-hover hover:text-fg disabled:opacity-50 touch:size-8"
+    >
+      <Play className="size-3.5" aria-hidden />
+    </button>
+  );
+}
+
+/** The border around neighbours of the same batch. */
+function GroupFrame({ batch, above, below }: { batch: number | undefined; above: string | undefined; below: string | undefined }) {
+  const isSame = (id: string | undefined) => (world: ReturnType<typeof useWorld.getState>) => {
+    const other = id ? world.tasks.get(id) : undefined;
+    return other !== undefined && isBusy(other) && other.batch?.id === batch;
+  };
+  const joinsAbove = useWorld(isSame(above));
+  const joinsBelow = useWorld(isSame(below));
+  if (!batch) return null;
+  return (
+    <div
+      aria-hidden
+      className={cn(
+        "pointer-events-none absolute inset-x-1 -top-[3px] bottom-[3px] border-x border-accent-text/60",
+        !joinsAbove && "rounded-t-xl border-t",
+        !joinsBelow && "rounded-b-xl border-b",
+      )}
+    />
+  );
+}

@@ -1,0 +1,91 @@
+// Takes a plan in Markdown that is dropped on the board, or chosen.
+
+import { FileDown, Upload } from "lucide-react";
+import { type DragEvent, type ReactNode, useRef, useState } from "react";
+import { toast } from "sonner";
+import { answered, api, inWords, Refused } from "@/api/client";
+import { putTask, useWorld } from "@/live/world";
+import { Button } from "@/ui/Button";
+
+/** The largest plan that is sent; the server takes no more. */
+const MOST_BYTES = 3_500_000;
+
+async function importPlan(file: File) {
+  const { project } = useWorld.getState();
+  if (!project) return;
+  if (file.size > MOST_BYTES) {
+    toast.error(`${file.name} is too large for a plan`);
+    return;
+  }
+  try {
+    const markdown = await file.text();
+    const { tasks, warnings } = await answered(api.POST("/api/tasks/import", { body: { projectId: project, markdown } }));
+    for (const task of tasks) putTask(task);
+    const count = tasks.length === 1 ? "1 task" : `${tasks.length} tasks`;
+    toast.success(`${count} imported from ${file.name}`, {
+      description: warnings.length > 0 ? warnings.map((warning) => (warning.line ? `Line ${warning.line}: ${warning.message}` : warning.message)).join("\n") : undefined,
+    });
+  } catch (error) {
+    toast.error(`${file.name} was not imported`, { description: [inWords(error), error instanceof Refused ? error.hint : undefined].filter(Boolean).join(" ") });
+  }
+}
+
+const hasFiles = (event: DragEvent) => event.dataTransfer.types.includes("Files");
+
+export function ImportDrop({ children }: { children: ReactNode }) {
+  const [isOver, setIsOver] = useState(false);
+  const depth = useRef(0);
+  const enter = (event: DragEvent, by: 1 | -1) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    depth.current += by;
+    setIsOver(depth.current > 0);
+  };
+  const drop = (event: DragEvent) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    depth.current = 0;
+    setIsOver(false);
+    for (const file of event.dataTransfer.files) void importPlan(file);
+  };
+  return (
+    <div
+      className="relative h-full"
+      onDragEnter={(event) => enter(event, 1)}
+      onDragLeave={(event) => enter(event, -1)}
+      onDragOver={(event) => hasFiles(event) && event.preventDefault()}
+      onDrop={drop}
+    >
+      {children}
+      {isOver ? (
+        <div className="pointer-events-none absolute inset-3 z-30 grid place-items-center rounded-xl border-2 border-dashed border-accent-text bg-bg/85">
+          <p className="flex items-center gap-2 text-base font-medium">
+            <FileDown className="size-5 text-accent-text" aria-hidden /> Drop the plan to import its tasks
+          </p>
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+export function ImportPicker() {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        accept=".md,.markdown,text/markdown,text/plain"
+        className="hidden"
+        aria-label="Plan file"
+        onChange={(event) => {
+          for (const file of event.target.files ?? []) void importPlan(file);
+          event.target.value = "";
+        }}
+      />
+      <Button onClick={() => input.current?.click()}>
+        <Upload aria-hidden /> Import a plan
+      </Button>
+    </>
+  );
+}

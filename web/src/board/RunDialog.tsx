@@ -1,0 +1,184 @@
+// Asks how a batch is to run before it starts.
+
+import { CircleAlert, Layers, Play } from "lucide-react";
+import { RadioGroup } from "radix-ui";
+import { useId, useMemo, useState } from "react";
+import type { BatchOptions } from "@/api/client";
+import { useAgents, useSettings } from "@/api/queries";
+import { useWorld } from "@/live/world";
+import { openRun } from "@/shell/overlays";
+import { useProject } from "@/shell/project";
+import { Button } from "@/ui/Button";
+import { Checkbox } from "@/ui/Checkbox";
+import { cn } from "@/ui/cn";
+import { Dialog } from "@/ui/Dialog";
+import { TextArea } from "@/ui/Field";
+import { Select } from "@/ui/Select";
+import { Slider } from "@/ui/Slider";
+import { NEEDS_GIT } from "./BatchControls";
+import { preview } from "./preview";
+import { startBatch, useStarting } from "./start";
+
+type Mode = "serial" | "queue" | "parallel";
+
+const modes: { value: Mode; word: string; says: string }[] = [
+  { value: "serial", word: "Serial", says: "One by one, without asking" },
+  { value: "queue", word: "Queue", says: "One by one, each after your approval" },
+  { value: "parallel", word: "Parallel", says: "Several at once, in dependency order" },
+];
+
+export default function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
+  const project = useProject();
+  const needsGit = project !== undefined && !project.isRepository;
+  const settings = useSettings(project?.id);
+  const usual = Number(settings.data?.maxBatchSize.value ?? 3) || 3;
+  const [mode, setMode] = useState<Mode>(needsGit ? "queue" : "parallel");
+  const [most, setMost] = useState<number | null>(null);
+  const [prompt, setPrompt] = useState("");
+  const [agent, setAgent] = useState("");
+  const [withDeps, setWithDeps] = useState(false);
+  const isBusy = useStarting((starting) => starting.isBusy);
+  const id = useId();
+
+  const start = async () => {
+    const options: BatchOptions = { taskIds: [...ids], mode, withDeps };
+    if (mode === "parallel") options.maxConcurrent = most ?? usual;
+    if (prompt.trim()) options.prompt = prompt;
+    if (agent) options.agent = agent;
+    openRun(null);
+    await startBatch(options);
+  };
+
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => open || openRun(null)}
+      title={ids.length === 1 ? "Run 1 task" : `Run ${ids.length} tasks`}
+      description="Each task gets its own worktree. What they do is woven into one branch and one pull request."
+      footer={
+        <>
+          <Button disabled={isBusy} onClick={() => openRun(null)}>
+            Cancel
+          </Button>
+          <Button look="primary" disabled={isBusy || (mode === "parallel" && needsGit)} onClick={() => void start()}>
+            <Play aria-hidden /> Start batch
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="space-y-5"
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void start();
+        }}
+        onSubmit={(event) => event.preventDefault()}
+      >
+        <div>
+          <p id={`${id}mode`} className="mb-1.5 font-medium">
+            Mode
+          </p>
+          <ModeChoice labelledBy={`${id}mode`} mode={mode} needsGit={needsGit} onChange={setMode} />
+        </div>
+        {mode === "parallel" ? (
+          <div className="flex items-center gap-4">
+            <span id={`${id}most`} className="shrink-0 font-medium">
+              Max concurrent
+            </span>
+            <Slider labelledBy={`${id}most`} value={most ?? usual} min={1} max={10} onChange={setMost} />
+            <output className="w-6 text-right">{most ?? usual}</output>
+          </div>
+        ) : null}
+        <AgentChoice id={`${id}agent`} project={project?.id} value={agent} onChange={setAgent} />
+        <div>
+          <label htmlFor={`${id}prompt`} className="mb-1.5 block font-medium">
+            Prompt
+          </label>
+          <TextArea id={`${id}prompt`} value={prompt} placeholder="Told to every agent of this batch besides its task" onChange={(event) => setPrompt(event.target.value)} />
+        </div>
+        <Foreseen ids={ids} withDeps={withDeps} onWithDeps={setWithDeps} />
+      </form>
+    </Dialog>
+  );
+}
+
+function ModeChoice({ labelledBy, mode, needsGit, onChange }: { labelledBy: string; mode: Mode; needsGit: boolean; onChange: (mode: Mode) => void }) {
+  return (
+    <RadioGroup.Root aria-labelledby={labelledBy} value={mode} onValueChange={(value) => onChange(value as Mode)} className="grid gap-2 sm:grid-cols-3">
+      {modes.map(({ value, word, says }) => {
+        const isOff = value === "parallel" && needsGit;
+        return (
+          <RadioGroup.Item
+            key={value}
+            value={value}
+            disabled={isOff}
+            aria-label={word}
+            className={cn(
+              "rounded-lg border border-line-strong bg-raised px-3 py-2 text-left disabled:opacity-60",
+              "data-[state=checked]:border-accent-text data-[state=checked]:bg-accent-soft",
+            )}
+          >
+            <span className="flex items-center gap-2 font-medium">
+              <span className="grid size-3.5 place-items-center rounded-full border border-line-strong">
+                <RadioGroup.Indicator className="size-2 rounded-full bg-accent-text" />
+              </span>
+              {word}
+            </span>
+            <span className="mt-0.5 block text-xs text-fg-2">{isOff ? NEEDS_GIT : says}</span>
+          </RadioGroup.Item>
+        );
+      })}
+    </RadioGroup.Root>
+  );
+}
+
+function AgentChoice({ id, project, value, onChange }: { id: string; project: string | undefined; value: string; onChange: (agent: string) => void }) {
+  const { data = [] } = useAgents(project);
+  const usual = data.find((agent) => agent.isDefault);
+  const options = [
+    { value: "", label: usual ? `${usual.title} (default)` : "As configured" },
+    ...data.filter((agent) => !agent.isDefault).map((agent) => ({ value: agent.name, label: agent.found ? agent.title : `${agent.title} (not installed)`, disabled: !agent.found })),
+  ];
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1.5 block font-medium">
+        Agent
+      </label>
+      <Select id={id} className="w-full" value={value} options={options} onChange={(event) => onChange(event.target.value)} />
+    </div>
+  );
+}
+
+function Foreseen({ ids, withDeps, onWithDeps }: { ids: readonly string[]; withDeps: boolean; onWithDeps: (is: boolean) => void }) {
+  const tasks = useWorld((world) => world.tasks);
+  const seen = useMemo(() => preview(ids.flatMap((id) => tasks.get(id) ?? []), tasks), [ids, tasks]);
+  return (
+    <section aria-label="Waves and collisions" className="space-y-2">
+      <h3 className="flex items-center gap-1.5 font-medium">
+        <Layers className="size-3.5 text-fg-3" aria-hidden />
+        {seen.waves.length === 1 ? "1 wave" : `${seen.waves.length} waves`}
+      </h3>
+      <ol className="space-y-1">
+        {seen.waves.slice(0, 6).map((wave, at) => (
+          <li key={wave[0]?.id} className="flex gap-2 text-xs text-fg-2">
+            <span className="w-4 shrink-0 text-right text-fg-3">{at + 1}</span>
+            <span className="min-w-0 truncate">{wave.map((task) => `${task.key} ${task.title}`).join(" · ")}</span>
+          </li>
+        ))}
+      </ol>
+      {seen.collisions.map((pair) => (
+        <p key={`${pair.then.id}${pair.file}`} className="flex items-start gap-1.5 text-xs text-fg-2">
+          <CircleAlert className="mt-px size-3.5 shrink-0 text-attention" aria-hidden />
+          <span>
+            “{pair.then.title}” comes after “{pair.first.title}”: both declare <code className="font-mono">{pair.file}</code>
+          </span>
+        </p>
+      ))}
+      {seen.missing.length > 0 ? (
+        <label className="flex items-start gap-2 text-sm text-fg-2">
+          <Checkbox className="mt-px" checked={withDeps} onChange={(event) => onWithDeps(event.target.checked)} />
+          <span>Add what they need: {seen.missing.map((task) => `“${task.title}”`).join(", ")}</span>
+        </label>
+      ) : null}
+    </section>
+  );
+}

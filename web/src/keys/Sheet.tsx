@@ -1,0 +1,69 @@
+// The list of all keys.
+
+import { openOverlay, useOverlays } from "@/shell/overlays";
+import { Dialog } from "@/ui/Dialog";
+import { Kbd } from "@/ui/Kbd";
+
+const groups: [string, [string[], string][]][] = [
+  [
+    "Anywhere",
+    [
+      [["Ctrl", "K"], "Search and commands"],
+      [["C"], "New task"],
+      [["G", "B"], "Board"],
+      [["G", "A"], "All batches"],
+      [["G", "S"], "Settings"],
+      [["?"], "This list"],
+    ],
+  ],
+  [
+    "Board",
+    [
+      [["↑", "↓"], "Card above, below (also K, J)"],
+      [["←", "→"], "Column before, after (also H, L)"],
+      [["Enter"], "Open the task"],
+      [["X"], "Select the card"],
+      [["Shift", "↑ ↓"], "Select a range"],
+      [["Ctrl", "A"], "Select the column"],
+      [["Esc"], "Clear selection"],
+      [["M"], "Move to another column"],
+      [["Alt", "↑ ↓"], "Move the card up, down"],
+      [["R"], "Run the task"],
+    ],
+  ],
+  [
+    "With a selection",
+    [
+      [["P"], "Execute Parallel"],
+      [["Q"], "Execute Queue"],
+      [["O"], "Options…"],
+    ],
+  ],
+];
+
+export function Sheet() {
+  const open = useOverlays((overlays) => overlays.sheet);
+  return (
+    <Dialog open={open} onOpenChange={(is) => openOverlay("sheet", is)} title="Keys" className="max-w-[640px]">
+      <div className="grid gap-6 sm:grid-cols-2">
+        {groups.map(([title, rows]) => (
+          <section key={title}>
+            <h3 className="mb-2 text-xs font-semibold text-fg-3">{title}</h3>
+            <dl className="space-y-1.5">
+              {rows.map(([names, does]) => (
+                <div key={does} className="flex items-center justify-between gap-3">
+                  <dt className="text-fg-2">{does}</dt>
+                  <dd className="flex shrink-0 gap-1">
+                    {names.map((name) => (
+                      <Kbd key={name}>{name}</Kbd>
+                    ))}
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

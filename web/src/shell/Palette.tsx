@@ -1,0 +1,139 @@
+// Finds tasks, batches and commands by a few letters.
+
+import { useNavigate } from "@tanstack/react-router";
+import { Command } from "cmdk";
+import { CircleDot, Kanban, Keyboard, Layers, ListOrdered, type LucideIcon, Moon, Plus, Settings as Gear, SlidersHorizontal, Sun, X, Zap } from "lucide-react";
+import { Dialog as Radix } from "radix-ui";
+import { type ReactNode, useMemo, useState } from "react";
+import { select, useSelection } from "@/board/selection";
+import { startBatch } from "@/board/start";
+import { useWorld } from "@/live/world";
+import { Kbd } from "@/ui/Kbd";
+import { openOverlay, openRun } from "./overlays";
+import { useTheme, wishFor } from "./theme";
+
+const MOST_TASKS = 20;
+
+export default function Palette() {
+  const [text, setText] = useState("");
+  const close = () => openOverlay("palette", false);
+  const does = (act: () => void) => () => {
+    close();
+    act();
+  };
+  return (
+    <Radix.Root open onOpenChange={(open) => open || close()}>
+      <Radix.Portal>
+        <Radix.Overlay className="fixed inset-0 z-40 bg-scrim" />
+        <Radix.Content
+          aria-describedby={undefined}
+          className="fixed left-1/2 top-[12vh] z-50 w-[calc(100vw-24px)] max-w-[560px] -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-overlay shadow-float"
+        >
+          <Radix.Title className="sr-only">Search and commands</Radix.Title>
+          <Command label="Search and commands" loop shouldFilter>
+            <Command.Input
+              value={text}
+              onValueChange={setText}
+              placeholder="Search tasks and commands"
+              className="h-11 w-full border-b border-line bg-transparent px-4 text-base outline-none"
+            />
+            <Command.List aria-label="Results" tabIndex={0} className="max-h-[50vh] overflow-y-auto p-1.5">
+              <Command.Empty className="px-3 py-6 text-center text-fg-3">Nothing found.</Command.Empty>
+              <Commands does={does} />
+              <Tasks text={text} does={does} />
+            </Command.List>
+          </Command>
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+type Does = (act: () => void) => () => void;
+
+function Commands({ does }: { does: Does }) {
+  const navigate = useNavigate();
+  const { ids } = useSelection();
+  const { shown } = useTheme();
+  const chosen = [...ids];
+  return (
+    <>
+      {chosen.length > 0 ? (
+        <Group title={chosen.length === 1 ? "1 task selected" : `${chosen.length} tasks selected`}>
+          <Item icon={Zap} keys="P" onSelect={does(() => void startBatch({ taskIds: chosen, mode: "parallel" }))}>
+            Execute Parallel
+          </Item>
+          <Item icon={ListOrdered} keys="Q" onSelect={does(() => void startBatch({ taskIds: chosen, mode: "queue" }))}>
+            Execute Queue
+          </Item>
+          <Item icon={SlidersHorizontal} keys="O" onSelect={does(() => openRun(chosen))}>
+            Options…
+          </Item>
+          <Item icon={X} keys="Esc" onSelect={does(select.clear)}>
+            Clear selection
+          </Item>
+        </Group>
+      ) : null}
+      <Group title="Commands">
+        <Item icon={Plus} keys="C" onSelect={does(() => openOverlay("newTask"))}>
+          New task
+        </Item>
+        <Item icon={Kanban} keys="G B" onSelect={does(() => void navigate({ to: "/" }))}>
+          Board
+        </Item>
+        <Item icon={Layers} keys="G A" onSelect={does(() => void navigate({ to: "/batches" }))}>
+          All batches
+        </Item>
+        <Item icon={Gear} keys="G S" onSelect={does(() => void navigate({ to: "/settings" }))}>
+          Settings
+        </Item>
+        <Item icon={shown === "dark" ? Sun : Moon} onSelect={does(() => wishFor(shown === "dark" ? "light" : "dark"))}>
+          {shown === "dark" ? "Light theme" : "Dark theme"}
+        </Item>
+        <Item icon={Keyboard} keys="?" onSelect={does(() => openOverlay("sheet"))}>
+          Keys
+        </Item>
+      </Group>
+    </>
+  );
+}
+
+function Tasks({ text, does }: { text: string; does: Does }) {
+  const navigate = useNavigate();
+  const tasks = useWorld((world) => world.tasks);
+  const found = useMemo(() => {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    const all = [...tasks.values()];
+    return all.filter((task) => words.every((word) => `${task.key} ${task.title}`.toLowerCase().includes(word))).slice(0, MOST_TASKS);
+  }, [tasks, text]);
+  if (found.length === 0) return null;
+  return (
+    <Group title="Tasks">
+      {found.map((task) => (
+        <Item key={task.id} icon={CircleDot} value={`${task.key} ${task.title} ${task.id}`} onSelect={does(() => void navigate({ to: "/tasks/$id", params: { id: task.id } }))}>
+          <span className="font-mono text-xs text-fg-3">{task.key}</span> <span className="truncate">{task.title}</span>
+        </Item>
+      ))}
+    </Group>
+  );
+}
+
+function Group({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Command.Group heading={title} className="[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-fg-3">
+      {children}
+    </Command.Group>
+  );
+}
+
+type ItemProps = { icon: LucideIcon; keys?: string; value?: string; onSelect: () => void; children: ReactNode };
+
+function Item({ icon: Icon, keys, value, onSelect, children }: ItemProps) {
+  return (
+    <Command.Item value={value} onSelect={onSelect} className="flex h-9 items-center gap-2.5 rounded-md px-2.5 text-sm data-[selected=true]:bg-hover">
+      <Icon className="size-4 shrink-0 text-fg-3" aria-hidden />
+      <span className="flex min-w-0 flex-1 items-center gap-2">{children}</span>
+      {keys ? keys.split(" ").map((key) => <Kbd key={key}>{key}</Kbd>) : null}
+    </Command.Item>
+  );
+}

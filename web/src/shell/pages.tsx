@@ -1,0 +1,60 @@
+// Pages for when there is nothing else to show.
+
+import { Link } from "@tanstack/react-router";
+import { CircleAlert, Compass, KeyRound, Unplug } from "lucide-react";
+import { inWords, Refused } from "@/api/client";
+import { Button, buttonLook } from "@/ui/Button";
+import { EmptyState } from "@/ui/EmptyState";
+import { Skeleton } from "@/ui/Skeleton";
+
+export function NotFound() {
+  return (
+    <EmptyState
+      icon={Compass}
+      title="There is no such page"
+      action={
+        <Link to="/" className={buttonLook()}>
+          Back to the board
+        </Link>
+      }
+    />
+  );
+}
+
+export function ErrorPage({ error }: { error: unknown }) {
+  return (
+    <EmptyState icon={CircleAlert} title="This page could not be shown" action={<Button onClick={() => location.reload()}>Load it again</Button>}>
+      <p>{inWords(error)}</p>
+    </EmptyState>
+  );
+}
+
+export function Pending() {
+  return (
+    <div role="status" aria-label="Loading" className="space-y-3 p-6">
+      <Skeleton className="h-6 w-64" />
+      <Skeleton className="h-24 w-full" />
+      <Skeleton className="h-24 w-full" />
+    </div>
+  );
+}
+
+/** What is shown in place of everything when the server says no. */
+export function Outside({ error }: { error: unknown }) {
+  const isLocked = error instanceof Refused && error.status === 401;
+  if (isLocked) {
+    return (
+      <EmptyState icon={KeyRound} title="This browser is not let in yet">
+        <p>
+          Run <code className="font-mono">pleach serve</code> again: it prints a link that opens the board here. Each link works once.
+        </p>
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState icon={Unplug} title="The server cannot be reached" action={<Button onClick={() => location.reload()}>Try again</Button>}>
+      <p>{inWords(error)}</p>
+      {error instanceof Refused && error.hint ? <p className="mt-1 text-fg-3">{error.hint}</p> : null}
+    </EmptyState>
+  );
+}
