@@ -80,7 +80,8 @@ function Strip({ batch }: { batch: BatchView }) {
         <span className="whitespace-nowrap text-xs text-fg-2">
           {progress.completed}/{progress.total} complete
         </span>
-        <span className="w-9 text-right text-xs text-fg-3">{progress.percentage} %</span>
+        {progress.failed + progress.skipped > 0 ? <span className="whitespace-nowrap text-xs text-failed">{troubles(progress)}</span> : null}
+        <span className="w-11 whitespace-nowrap text-right text-xs text-fg-3">{progress.percentage} %</span>
       </div>
       <TaskChips batch={batch} />
       <span className="min-w-0 flex-1 truncate text-xs text-attention">{batch.held ?? (ended ? batch.error : null)}</span>
@@ -88,6 +89,10 @@ function Strip({ batch }: { batch: BatchView }) {
       <Controls batch={batch} ended={ended} />
     </div>
   );
+}
+
+function troubles({ failed, skipped }: BatchView["progress"]): string {
+  return [failed > 0 ? `${failed} failed` : "", skipped > 0 ? `${skipped} skipped` : ""].filter(Boolean).join(", ");
 }
 
 function Elapsed({ batch }: { batch: BatchView }) {

@@ -70,7 +70,7 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
         onClick={click}
         onFocus={() => select.at(id)}
         className={cn(
-          "group relative cursor-pointer rounded-lg border border-line bg-raised px-3 py-2.5 hover:border-line-strong",
+          "group relative cursor-pointer rounded-lg border border-line bg-raised px-3 pb-2.5 pt-1.5 hover:border-line-strong",
           isSelected && "border-accent bg-accent-soft hover:border-accent",
         )}
       >
@@ -93,7 +93,7 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
             <MoveMenu id={id} title={task.title} />
           </span>
         </div>
-        <h3 className="mt-0.5 line-clamp-3 break-words text-sm font-medium">{task.title}</h3>
+        <h3 className="line-clamp-3 break-words text-sm font-medium">{task.title}</h3>
         {busy ? <p className="mt-1 h-4 truncate text-xs text-fg-3">{doing?.action ?? "\u00a0"}</p> : null}
         <div className="mt-1.5 flex flex-wrap items-center gap-1">
           <StateBadge word={word} />

@@ -28,6 +28,7 @@ export function Column({ name, onOpen }: Props) {
   const list = useRef<HTMLDivElement>(null);
   const wanted = useSelection((selection) => selection.wanted);
   const cursor = useSelection((selection) => selection.cursor);
+  const isSelecting = useSelection((selection) => selection.ids.size > 0);
   const cursorAt = cursor ? ids.indexOf(cursor) : -1;
 
   const rows = useVirtualizer({
@@ -36,6 +37,8 @@ export function Column({ name, onOpen }: Props) {
     estimateSize: () => 88,
     getItemKey: (at) => ids[at] ?? at,
     overscan: 6,
+    // Room for the batch controls, which lie over the last cards.
+    paddingEnd: isSelecting ? 104 : 0,
     rangeExtractor: (range) => {
       const seen = defaultRangeExtractor(range);
       // The card that has the focus stays drawn, or the focus would be lost.

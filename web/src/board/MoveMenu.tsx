@@ -4,7 +4,7 @@ import { ArrowDown, ArrowUp, EllipsisVertical } from "lucide-react";
 import { DropdownMenu as Radix } from "radix-ui";
 import { useState } from "react";
 import { useWorld } from "@/live/world";
-import { MenuItem, MenuLabel, MenuLine } from "@/ui/Menu";
+import { MenuItem, MenuLabel, MenuLine, pageElement } from "@/ui/Menu";
 import { columnNames, columnOf, columnTitles, isBusy, statusOfColumn } from "./columns";
 import { moveTo, shift } from "./move";
 import { select, useSelection } from "./selection";
@@ -12,8 +12,7 @@ import { select, useSelection } from "./selection";
 export function MoveMenu({ id, title }: { id: string; title: string }) {
   const [open, setOpen] = useState(false);
   return (
-    <>
-      <Radix.Root modal={false} open={open} onOpenChange={setOpen}>
+    <Radix.Root modal={false} open={open} onOpenChange={setOpen}>
         <Radix.Trigger
           aria-label={`Move ${title}`}
           data-move={id}
@@ -23,8 +22,7 @@ export function MoveMenu({ id, title }: { id: string; title: string }) {
           <EllipsisVertical className="size-3.5" aria-hidden />
         </Radix.Trigger>
         {open ? <Content id={id} /> : null}
-      </Radix.Root>
-    </>
+    </Radix.Root>
   );
 }
 
@@ -36,7 +34,7 @@ function Content({ id }: { id: string }) {
   const ids = selected.has(id) ? [...selected] : [id];
   const busy = isBusy(task);
   return (
-    <Radix.Portal>
+    <Radix.Portal container={pageElement()}>
       <Radix.Content
         align="end"
         sideOffset={4}

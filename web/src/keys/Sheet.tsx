@@ -17,6 +17,14 @@ const groups: [string, [string[], string][]][] = [
     ],
   ],
   [
+    "With a selection",
+    [
+      [["P"], "Execute Parallel"],
+      [["Q"], "Execute Queue"],
+      [["O"], "Options…"],
+    ],
+  ],
+  [
     "Board",
     [
       [["↑", "↓"], "Card above, below (also K, J)"],
@@ -31,23 +39,15 @@ const groups: [string, [string[], string][]][] = [
       [["R"], "Run the task"],
     ],
   ],
-  [
-    "With a selection",
-    [
-      [["P"], "Execute Parallel"],
-      [["Q"], "Execute Queue"],
-      [["O"], "Options…"],
-    ],
-  ],
 ];
 
 export function Sheet() {
   const open = useOverlays((overlays) => overlays.sheet);
   return (
     <Dialog open={open} onOpenChange={(is) => openOverlay("sheet", is)} title="Keys" className="max-w-[640px]">
-      <div className="grid gap-6 sm:grid-cols-2">
+      <div className="gap-6 sm:columns-2">
         {groups.map(([title, rows]) => (
-          <section key={title}>
+          <section key={title} className="mb-6 break-inside-avoid">
             <h3 className="mb-2 text-xs font-semibold text-fg-3">{title}</h3>
             <dl className="space-y-1.5">
               {rows.map(([names, does]) => (

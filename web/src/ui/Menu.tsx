@@ -5,13 +5,18 @@ import { DropdownMenu as Radix } from "radix-ui";
 import type { ComponentProps, ReactNode } from "react";
 import { cn } from "./cn";
 
+/** Menus are drawn within the page, so that they belong to one of its regions. */
+export function pageElement(): HTMLElement | null {
+  return document.getElementById("page");
+}
+
 type Props = { trigger: ReactNode; children: ReactNode; align?: "start" | "center" | "end"; onCloseAutoFocus?: (event: Event) => void };
 
 export function Menu({ trigger, children, align = "end", onCloseAutoFocus }: Props) {
   return (
     <Radix.Root modal={false}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
-      <Radix.Portal>
+      <Radix.Portal container={pageElement()}>
         <Radix.Content
           align={align}
           sideOffset={4}
