@@ -30,6 +30,8 @@ export default defineConfig(() => ({
         target: server,
         changeOrigin: true,
         configure: (proxy) => {
+          // A stream that breaks behind the proxy breaks in front of it too.
+          proxy.on("proxyRes", (answer, _request, toPage) => answer.on("close", () => toPage.destroy()));
           proxy.on("proxyReq", (request) => {
             request.removeHeader("origin");
             const known = token();

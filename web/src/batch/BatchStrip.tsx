@@ -27,7 +27,9 @@ export function BatchStrip() {
   const heard = useHeard(batches);
   const shown = [...batches.values()]
     .filter((batch) => batch.projectId === project && !closed.has(batch.id) && (!isOver(batch) || heard.has(batch.id)))
-    .sort((a, b) => b.id - a.id);
+    .sort((a, b) => b.id - a.id)
+    // Of those that ended only the last one is news.
+    .filter((batch, at, all) => !isOver(batch) || all.findIndex(isOver) === at);
   if (shown.length === 0) return null;
   return (
     <section aria-label="Batches" className="max-h-[40vh] shrink-0 divide-y divide-line overflow-y-auto border-b border-line bg-surface">

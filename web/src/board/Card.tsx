@@ -94,7 +94,7 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
           </span>
         </div>
         <h3 className="line-clamp-3 break-words text-sm font-medium">{task.title}</h3>
-        {busy ? <p className="mt-1 h-4 truncate text-xs text-fg-3">{doing?.action ?? "\u00a0"}</p> : null}
+        {busy ? <p className="mt-1 h-4 truncate text-xs text-fg-3">{doing?.action ?? meanwhile[word] ?? "\u00a0"}</p> : null}
         <div className="mt-1.5 flex flex-wrap items-center gap-1">
           <StateBadge word={word} />
           <Priority word={task.priority} />
@@ -119,6 +119,17 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
     </div>
   );
 });
+
+/** What is said of a task whose agent says nothing. */
+const meanwhile: Record<string, string> = {
+  queued: "Waits for its turn",
+  waiting: "Waits for your approval",
+  limited: "Its agent has reached a limit",
+  running: "Its agent begins",
+  stopping: "Its agent is asked to stop",
+  built: "Is woven into the batch",
+  weaving: "Is woven into the batch",
+};
 
 const priorities = {
   critical: { word: "Critical", icon: ChevronsUp, tone: "text-failed" },

@@ -13,15 +13,15 @@ export function MoveMenu({ id, title }: { id: string; title: string }) {
   const [open, setOpen] = useState(false);
   return (
     <Radix.Root modal={false} open={open} onOpenChange={setOpen}>
-        <Radix.Trigger
-          aria-label={`Move ${title}`}
-          data-move={id}
-          title="Move"
-          className="grid size-6 place-items-center rounded-md text-fg-3 hover:bg-hover hover:text-fg touch:size-8"
-        >
-          <EllipsisVertical className="size-3.5" aria-hidden />
-        </Radix.Trigger>
-        {open ? <Content id={id} /> : null}
+      <Radix.Trigger
+        aria-label={`Move ${title}`}
+        data-move={id}
+        title="Move"
+        className="grid size-6 place-items-center rounded-md text-fg-3 hover:bg-hover hover:text-fg touch:size-8"
+      >
+        <EllipsisVertical className="size-3.5" aria-hidden />
+      </Radix.Trigger>
+      {open ? <Content id={id} /> : null}
     </Radix.Root>
   );
 }
