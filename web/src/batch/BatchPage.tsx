@@ -7,7 +7,7 @@ import { answered, api, type BatchView, inWords } from "@/api/client";
 import { isOver } from "@/live/reducer";
 import { refreshBatch } from "@/live/world";
 import { Diff } from "@/task/Diff";
-import { moment, worded } from "@/task/format";
+import { moment, sentence, worded } from "@/task/format";
 import { Go } from "@/task/Go";
 import { useAct, useBatch, useBatchDiff } from "@/task/queries";
 import { Loading, Tabs } from "@/task/Tabs";
@@ -87,8 +87,8 @@ function Head({ batch }: { batch: BatchView }) {
         ) : null}
       </header>
       {batch.interrupted ? <Banner>Nobody is at this batch: what ran it is gone. Resume goes on where it was.</Banner> : null}
-      {batch.held ? <Banner tone="info">Nothing new starts for now: {batch.held}</Banner> : null}
-      {batch.error ? <Banner tone={batch.status === "failed" ? "error" : "warning"}>{batch.error}</Banner> : null}
+      {batch.held ? <Banner tone="info">Nothing new starts for now: {sentence(batch.held)}</Banner> : null}
+      {batch.error ? <Banner tone={batch.status === "failed" ? "error" : "warning"}>{sentence(batch.error)}</Banner> : null}
     </>
   );
 }

@@ -3,7 +3,6 @@
 import { Layers } from "lucide-react";
 import { type BatchView, inWords } from "@/api/client";
 import { useHistory } from "@/api/queries";
-import { isOver } from "@/live/reducer";
 import { useWorld } from "@/live/world";
 import { counted, duration, moment, worded } from "@/task/format";
 import { Go } from "@/task/Go";
@@ -11,7 +10,6 @@ import { Loading } from "@/task/Tabs";
 import { StateBadge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
-import { Progress } from "@/ui/Progress";
 
 export function History() {
   const project = useWorld((world) => world.project) ?? undefined;
@@ -48,7 +46,6 @@ export function History() {
 
 function Entry({ batch }: { batch: BatchView }) {
   const { progress } = batch;
-  const over = progress.completed + progress.failed + progress.skipped + progress.cancelled;
   const first = batch.tasks[0]?.title ?? "";
   return (
     <li className="relative rounded-lg border border-line bg-raised p-3 hover:bg-hover">
@@ -71,7 +68,6 @@ function Entry({ batch }: { batch: BatchView }) {
         ) : null}
       </div>
       <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-fg-3">
-        {isOver(batch) ? null : <Progress label={`Batch ${batch.id}`} value={over} total={progress.total} percent={progress.percentage} parts={partsOf(batch)} className="w-32" />}
         <span>
           {worded(batch.mode)}, {outcomes(progress)}
         </span>
@@ -80,15 +76,6 @@ function Entry({ batch }: { batch: BatchView }) {
       </div>
     </li>
   );
-}
-
-function partsOf({ progress }: BatchView) {
-  return [
-    { count: progress.completed, tone: "bg-done" },
-    { count: progress.failed, tone: "bg-failed" },
-    { count: progress.skipped, tone: "bg-attention" },
-    { count: progress.cancelled, tone: "bg-line-strong" },
-  ];
 }
 
 function outcomes(progress: BatchView["progress"]): string {

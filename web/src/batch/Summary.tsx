@@ -3,7 +3,7 @@
 import { type ReactNode, useEffect, useState } from "react";
 import type { BatchView, TaskView } from "@/api/client";
 import { isOver } from "@/live/reducer";
-import { counted, dollars, duration, grouped, tokens, worded } from "@/task/format";
+import { counted, dollars, duration, grouped, sentence, tokens, worded } from "@/task/format";
 import { Copied, Fact } from "@/task/Details";
 import { StateBadge } from "@/ui/Badge";
 import { TaskName } from "./SummaryTask";
@@ -105,7 +105,7 @@ function TaskRow({ batch, task }: { batch: BatchView; task: TaskView }) {
     <tr className="border-t border-line align-top">
       <Td>
         <TaskName batch={batch} name={task.taskId} className="[overflow-wrap:anywhere]" />
-        {task.error && task.outcome !== "merged" ? <p className="mt-0.5 text-xs text-fg-2 [overflow-wrap:anywhere]">{task.error}</p> : null}
+        {task.error && task.outcome !== "merged" ? <p className="mt-0.5 text-xs text-fg-2 [overflow-wrap:anywhere]">{sentence(task.error)}</p> : null}
       </Td>
       <Td>
         <StateBadge word={task.outcome ?? task.state} spin />

@@ -101,10 +101,10 @@ function TaskBar({ batch, bar, x, width }: { batch: BatchView; bar: Bar; x: numb
   const look = lookOf(bar.task.outcome ?? bar.task.state);
   const took = duration((bar.to - bar.from) / 1_000);
   const y = TOP + bar.lane * LANE + 4;
-  const words = `${bar.task.taskId} ${bar.task.title}: ${look.word}, ${took}`;
+  const words = `${bar.task.taskId} ${bar.task.title} ${look.word}, ${took}`;
   const drawn = (
     <>
-      <title>{words}</title>
+      {width > 60 ? null : <title>{words}</title>}
       <rect x={x} y={y} width={Math.max(1, width - 2)} height={LANE - 8} rx={5} fill="var(--raised)" stroke="var(--line-strong)" strokeDasharray={bar.isOpen ? "4 3" : undefined} />
       <svg x={x} y={y} width={Math.max(1, width - 6)} height={LANE - 8} className={look.tone}>
         <rect width={3} height={LANE - 8} rx={1.5} fill="currentColor" />

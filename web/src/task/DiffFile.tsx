@@ -32,6 +32,8 @@ const LOOK = {
   "--diffs-font-features": '"liga" 0, "calt" 0',
   "--diffs-bg-addition-override": "var(--add-bg)",
   "--diffs-bg-deletion-override": "var(--del-bg)",
+  "--diffs-bg-addition-emphasis-override": "var(--add-bg)",
+  "--diffs-bg-deletion-emphasis-override": "var(--del-bg)",
   "--diffs-bg-addition-number-override": "var(--add-bg)",
   "--diffs-bg-deletion-number-override": "var(--del-bg)",
   "--diffs-addition-color-override": "var(--done)",

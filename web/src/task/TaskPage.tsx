@@ -2,10 +2,11 @@
 
 import { useParams } from "@tanstack/react-router";
 import { CircleAlert, FileQuestion, Play, RotateCcw, Square } from "lucide-react";
-import { answered, api, type BatchOptions, type BatchView, type BoardTask, inWords, type TaskView } from "@/api/client";
+import { type BatchView, type BoardTask, inWords, type TaskView } from "@/api/client";
 import { isBusy, wordOf } from "@/board/columns";
-import { logKey } from "@/live/reducer";
-import { refreshBatch, useWorld } from "@/live/world";
+import { startBatch, useStarting } from "@/board/start";
+import { isOver, logKey } from "@/live/reducer";
+import { useWorld } from "@/live/world";
 import { StateBadge } from "@/ui/Badge";
 import { Banner } from "@/ui/Banner";
 import { Button } from "@/ui/Button";
@@ -14,7 +15,7 @@ import { Attempts } from "./Attempts";
 import { Details } from "./Details";
 import { Diff } from "./Diff";
 import { usageText } from "./entry";
-import { duration, grouped } from "./format";
+import { duration, grouped, sentence } from "./format";
 import { Go, useWord } from "./Go";
 import { cancelTask, possible, retryTask, useAct, useBatch, useLoad, useTask, useTaskDiff, useTaskIn } from "./queries";
 import { Loading, Tabs } from "./Tabs";
@@ -56,11 +57,7 @@ function Head({ task, batch, inBatch }: Parts) {
   const { doing, act } = useAct();
   const can = possible(batch, inBatch);
   const word = inBatch && batch?.id === task.batch?.id && isBusy(task) ? inBatch.state : wordOf(task);
-  const run = () =>
-    act("run", async () => {
-      const started = await answered(api.POST("/api/tasks/{id}/run", { params: { path: { id: task.id } }, body: {} as BatchOptions }));
-      await refreshBatch(started.id);
-    });
+  const isStarting = useStarting((starting) => starting.isBusy);
   return (
     <>
       <header className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2">
@@ -83,13 +80,13 @@ function Head({ task, batch, inBatch }: Parts) {
             <RotateCcw aria-hidden /> Retry
           </Button>
         ) : null}
-        {isBusy(task) ? null : (
-          <Button look="primary" disabled={doing !== null} onClick={() => void run()}>
+        {isBusy(task) || (batch && !isOver(batch)) ? null : (
+          <Button look="primary" disabled={doing !== null || isStarting} onClick={() => void startBatch({ taskIds: [task.id] })}>
             <Play aria-hidden /> Run
           </Button>
         )}
       </header>
-      {inBatch?.error ? <Banner tone={inBatch.outcome === "failed" || inBatch.outcome === "timed_out" ? "error" : "warning"}>{inBatch.error}</Banner> : null}
+      {inBatch?.error ? <Banner tone={inBatch.outcome === "failed" || inBatch.outcome === "timed_out" ? "error" : "warning"}>{sentence(inBatch.error)}</Banner> : null}
     </>
   );
 }

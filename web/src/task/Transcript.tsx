@@ -214,7 +214,12 @@ const Row = memo(function Row({ index, start, line, measure, wraps, isMarked, wo
       className={cn("absolute left-0 top-0 flex min-h-5 pr-4", wraps ? "w-full" : "min-w-full", isMarked && "bg-accent-soft")}
       style={{ transform: `translateY(${start}px)` }}
     >
-      <a href={`#L${index + 1}`} aria-label={`Line ${index + 1}`} className="w-16 shrink-0 select-none pr-3 text-right text-fg-3 hover:text-accent-text">
+      <a
+        href={`#L${index + 1}`}
+        tabIndex={-1}
+        aria-label={`Line ${index + 1}`}
+        className={cn("w-12 shrink-0 select-none pr-3 text-right text-fg-3 hover:text-accent-text sm:w-16", line?.detail && line.type !== "raw" && "pt-0.5")}
+      >
         {index + 1}
       </a>
       <div className={cn("min-w-0 flex-1", wraps ? "whitespace-pre-wrap [overflow-wrap:anywhere]" : "whitespace-pre")}>

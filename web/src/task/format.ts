@@ -48,6 +48,12 @@ export function worded(word: string): string {
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }
 
+/** What the server says in half a sentence, as a whole one. */
+export function sentence(text: string): string {
+  const said = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(said) ? said : `${said}.`;
+}
+
 function short(value: number): string {
   return value < 100 ? value.toFixed(1).replace(/\.0$/, "") : String(Math.round(value));
 }

@@ -27,18 +27,18 @@ describe("a patch of many files", () => {
   it("is taken apart file by file", () => {
     const file = (path: string, added: number | null = 1) => ({ path, added, removed: 1 });
     const files = filesOf({ patch: PATCH, truncated: true, files: [file("src/a.rs"), file("pic.png", null), file("more.rs")] });
-    expect(files.map((each) => `${each.path} ${each.added} ${each.text.split("\n").length}`)).toEqual([
+    expect(files.map((each) => `${each.path} ${each.added} ${each.text.split("\n").length} ${each.note}`.trim())).toEqual([
       "src/a.rs 1 8",
       "gone.txt null 7",
-      "new name null 5",
-      "pic.png null 4",
-      "more.rs 1 1",
+      "new name null 5 was old name",
+      "pic.png null 4 binary",
+      "more.rs 1 1 not shown",
     ]);
   });
 
   it("opens small files until there is enough to read", () => {
-    const file = (path: string, added: number, text = "diff") => ({ path, text, added, removed: 0 });
-    const open = openAtFirst([file("a", 300), file("huge", 5_000), file("cut", 1, ""), file("b", 400), file("c", 300), file("d", 1)]);
+    const file = (path: string, added: number, note = "") => ({ path, text: "diff", added, removed: 0, note });
+    const open = openAtFirst([file("a", 300), file("huge", 5_000), file("cut", 1, "binary"), file("b", 400), file("c", 300), file("d", 1)]);
     expect([...open]).toEqual(["a", "b"]);
   });
 });
