@@ -35,24 +35,37 @@ export function useSearchIn(load: Load, total: number, goTo: (line: number) => v
   const field = useRef<HTMLInputElement>(null);
   const latest = useRef(found);
   latest.current = found;
+  const end = useRef(total);
+  end.current = total;
+  const under = useRef<AbortController | null>(null);
 
   useEffect(() => {
     const timer = setTimeout(() => {
+      under.current?.abort();
+      under.current = null;
+      latest.current = NOTHING;
       setWords(typed.trim().toLowerCase());
       setFound(NOTHING);
       setCurrent(null);
     }, REST_MS);
     return () => clearTimeout(timer);
   }, [typed, load]);
+  useEffect(() => () => under.current?.abort(), []);
 
+  // One search goes on at a time; it looks at what came meanwhile by itself.
   useEffect(() => {
-    if (words === "" || latest.current.scanned >= total) return;
+    if (words === "" || under.current || latest.current.scanned >= total) return;
     const abort = new AbortController();
+    under.current = abort;
     const tell = (now: Found) => {
-      if (!abort.signal.aborted) setFound(now);
+      if (abort.signal.aborted) return;
+      latest.current = now;
+      setFound(now);
     };
-    search(load, words, latest.current, total, abort.signal, tell).catch(() => undefined);
-    return () => abort.abort();
+    const over = () => {
+      if (under.current === abort) under.current = null;
+    };
+    search(load, words, latest.current, () => end.current, abort.signal, tell).then(over, over);
   }, [load, words, total]);
 
   const go = useCallback(

@@ -13,7 +13,7 @@ describe("the search in a transcript", () => {
       return { entries, from: first, total: 5_000, attempt: 1, isOver: true };
     };
     const told: Found[] = [];
-    await search(load, "an error", { matches: [], scanned: 0 }, 5_000, new AbortController().signal, (found) => told.push(found));
+    await search(load, "an error", { matches: [], scanned: 0 }, () => 5_000, new AbortController().signal, (found) => told.push(found));
     expect(told.map((found) => found.scanned)).toEqual([2_000, 4_000, 5_000]);
     expect(told.at(-1)?.matches).toEqual([0, 1_500, 3_000, 4_500]);
   });

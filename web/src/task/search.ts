@@ -10,19 +10,19 @@ export const MOST_MATCHES = 10_000;
 
 export type Found = { matches: number[]; scanned: number };
 
-/** Looks on from `before` to `total`, and tells what was found after each piece. */
+/** Looks on from `before` to the end, wherever that is by then, and tells what was found after each piece. */
 export async function search(
   load: Load,
   words: string,
   before: Found,
-  total: number,
+  total: () => number,
   signal: AbortSignal,
   tell: (found: Found) => void,
 ): Promise<void> {
   const wanted = words.toLowerCase();
   let { scanned } = before;
   let matches = before.matches;
-  while (scanned < total && matches.length < MOST_MATCHES) {
+  while (scanned < total() && matches.length < MOST_MATCHES) {
     const page = await load(scanned, PIECE, signal);
     if (signal.aborted) return;
     if (page.entries.length === 0) break;
