@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
+import { fewerGrammars } from "./scripts/grammars";
 
 const server = process.env.PLEACH_SERVER ?? "http://127.0.0.1:3001";
 
@@ -20,10 +21,10 @@ function token(): string | undefined {
 }
 
 export default defineConfig(() => ({
-  plugins: [react(), tailwindcss()],
+  plugins: [fewerGrammars(), react(), tailwindcss()],
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   build: { assetsInlineLimit: 0, target: "es2023", chunkSizeWarningLimit: 900 },
-  worker: { format: "es" as const },
+  worker: { format: "es" as const, plugins: () => [fewerGrammars()] },
   server: {
     proxy: {
       "/api": {
