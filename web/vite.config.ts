@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
-import { fewerGrammars } from "./scripts/grammars";
+import { fewerGrammars } from "./scripts/grammars.ts";
 
 const server = process.env.PLEACH_SERVER ?? "http://127.0.0.1:3001";
 
