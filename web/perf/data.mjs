@@ -201,6 +201,17 @@ export const diff = {
   ],
 };
 
+/** A patch of many files, 275 lines each. */
+export function bigDiff(files = 200) {
+  const part = (file) => {
+    const path = `crates/part_${file}/src/lib.rs`;
+    const lines = Array.from({ length: 275 }, (_, i) => (i % 5 === 0 ? `-    let old_${i} = read(${i})?;` : i % 5 === 1 ? `+    let new_${i} = read(${i}, Mode::Fast)?;` : `     keep(${i}, "text of line ${i}");`));
+    return `diff --git a/${path} b/${path}\nindex 1111111..2222222 100644\n--- a/${path}\n+++ b/${path}\n@@ -1,220 +1,220 @@\n${lines.join("\n")}\n`;
+  };
+  const numbers = Array.from({ length: files }, (_, i) => i);
+  return { patch: numbers.map(part).join(""), truncated: false, files: numbers.map((file) => ({ path: `crates/part_${file}/src/lib.rs`, added: 55, removed: 55 })) };
+}
+
 const E = "\u001b[";
 const RAW = [
   (n) => `${E}32m   Compiling${E}0m serde_derive v1.0.${n % 300} (/home/you/.cargo/registry/src)`,

@@ -4,7 +4,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { batches, diff, entries, order, project, rawLine, tasks, testOutput } from "./data.mjs";
+import { batches, bigDiff, diff, entries, order, project, rawLine, tasks, testOutput } from "./data.mjs";
 
 const DIST = process.env.PLEACH_WEB_DIST ?? fileURLToPath(new URL("../dist", import.meta.url));
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2", ".svg": "image/svg+xml", ".json": "application/json" };
@@ -70,7 +70,7 @@ function api(request, url, state) {
   if (request.method === "POST" && which === "resolve") return { path: "/home/you/.local/state/pleach/worktrees/greenhouse-1c0ffee/batch-7/resolve-5", files: [{ path: "src/diff.rs", kind: "both changed the same lines" }], begunBefore: false };
   if (request.method === "POST") return { ...batch, message: "done" };
   if (which === "log") return log(url, task, state);
-  if (which === "diff" || more === "diff") return diff;
+  if (which === "diff" || more === "diff") return batch.id === 5 ? bigDiff() : diff;
   if (more === "plan") return order;
   if (more === "validation") return { ...batch.validation, log: batch.validation.runs.length ? { run: Number(url.searchParams.get("run") ?? 1), from: 0, to: testOutput.length, total: testOutput.length, text: testOutput } : null };
   if (more === "worktrees") return { worktrees: batch.tasks.filter((each) => each.worktreePath).map((each) => ({ path: each.worktreePath, state: "in_use", exists: true, task: each.taskId, branch: `pleach/task-7/${each.taskId}` })) };

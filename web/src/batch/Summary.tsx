@@ -14,7 +14,7 @@ export function Summary({ batch }: { batch: BatchView }) {
     <div className="min-h-0 flex-1 overflow-y-auto" tabIndex={0} role="region" aria-label="Summary">
       <div className="mx-auto flex max-w-6xl flex-col gap-5 p-4">
         <Figures batch={batch} />
-        <div className="grid gap-5 lg:grid-cols-[minmax(0,1fr)_280px]">
+        <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_280px]">
           <TaskTable batch={batch} />
           <Facts batch={batch} />
         </div>

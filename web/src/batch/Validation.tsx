@@ -5,7 +5,7 @@ import { useState } from "react";
 import { type BatchView, inWords } from "@/api/client";
 import type { components } from "@/api/schema";
 import { Ansi } from "@/task/Ansi";
-import { counted, grouped } from "@/task/format";
+import { counted } from "@/task/format";
 import { useValidation } from "@/task/queries";
 import { Loading } from "@/task/Tabs";
 import { cn } from "@/ui/cn";
@@ -60,7 +60,7 @@ export function Validation({ batch }: { batch: BatchView }) {
       </div>
       <div className="flex min-h-0 flex-1 flex-col md:flex-row">
         <Runs runs={batch.validation.runs} chosen={data?.log?.run ?? chosen} onChoose={setChosen} />
-        {data?.log ? <Output key={data.log.run} text={data.log.text} total={data.log.total} shown={data.log.to - data.log.from} /> : error ? <EmptyState icon={FlaskConical} title="The output could not be read">{inWords(error)}</EmptyState> : data ? <EmptyState icon={FlaskConical} title="No output">No run of the tests has printed anything here.</EmptyState> : <Loading />}
+        {data?.log ? <Output key={data.log.run} text={data.log.text} before={data.log.from} after={data.log.total - data.log.to} /> : error ? <EmptyState icon={FlaskConical} title="The output could not be read">{inWords(error)}</EmptyState> : data ? <EmptyState icon={FlaskConical} title="No output">No run of the tests has printed anything here.</EmptyState> : <Loading />}
       </div>
     </div>
   );
@@ -96,13 +96,14 @@ function Runs({ runs, chosen, onChoose }: { runs: Run[]; chosen: number | undefi
   );
 }
 
-function Output({ text, total, shown }: { text: string; total: number; shown: number }) {
+function Output({ text, before, after }: { text: string; before: number; after: number }) {
   const [isWhole, setWhole] = useState(false);
   const lines = text.replace(/\n$/, "").split("\n");
   const from = isWhole ? 0 : Math.max(0, lines.length - SHOWN_LINES);
   return (
     <div className="min-h-0 min-w-0 flex-1 overflow-auto bg-sunken p-3 font-mono text-xs leading-5" tabIndex={0} role="region" aria-label="Output of the tests">
-      {total > shown ? <p className="mb-2 font-sans text-sm text-fg-2">{grouped(total - shown)} bytes before this are left out.</p> : null}
+      {text === "" ? <p className="font-sans text-sm text-fg-2">This run printed nothing.</p> : null}
+      {before > 0 ? <p className="mb-2 font-sans text-sm text-fg-2">{counted(before, "byte")} before this are left out.</p> : null}
       {from > 0 ? (
         <button type="button" className="mb-2 font-sans text-sm text-accent-text underline" onClick={() => setWhole(true)}>
           Show {counted(from, "earlier line")}
@@ -113,6 +114,7 @@ function Output({ text, total, shown }: { text: string; total: number; shown: nu
           <Ansi text={line} />
         </div>
       ))}
+      {after > 0 ? <p className="mt-2 font-sans text-sm text-fg-2">{counted(after, "byte")} after this are left out.</p> : null}
     </div>
   );
 }

@@ -11,6 +11,7 @@ import { counted, grouped } from "./format";
 import { type FilePatch, filesOf, openAtFirst, type ShownPatch } from "./patch";
 
 const DiffFile = lazy(() => import("./DiffFile"));
+const DiffScroller = lazy(async () => ({ default: (await import("./DiffFile")).DiffScroller }));
 
 type Style = "unified" | "split";
 
@@ -41,13 +42,15 @@ export function Diff({ shown, empty }: { shown: ShownPatch; empty: string }) {
         </Button>
       </div>
       {shown.truncated ? <Banner tone="info">This diff is too long to show whole. What is missing is in the branch.</Banner> : null}
-      <div className="min-h-0 flex-1 overflow-y-auto p-3" tabIndex={0} role="region" aria-label="Changed files">
-        <ul className="flex flex-col gap-2">
-          {files.map((file) => (
-            <FileRow key={file.path} file={file} isOpen={isOpen(file.path)} style={style} onToggle={() => setChanged(new Map(changed).set(file.path, !isOpen(file.path)))} />
-          ))}
-        </ul>
-      </div>
+      <Suspense fallback={<Skeleton className="m-3 h-24" />}>
+        <DiffScroller label="Changed files">
+          <ul className="flex flex-col gap-2">
+            {files.map((file) => (
+              <FileRow key={file.path} file={file} isOpen={isOpen(file.path)} style={style} onToggle={() => setChanged(new Map(changed).set(file.path, !isOpen(file.path)))} />
+            ))}
+          </ul>
+        </DiffScroller>
+      </Suspense>
     </div>
   );
 }
@@ -55,7 +58,7 @@ export function Diff({ shown, empty }: { shown: ShownPatch; empty: string }) {
 function FileRow({ file, isOpen, onToggle, style }: { file: FilePatch; isOpen: boolean; onToggle: () => void; style: Style }) {
   const canOpen = file.note === "";
   return (
-    <li className="overflow-hidden rounded-lg border border-line bg-bg [content-visibility:auto] [contain-intrinsic-size:auto_36px]">
+    <li className="overflow-hidden rounded-lg border border-line bg-bg">
       <button type="button" onClick={onToggle} disabled={!canOpen} aria-expanded={canOpen ? isOpen : undefined} className={cn("flex h-9 w-full items-center gap-2 bg-raised px-3 text-left enabled:hover:bg-hover focus-visible:-outline-offset-2", isOpen && canOpen && "border-b border-line")}>
         <ChevronRight className={cn("size-3.5 shrink-0 text-fg-3 transition-transform", isOpen && canOpen && "rotate-90", !canOpen && "invisible")} aria-hidden />
         <span className="min-w-0 flex-1 truncate font-mono text-xs text-fg">{file.path}</span>

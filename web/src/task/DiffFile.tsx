@@ -1,9 +1,9 @@
 // One file of a patch with syntax colours, from the board's own tokens. Loaded when a diff is opened.
 
 import { processFile, registerCustomCSSVariableTheme } from "@pierre/diffs";
-import { FileDiff, WorkerPoolContextProvider } from "@pierre/diffs/react";
+import { FileDiff, Virtualizer, WorkerPoolContextProvider } from "@pierre/diffs/react";
 import DiffWorker from "@pierre/diffs/worker/worker.js?worker";
-import { type CSSProperties, type ReactNode, useMemo } from "react";
+import { type CSSProperties, type ReactNode, useEffect, useMemo, useRef } from "react";
 
 const THEME = "pleach";
 
@@ -45,11 +45,22 @@ const LOOK = {
   "--diffs-bg-separator-override": "var(--raised)",
 } as CSSProperties;
 
-/** Colours are worked out beside the page, so that it never stands still. */
-export function DiffWorkers({ children }: { children: ReactNode }) {
+/** Where diffs scroll: only what is seen is drawn, and colours are worked out beside the page. */
+export function DiffScroller({ label, children }: { label: string; children: ReactNode }) {
+  const around = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const scroller = around.current?.firstElementChild;
+    scroller?.setAttribute("tabindex", "0");
+    scroller?.setAttribute("role", "region");
+    scroller?.setAttribute("aria-label", label);
+  }, [label]);
   return (
     <WorkerPoolContextProvider poolOptions={POOL} highlighterOptions={HIGHLIGHTER}>
-      {children}
+      <div ref={around} className="flex min-h-0 flex-1 flex-col">
+        <Virtualizer className="min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2" contentClassName="p-3">
+          {children}
+        </Virtualizer>
+      </div>
     </WorkerPoolContextProvider>
   );
 }
@@ -64,11 +75,7 @@ export default function DiffFile({ text, path, style }: { text: string; path: st
     [style],
   );
   if (!file) return <p className="px-3 py-2 text-sm text-fg-2">This file has no lines to show.</p>;
-  return (
-    <DiffWorkers>
-      <FileDiff fileDiff={file} options={options} style={LOOK} />
-    </DiffWorkers>
-  );
+  return <FileDiff fileDiff={file} options={options} style={LOOK} />;
 }
 
 function hash(text: string): number {

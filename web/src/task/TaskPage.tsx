@@ -15,7 +15,7 @@ import { Attempts } from "./Attempts";
 import { Details } from "./Details";
 import { Diff } from "./Diff";
 import { usageText } from "./entry";
-import { duration, grouped, sentence } from "./format";
+import { counted, duration, sentence } from "./format";
 import { Go, useWord } from "./Go";
 import { cancelTask, possible, retryTask, useAct, useBatch, useLoad, useTask, useTaskDiff, useTaskIn } from "./queries";
 import { Loading, Tabs } from "./Tabs";
@@ -86,6 +86,11 @@ function Head({ task, batch, inBatch }: Parts) {
           </Button>
         )}
       </header>
+      {inBatch?.status === "waiting" ? (
+        <Banner>
+          {inBatch.consent.length > 0 ? `It waits for your consent to files that steer agents: ${inBatch.consent.join(", ")}. Approve next gives it.` : "It waits for your approval."}
+        </Banner>
+      ) : null}
       {inBatch?.error ? <Banner tone={inBatch.outcome === "failed" || inBatch.outcome === "timed_out" ? "error" : "warning"}>{sentence(inBatch.error)}</Banner> : null}
     </>
   );
@@ -121,7 +126,7 @@ function Said({ task, batch, inBatch }: Parts) {
               </select>
             </label>
           ) : null}
-          <span className="whitespace-nowrap text-xs text-fg-3">{grouped(state.total)} lines</span>
+          <span className="whitespace-nowrap text-xs text-fg-3">{counted(state.total, "line")}</span>
           <span className="whitespace-nowrap text-xs text-fg-2">
             {state.usage ? usageText(state.usage) : inBatch.tokens ? usageText({ tokens: inBatch.tokens, usd: inBatch.cost ?? null }) : null}
           </span>
