@@ -32,6 +32,7 @@ function Drawn({ batch, order }: { batch: BatchView; order: Order }) {
   const layout = useMemo(() => layOut(order), [order]);
   const nodes = useMemo(() => nodesOf(batch, order, layout), [batch, order, layout]);
   const edges = useMemo(() => edgesOf(layout), [layout]);
+  const fits = layout.width < 2 * window.innerWidth && layout.height < 2 * window.innerHeight;
   return (
     <div className="relative flex min-h-0 flex-1 flex-col" role="region" aria-label="Graph of tasks">
       <div className="min-h-0 flex-1">
@@ -39,8 +40,9 @@ function Drawn({ batch, order }: { batch: BatchView; order: Order }) {
           nodes={nodes}
           edges={edges}
           nodeTypes={TYPES}
-          fitView
+          fitView={fits}
           fitViewOptions={FIT}
+          defaultViewport={BEGIN}
           minZoom={0.15}
           maxZoom={1.5}
           nodesDraggable={false}
@@ -74,6 +76,8 @@ function Drawn({ batch, order }: { batch: BatchView; order: Order }) {
 }
 
 const FIT = { maxZoom: 1, padding: 0.12 };
+/** Where a graph begins that would be too small to read as a whole. */
+const BEGIN = { x: 16, y: 16, zoom: 0.8 };
 
 function nodesOf(batch: BatchView, order: Order, layout: ReturnType<typeof layOut>): (TaskNode | WaveNode)[] {
   const tasks = new Map(batch.tasks.map((task) => [task.taskId, task]));

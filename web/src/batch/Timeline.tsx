@@ -113,7 +113,7 @@ function TaskBar({ batch, bar, x, width }: { batch: BatchView; bar: Bar; x: numb
           <text fontSize={11}>
             <tspan x={28} y={14} fill="var(--fg)" fontWeight={500}>
               {bar.task.taskId} {bar.task.title}
-            </tspan>
+            </tspan>{" "}
             <tspan x={28} y={27} fill="var(--fg-2)">
               {look.word}, {took}
             </tspan>

@@ -58,8 +58,8 @@ export function Diff({ shown, empty }: { shown: ShownPatch; empty: string }) {
 function FileRow({ file, isOpen, onToggle, style }: { file: FilePatch; isOpen: boolean; onToggle: () => void; style: Style }) {
   const canOpen = file.note === "";
   return (
-    <li className="overflow-hidden rounded-lg border border-line bg-bg">
-      <button type="button" onClick={onToggle} disabled={!canOpen} aria-expanded={canOpen ? isOpen : undefined} className={cn("flex h-9 w-full items-center gap-2 bg-raised px-3 text-left enabled:hover:bg-hover focus-visible:-outline-offset-2", isOpen && canOpen && "border-b border-line")}>
+    <li className="[overflow:clip] rounded-lg border border-line bg-bg">
+      <button type="button" onClick={onToggle} disabled={!canOpen} aria-expanded={canOpen ? isOpen : undefined} className={cn("sticky top-0 z-10 flex h-9 w-full items-center gap-2 bg-raised px-3 text-left enabled:hover:bg-hover focus-visible:-outline-offset-2", isOpen && canOpen && "border-b border-line")}>
         <ChevronRight className={cn("size-3.5 shrink-0 text-fg-3 transition-transform", isOpen && canOpen && "rotate-90", !canOpen && "invisible")} aria-hidden />
         <span className="min-w-0 flex-1 truncate font-mono text-xs text-fg">{file.path}</span>
         {file.added !== null ? <span className="text-xs text-done">+{grouped(file.added)}</span> : null}
