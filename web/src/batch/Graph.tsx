@@ -54,7 +54,7 @@ function Drawn({ batch, order }: { batch: BatchView; order: Order }) {
           zoomOnDoubleClick={false}
         >
           <Background variant={BackgroundVariant.Dots} gap={20} size={1} color="var(--line)" />
-          <Controls showInteractive={false} position="bottom-left" />
+          <Controls showInteractive={false} position="top-right" />
         </ReactFlow>
       </div>
       <p className="flex flex-wrap gap-x-4 gap-y-1 border-t border-line px-4 py-1.5 text-xs text-fg-2">

@@ -4,24 +4,19 @@ import { Copy } from "lucide-react";
 import type { ReactNode } from "react";
 import { toast } from "sonner";
 import type { BatchView, BoardTask, TaskView } from "@/api/client";
+import { wordOf } from "@/board/columns";
 import { useWorld } from "@/live/world";
 import { StateBadge, Tag } from "@/ui/Badge";
-import { wordOf } from "@/board/columns";
 import { Button } from "@/ui/Button";
 import { dollars, duration, grouped, moment, worded } from "./format";
+import { Description } from "./DetailsEdit";
 import { Go } from "./Go";
 
 export function Details({ task, batch, inBatch }: { task: BoardTask; batch: BatchView | undefined; inBatch: TaskView | undefined }) {
   return (
     <div className="min-h-0 flex-1 overflow-y-auto" tabIndex={0} role="region" aria-label="Details">
       <div className="mx-auto grid max-w-5xl gap-6 p-4 md:grid-cols-[minmax(0,1fr)_300px]">
-        <section aria-label="Description" className="min-w-0">
-          {task.description ? (
-            <p className="whitespace-pre-wrap text-base leading-6 text-fg [overflow-wrap:anywhere]">{task.description}</p>
-          ) : (
-            <p className="text-sm text-fg-3">The title is all that its agent is told.</p>
-          )}
-        </section>
+        <Description task={task} />
         <dl className="flex flex-col gap-3 text-sm">
           <Fact name="Priority">{worded(task.priority)}</Fact>
           {task.labels.length > 0 ? (

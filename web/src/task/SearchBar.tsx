@@ -94,7 +94,7 @@ export function countText({ words, found, current }: Pick<Find, "words" | "found
 export function SearchBar({ find, total }: { find: Find; total: number }) {
   return (
     <search className="flex items-center gap-1">
-      <span role="status" className="whitespace-nowrap text-xs text-fg-3">
+      <span role="status" className="whitespace-nowrap pr-1 text-xs text-fg-3">
         {countText(find, total)}
       </span>
       <TextField

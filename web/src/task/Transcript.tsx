@@ -15,6 +15,8 @@ import { Tools } from "./Tools";
 
 /** The height of most lines. */
 const LINE = 20;
+/** Lines that are as high as plain ones. */
+const FLAT = new Set(["raw", "usage", "session"]);
 /** How near to the end counts as being there. */
 const NEAR = 24;
 
@@ -218,7 +220,7 @@ const Row = memo(function Row({ index, start, line, measure, wraps, isMarked, wo
         href={`#L${index + 1}`}
         tabIndex={-1}
         aria-label={`Line ${index + 1}`}
-        className={cn("w-12 shrink-0 select-none pr-3 text-right text-fg-3 hover:text-accent-text sm:w-16", line?.detail && line.type !== "raw" && "pt-0.5")}
+        className={cn("w-12 shrink-0 select-none pr-3 text-right text-fg-3 hover:text-accent-text sm:w-16", line?.detail && !FLAT.has(line.type) && "pt-0.5")}
       >
         {index + 1}
       </a>
