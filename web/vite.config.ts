@@ -34,7 +34,7 @@ export default defineConfig(() => ({
           // A stream that breaks behind the proxy breaks in front of it too.
           proxy.on("proxyRes", (answer, _request, toPage) => answer.on("close", () => toPage.destroy()));
           proxy.on("proxyReq", (request) => {
-            request.removeHeader("origin");
+            if (request.hasHeader("origin")) request.setHeader("origin", server);
             const known = token();
             if (known) request.setHeader("authorization", `Bearer ${known}`);
           });

@@ -63,7 +63,7 @@ function Form() {
         <label htmlFor={`${id}title`} className="mb-1 block font-medium">
           Title
         </label>
-        <TextField id={`${id}title`} value={title} maxLength={500} required autoComplete="off" onChange={(event) => setTitle(event.target.value)} />
+        <TextField id={`${id}title`} data-first value={title} maxLength={500} required autoComplete="off" onChange={(event) => setTitle(event.target.value)} />
       </div>
       <div>
         <label htmlFor={`${id}details`} className="mb-1 block font-medium">

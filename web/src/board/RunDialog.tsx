@@ -27,7 +27,7 @@ const modes: { value: Mode; word: string; says: string }[] = [
   { value: "parallel", word: "Parallel", says: "Several at once, in dependency order" },
 ];
 
-export default function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
+export function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
   const project = useProject();
   const needsGit = project !== undefined && !project.isRepository;
   const settings = useSettings(project?.id);
@@ -60,7 +60,7 @@ export default function RunDialog({ tasks: ids }: { tasks: readonly string[] }) 
           <Button disabled={isBusy} onClick={() => openRun(null)}>
             Cancel
           </Button>
-          <Button look="primary" disabled={isBusy || (mode === "parallel" && needsGit)} onClick={() => void start()}>
+          <Button data-first look="primary" disabled={isBusy || (mode === "parallel" && needsGit)} onClick={() => void start()}>
             <Play aria-hidden /> Start batch
           </Button>
         </>

@@ -14,7 +14,7 @@ import { useTheme, wishFor } from "./theme";
 
 const MOST_TASKS = 20;
 
-export default function Palette() {
+export function Palette() {
   const [text, setText] = useState("");
   const close = () => openOverlay("palette", false);
   const does = (act: () => void) => () => {

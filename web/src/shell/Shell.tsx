@@ -1,12 +1,13 @@
 // What stands around every page: navigation, the project, the connection, running batches.
 
 import { Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useMemo } from "react";
+import { useEffect, useMemo } from "react";
 import { Toaster } from "sonner";
 import { useProjects } from "@/api/queries";
 import { BatchStrip } from "@/batch/BatchStrip";
 import { ConsentDialog } from "@/board/Consent";
 import { NewTask } from "@/board/NewTask";
+import { RunDialog } from "@/board/RunDialog";
 import { type Keys, useHotkeys } from "@/keys/hotkeys";
 import { Sheet } from "@/keys/Sheet";
 import { goLive, useConnection, useWorld } from "@/live/world";
@@ -15,13 +16,11 @@ import { Button } from "@/ui/Button";
 import { TooltipProvider } from "@/ui/Tooltip";
 import { Header } from "./Header";
 import { openOverlay, useOverlays } from "./overlays";
+import { Palette } from "./Palette";
 import { Outside } from "./pages";
 import { useFirstProject } from "./project";
 import { Sidebar } from "./Sidebar";
 import { useTheme } from "./theme";
-
-const Palette = lazy(() => import("./Palette"));
-const RunDialog = lazy(() => import("@/board/RunDialog"));
 
 export function Shell() {
   useEffect(() => goLive(), []);
@@ -53,10 +52,8 @@ export function Shell() {
       <NewTask />
       <ConsentDialog />
       <Sheet />
-      <Suspense fallback={null}>
-        {overlays.palette ? <Palette /> : null}
-        {overlays.run ? <RunDialog tasks={overlays.run} /> : null}
-      </Suspense>
+      {overlays.palette ? <Palette /> : null}
+      {overlays.run ? <RunDialog tasks={overlays.run} /> : null}
       <Toaster theme={shown} position="bottom-right" toastOptions={{ className: "!bg-overlay !border-line !text-fg !font-sans !text-sm" }} />
     </TooltipProvider>
   );

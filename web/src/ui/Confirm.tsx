@@ -25,7 +25,7 @@ export function Confirm({ open, onOpenChange, title, children, action, keep = "K
       className="max-w-[440px]"
       footer={
         <>
-          <Button onClick={() => onOpenChange(false)}>{keep}</Button>
+          <Button data-first onClick={() => onOpenChange(false)}>{keep}</Button>
           <Button
             look="danger"
             className="border border-failed/40"

@@ -1,4 +1,4 @@
-// A window over the page that keeps the focus until it is closed.
+// A window over the page that keeps the focus until it is closed. What is marked `data-first` gets it first.
 
 import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
@@ -23,6 +23,12 @@ export function Dialog({ open, onOpenChange, title, description, children, foote
         <Radix.Overlay className="fixed inset-0 z-40 bg-scrim" />
         <Radix.Content
           {...(description ? {} : { "aria-describedby": undefined })}
+          onOpenAutoFocus={(event) => {
+            const first = (event.currentTarget as HTMLElement | null)?.querySelector<HTMLElement>("[data-first]");
+            if (!first) return;
+            event.preventDefault();
+            first.focus();
+          }}
           className={cn(
             "fixed left-1/2 top-1/2 z-50 flex max-h-[calc(100dvh-24px)] w-[calc(100vw-24px)] max-w-[560px] -translate-x-1/2 -translate-y-1/2 flex-col rounded-xl border border-line bg-overlay shadow-float",
             className,
