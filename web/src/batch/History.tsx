@@ -2,10 +2,10 @@
 
 import { Layers } from "lucide-react";
 import { type BatchView, inWords } from "@/api/client";
-import { useHistory } from "@/api/queries";
 import { useWorld } from "@/live/world";
 import { counted, duration, moment, worded } from "@/task/format";
 import { Go } from "@/task/Go";
+import { useBatches } from "@/task/queries";
 import { Loading } from "@/task/Tabs";
 import { StateBadge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
@@ -13,7 +13,7 @@ import { EmptyState } from "@/ui/EmptyState";
 
 export function History() {
   const project = useWorld((world) => world.project) ?? undefined;
-  const history = useHistory(project);
+  const history = useBatches(project);
   const live = useWorld((world) => world.batches);
   if (history.error && !history.data) {
     return (
@@ -23,7 +23,7 @@ export function History() {
     );
   }
   if (!history.data) return <Loading />;
-  const known = new Map(history.data.map((batch) => [batch.id, batch]));
+  const known = new Map(history.data.pages.flat().map((batch) => [batch.id, batch]));
   for (const [id, batch] of live) if (batch.projectId === project) known.set(id, batch);
   const batches = [...known.values()].sort((a, b) => b.id - a.id);
   return (
@@ -40,6 +40,13 @@ export function History() {
           ))}
         </ul>
       )}
+      {history.hasNextPage ? (
+        <div className="mt-3 flex justify-center">
+          <Button disabled={history.isFetchingNextPage} onClick={() => void history.fetchNextPage()}>
+            {history.isFetchingNextPage ? "Loading…" : "Show older"}
+          </Button>
+        </div>
+      ) : null}
     </div>
   );
 }

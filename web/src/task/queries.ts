@@ -1,6 +1,6 @@
 // What the pages of tasks and batches ask the server for, and what they ask it to do.
 
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { toast } from "sonner";
 import { answered, api, type BatchView, inWords, Refused, type TaskView } from "@/api/client";
@@ -87,6 +87,22 @@ export function useWorktrees(batch: BatchView) {
     queryKey: ["worktrees", batch.id, batch.status, stamp],
     placeholderData: keepPreviousData,
     queryFn: async () => (await answered(api.GET("/api/batches/{id}/worktrees", { params: { path: { id: batch.id } } }))).worktrees,
+  });
+}
+
+/** How many batches are fetched at a time. */
+const BATCHES = 50;
+
+/** Every batch of a project, newest first, page by page; asked for anew when batches begin and end. */
+export function useBatches(project: string | undefined) {
+  return useInfiniteQuery({
+    queryKey: ["batches", project, "pages"],
+    initialPageParam: undefined as number | undefined,
+    queryFn: async ({ pageParam }) => {
+      const query = { status: "all" as const, limit: BATCHES, ...(project ? { project } : {}), ...(pageParam === undefined ? {} : { before: pageParam }) };
+      return (await answered(api.GET("/api/batches", { params: { query } }))).batches;
+    },
+    getNextPageParam: (last) => (last.length < BATCHES ? undefined : last.at(-1)?.id),
   });
 }
 
