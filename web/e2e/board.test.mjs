@@ -78,6 +78,19 @@ test("the run dialog starts what it says", async () => {
   assert.equal(batches[0].settings.autoApprove, true);
 });
 
+test("what steers agents is shown, and nothing starts without consent", async () => {
+  const { page } = await open({ yes: false });
+  await scene.task("Dig", script(1, "a.txt"));
+  await scene.enter();
+  await scene.select("Dig");
+  await scene.button("Execute Parallel").click();
+  await page.getByRole("dialog", { name: "This needs your consent" }).getByText("AGENTS.md").waitFor();
+  assert.deepEqual((await scene.call("GET", "/api/batches?status=all")).batches, []);
+  assert.deepEqual(await scene.violations(), []);
+  await scene.button("Consent and start").click();
+  await scene.card("Dig", "Done").waitFor();
+});
+
 test("everything works by keyboard alone", async () => {
   const { page } = await open();
   await scene.enter();

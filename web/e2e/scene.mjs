@@ -39,6 +39,7 @@ export class Scene {
     mkdirSync(scene.repository);
     writeFileSync(join(scene.home, ".config/pleach/config.toml"), `agent = "demo"\nland = "none"\n${options.config ?? ""}`);
     scene.env = { PATH: process.env.PATH, HOME: scene.home, PLEACH_HOME: join(scene.folder, "state"), GIT_CONFIG_NOSYSTEM: "1" };
+    scene.flags = options.yes === false ? [] : ["--yes"];
     if (options.git !== false) scene.makeRepository();
     await scene.serve(0);
     await scene.openFront();
@@ -55,13 +56,14 @@ export class Scene {
     const git = (...args) => execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args], { cwd: this.repository, env: this.env });
     git("init", "--quiet", "--initial-branch=main");
     writeFileSync(join(this.repository, "README.md"), "# Garden\n");
+    writeFileSync(join(this.repository, "AGENTS.md"), "Be brief.\n");
     git("add", "--all");
     git("commit", "--quiet", "--message=begin");
   }
 
   /** Starts the server and waits until it says where it listens. */
   async serve(port) {
-    this.server = spawn(pleach, ["serve", "--port", String(port), "--yes", "--json", "--log", "off"], { cwd: this.repository, env: this.env, stdio: ["ignore", "pipe", "inherit"] });
+    this.server = spawn(pleach, ["serve", "--port", String(port), ...this.flags, "--json", "--log", "off"], { cwd: this.repository, env: this.env, stdio: ["ignore", "pipe", "inherit"] });
     const [line] = await once(createInterface({ input: this.server.stdout }), "line");
     const said = JSON.parse(line);
     this.address = new URL(said.url ?? said.address);

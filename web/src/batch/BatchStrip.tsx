@@ -1,7 +1,7 @@
 // The batches that run, on every page: how far they are, and what a person can do about it.
 
 import { Link } from "@tanstack/react-router";
-import { Ban, Check, ExternalLink, X } from "lucide-react";
+import { Ban, Check, ExternalLink, RotateCw, X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { toast } from "sonner";
 import { create } from "zustand";
@@ -86,7 +86,7 @@ function Strip({ batch }: { batch: BatchView }) {
         <span className="w-11 whitespace-nowrap text-right text-xs text-fg-3">{progress.percentage} %</span>
       </div>
       <TaskChips batch={batch} />
-      <span className="min-w-0 flex-1 truncate text-xs text-attention">{batch.held ?? (ended ? batch.error : null)}</span>
+      <span className="min-w-0 flex-1 truncate text-xs text-attention">{batch.held ?? (ended ? batch.error : batch.interrupted ? "Nobody is at it" : null)}</span>
       <Elapsed batch={batch} />
       <Controls batch={batch} ended={ended} />
     </div>
@@ -110,16 +110,22 @@ function Elapsed({ batch }: { batch: BatchView }) {
   return <span className="w-14 text-right text-xs text-fg-3">{duration(Math.max(0, end - begun) / 1000)}</span>;
 }
 
+const at = (id: number) => ({ params: { path: { id } } });
+
+const calls = {
+  cancel: (id: number) => api.POST("/api/batches/{id}/cancel", { ...at(id), body: { rollback: false } }),
+  approve: (id: number) => api.POST("/api/batches/{id}/approve", { ...at(id), body: {} }),
+  resume: (id: number) => api.POST("/api/batches/{id}/resume", { ...at(id), body: {} }),
+};
+
 function Controls({ batch, ended }: { batch: BatchView; ended: boolean }) {
   const [isAsking, setIsAsking] = useState(false);
   const [isBusy, setIsBusy] = useState(false);
   const waits = batch.tasks.some((task) => task.status === "waiting");
-  const act = async (word: "cancel" | "approve") => {
+  const act = async (word: keyof typeof calls) => {
     setIsBusy(true);
-    const params = { path: { id: batch.id } };
     try {
-      const asked = word === "cancel" ? api.POST("/api/batches/{id}/cancel", { params, body: { rollback: false } }) : api.POST("/api/batches/{id}/approve", { params, body: {} });
-      const answer = await answered(asked as Promise<{ data?: BatchView; error?: unknown; response: Response }>);
+      const answer = await answered(calls[word](batch.id) as Promise<{ data?: BatchView; error?: unknown; response: Response }>);
       // Where it takes longer, the events tell the rest.
       if (Array.isArray(answer.tasks)) change({ type: "batch", batch: answer });
     } catch (error) {
@@ -138,6 +144,11 @@ function Controls({ batch, ended }: { batch: BatchView; ended: boolean }) {
       {waits && !ended ? (
         <Button look="primary" size="small" disabled={isBusy} onClick={() => void act("approve")}>
           <Check aria-hidden /> Approve next
+        </Button>
+      ) : null}
+      {batch.interrupted && !ended ? (
+        <Button size="small" disabled={isBusy} onClick={() => void act("resume")}>
+          <RotateCw aria-hidden /> Resume
         </Button>
       ) : null}
       {ended ? (
