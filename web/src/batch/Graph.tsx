@@ -87,7 +87,7 @@ function nodesOf(batch: BatchView, order: Order, layout: ReturnType<typeof layOu
   const placed = layout.nodes.flatMap((node): TaskNode[] => {
     const task = tasks.get(node.id);
     if (!task) return [];
-    return [{ id: node.id, type: "task", position: { x: node.x, y: node.y }, ...size, data: { batch, task, isCritical: node.isCritical, isDim: dim.has(node.id) } }];
+    return [{ id: node.id, type: "task", position: { x: node.x, y: node.y }, ...size, data: { batch, task, isCritical: node.isCritical, isDim: dim.has(node.id) && task.status !== "completed" } }];
   });
   const titles = order.waves.map((wave, i): WaveNode => {
     const x = layout.nodes.find((node) => node.wave === i)?.x ?? 0;

@@ -75,7 +75,7 @@ function shown(edges: Joined[]): Joined[] {
     return false;
   };
   // Beyond this many the search costs more than the lines do.
-  if (edges.length > 2_000) return edges;
+  if (edges.length > 600) return edges;
   return edges.filter((edge) => edge.kind === "needs" || edge.isCritical || !isTold(edge));
 }
 

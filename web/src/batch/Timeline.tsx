@@ -108,7 +108,7 @@ function TaskBar({ batch, bar, x, width }: { batch: BatchView; bar: Bar; x: numb
       <rect x={x} y={y} width={Math.max(1, width - 2)} height={LANE - 8} rx={5} fill="var(--raised)" stroke="var(--line-strong)" strokeDasharray={bar.isOpen ? "4 3" : undefined} />
       <svg x={x} y={y} width={Math.max(1, width - 6)} height={LANE - 8} className={look.tone}>
         <rect width={3} height={LANE - 8} rx={1.5} fill="currentColor" />
-        {width > 34 ? <look.icon x={9} y={9} width={14} height={14} aria-hidden /> : null}
+        {width > 28 ? <look.icon x={9} y={9} width={14} height={14} aria-hidden /> : null}
         {width > 60 ? (
           <text fontSize={11}>
             <tspan x={28} y={14} fill="var(--fg)" fontWeight={500}>
