@@ -1,7 +1,7 @@
 // A batch: how far it is, in what order it runs, what collides, what came of it.
 
 import { useParams } from "@tanstack/react-router";
-import { CircleAlert, ExternalLink, FileQuestion, GitPullRequest, PlayCircle } from "lucide-react";
+import { CircleAlert, ExternalLink, FileQuestion, GitPullRequest } from "lucide-react";
 import { lazy } from "react";
 import { answered, api, type BatchView, inWords } from "@/api/client";
 import { isOver } from "@/live/reducer";
@@ -58,7 +58,6 @@ export function BatchPage() {
 function Head({ batch }: { batch: BatchView }) {
   const { doing, act } = useAct();
   const path = { params: { path: { id: batch.id } } };
-  const resume = () => act("resume", async () => void (await answered(api.POST("/api/batches/{id}/resume", { ...path, body: {} })), await refreshBatch(batch.id)));
   const land = () => act("land", async () => void (await answered(api.POST("/api/batches/{id}/land", { ...path, body: { into: null } })), await refreshBatch(batch.id)));
   const canLand = isOver(batch) && !batch.prUrl && batch.tasks.some((task) => task.outcome === "merged");
   return (
@@ -70,11 +69,6 @@ function Head({ batch }: { batch: BatchView }) {
           {worded(batch.mode)}, {moment(batch.createdAt)}
         </span>
         <span className="flex-1" />
-        {batch.interrupted ? (
-          <Button look="primary" disabled={doing !== null} onClick={() => void resume()}>
-            <PlayCircle aria-hidden /> Resume
-          </Button>
-        ) : null}
         {canLand ? (
           <Button disabled={doing !== null} onClick={() => void land()}>
             <GitPullRequest aria-hidden /> {doing === "land" ? "Landing…" : "Land"}
@@ -86,7 +80,7 @@ function Head({ batch }: { batch: BatchView }) {
           </a>
         ) : null}
       </header>
-      {batch.interrupted ? <Banner>Nobody is at this batch: what ran it is gone. Resume goes on where it was.</Banner> : null}
+      {batch.interrupted ? <Banner>Nobody is at this batch: what ran it is gone. Resume above goes on where it was.</Banner> : null}
       {batch.held ? <Banner tone="info">Nothing new starts for now: {sentence(batch.held)}</Banner> : null}
       {batch.error ? <Banner tone={batch.status === "failed" ? "error" : "warning"}>{sentence(batch.error)}</Banner> : null}
     </>
