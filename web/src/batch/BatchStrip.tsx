@@ -64,7 +64,7 @@ function Strip({ batch }: { batch: BatchView }) {
         Batch {batch.id}
       </Link>
       <StateBadge word={batch.status} spin={!ended} />
-      <div className="flex items-center gap-2">
+      <div className="order-3 flex items-center gap-2 lg:order-none">
         <Progress
           label={`Progress of batch ${batch.id}`}
           value={progress.completed}
@@ -86,9 +86,11 @@ function Strip({ batch }: { batch: BatchView }) {
         <span className="w-11 whitespace-nowrap text-right text-xs text-fg-3">{progress.percentage} %</span>
       </div>
       <TaskChips batch={batch} />
-      <span className="min-w-0 flex-1 truncate text-xs text-attention">{batch.held ?? (ended ? batch.error : batch.interrupted ? "Nobody is at it" : null)}</span>
-      <Elapsed batch={batch} />
-      <Controls batch={batch} ended={ended} />
+      <span className="order-5 min-w-0 truncate text-xs text-attention empty:hidden lg:order-none lg:flex-1 lg:empty:block">{batch.held ?? (ended ? batch.error : batch.interrupted ? "Nobody is at it" : null)}</span>
+      <div className="order-2 ml-auto flex items-center gap-2 lg:order-none">
+        <Elapsed batch={batch} />
+        <Controls batch={batch} ended={ended} />
+      </div>
     </div>
   );
 }

@@ -12,7 +12,7 @@ export function TaskChips({ batch }: { batch: BatchView }) {
   const active = batch.tasks.filter((task) => !task.outcome && task.state !== "queued");
   if (active.length === 0) return null;
   return (
-    <ul aria-label="Running tasks" className="hidden min-w-0 items-center gap-2.5 overflow-hidden md:flex">
+    <ul aria-label="Running tasks" className="order-4 hidden min-w-0 items-center gap-2.5 overflow-hidden md:flex lg:order-none">
       {active.slice(0, MOST_SHOWN).map((task) => (
         <Chip key={task.taskId} batch={batch} task={task} />
       ))}

@@ -95,8 +95,8 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
         </div>
         <h3 className="line-clamp-3 break-words text-sm font-medium">{task.title}</h3>
         {busy ? <p className="mt-1 h-4 truncate text-xs text-fg-3">{doing?.action ?? meanwhile[word] ?? "\u00a0"}</p> : null}
-        <div className="mt-1.5 flex flex-wrap items-center gap-1">
-          <StateBadge word={word} />
+        <div className="mt-1.5 flex flex-wrap items-center gap-1 empty:hidden">
+          {word === "pending" ? null : <StateBadge word={word} />}
           <Priority word={task.priority} />
           {task.labels.slice(0, 3).map((label) => (
             <Tag key={label}>{label}</Tag>
