@@ -54,7 +54,7 @@ export function Shell() {
       <Sheet />
       {overlays.palette ? <Palette /> : null}
       {overlays.run ? <RunDialog tasks={overlays.run} /> : null}
-      <Toaster theme={shown} position="bottom-right" toastOptions={{ className: "!bg-overlay !border-line !text-fg !font-sans !text-sm" }} />
+      <Toaster theme={shown} position="bottom-right" mobileOffset={{ bottom: 64 }} toastOptions={{ className: "!bg-overlay !border-line !text-fg !font-sans !text-sm" }} />
     </TooltipProvider>
   );
 }
