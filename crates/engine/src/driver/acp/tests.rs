@@ -50,7 +50,7 @@ fn order() -> Order {
         session: None,
         tokens_before: 0,
         model: None,
-        folder: PathBuf::from("/work/tree"),
+        folder: PathBuf::from("/home/tree"),
     }
 }
 

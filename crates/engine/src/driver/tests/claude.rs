@@ -187,9 +187,9 @@ fn a_list_of_things_to_do_is_a_plan() {
 #[test]
 fn an_edit_is_told_with_its_lines() {
     let mut claude = claude();
-    let call = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Edit","input":{"file_path":"/work/tree/src/a.rs","old_string":"one","new_string":"two"}}]}}"#;
+    let call = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Edit","input":{"file_path":"/home/tree/src/a.rs","old_string":"one","new_string":"two"}}]}}"#;
     heard(&mut claude, call);
-    let result = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"ok"}]},"tool_use_result":{"filePath":"/work/tree/src/a.rs","structuredPatch":[{"oldStart":3,"oldLines":2,"newStart":3,"newLines":2,"lines":[" zero","-one","+two"]}]}}"#;
+    let result = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"ok"}]},"tool_use_result":{"filePath":"/home/tree/src/a.rs","structuredPatch":[{"oldStart":3,"oldLines":2,"newStart":3,"newLines":2,"lines":[" zero","-one","+two"]}]}}"#;
     let out = heard(&mut claude, result);
     let expected = Entry::FileEdit {
         path: "src/a.rs".to_owned(),

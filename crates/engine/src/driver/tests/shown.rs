@@ -15,7 +15,7 @@ pub(super) fn order(speaks: Speaks) -> Order {
         session: None,
         tokens_before: 0,
         model: None,
-        folder: PathBuf::from("/work/tree"),
+        folder: PathBuf::from("/home/tree"),
     }
 }
 
