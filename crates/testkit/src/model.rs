@@ -3,7 +3,8 @@
 //! Speaks the wire formats of Anthropic, `OpenAI` (Responses and Chat Completions) and Gemini. One server serves many
 //! runs at once: how far a script has come is counted from the conversation, what goes wrong stands in the address.
 //! A script is a list after the word `STUB:`, with the steps `{"write":["path","text"]}`, `{"run":"command"}`,
-//! `{"say":"text"}`, `{"think":"text"}`, `{"call":["tool",{…}]}` and `{"fail":"429,times=2"}`.
+//! `{"say":"text"}`, `{"think":"text"}`, `{"call":["tool",{…}]}` and `{"fail":"429,times=2"}`. One wish is understood in plain words, that of
+//! `pleach agents test`.
 
 mod anthropic;
 mod chat;

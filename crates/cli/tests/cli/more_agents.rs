@@ -7,6 +7,7 @@ mod gemini {
     // It takes a stream that broke in mid-sentence for one that is over, and nothing that it tells says otherwise.
     told_of!(
         GEMINI,
+        a_trial_shows_that_it_works,
         three_tasks_are_woven,
         four_at_once_do_not_disturb_each_other,
         a_usage_limit_pauses_and_the_session_goes_on,
@@ -26,6 +27,7 @@ mod opencode {
     // It asks again for minutes where a stream always breaks or the context is full, and says nothing of it.
     told_of!(
         OPENCODE,
+        a_trial_shows_that_it_works,
         three_tasks_are_woven,
         four_at_once_do_not_disturb_each_other,
         a_usage_limit_pauses_and_the_session_goes_on,

@@ -26,6 +26,7 @@ mod claude {
     use super::CLAUDE;
     told_of!(
         CLAUDE,
+        a_trial_shows_that_it_works,
         three_tasks_are_woven,
         four_at_once_do_not_disturb_each_other,
         a_usage_limit_pauses_and_the_session_goes_on,
@@ -50,6 +51,7 @@ mod codex {
     // arguments, for those that allow everything go with no others.
     told_of!(
         CODEX,
+        a_trial_shows_that_it_works,
         three_tasks_are_woven,
         four_at_once_do_not_disturb_each_other,
         a_usage_limit_pauses_and_the_session_goes_on,
@@ -72,6 +74,7 @@ mod goose {
     // may do is said in its protocol, and not by its user.
     told_of!(
         GOOSE,
+        a_trial_shows_that_it_works,
         three_tasks_are_woven,
         four_at_once_do_not_disturb_each_other,
         a_usage_limit_pauses_and_the_session_goes_on,

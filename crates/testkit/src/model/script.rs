@@ -1,6 +1,6 @@
 //! Finds the script in a conversation, and how far it has come.
 
-use serde_json::{Deserializer, Value};
+use serde_json::{Deserializer, Value, json};
 
 use super::fault::Fault;
 use super::tools::{Act, Tool};
@@ -46,7 +46,7 @@ pub(super) enum Next {
 /// The next step of the last script; `fault` says whether one that is written there still happens.
 pub(super) fn next(talk: &Talk, fault: &dyn Fn(&str, &str) -> Option<Fault>) -> Next {
     let place = |turn: &Turn| match turn {
-        Turn::Asked(text) => script(text),
+        Turn::Asked(text) => script(text).or_else(|| plain_wish(text)),
         Turn::Called => None,
     };
     let mut turns = talk.turns.iter().enumerate().rev();
@@ -89,6 +89,14 @@ fn say(thoughts: &[&str], texts: &[&str], act: Option<Act>) -> Next {
         text: joined(texts),
         act,
     }
+}
+
+/// The one wish that is understood without a script: `Create a file NAME with exactly one line: TEXT`.
+fn plain_wish(text: &str) -> Option<Vec<Value>> {
+    let (_, wish) = text.split_once("Create a file ")?;
+    let (name, rest) = wish.split_once(" with exactly one line: ")?;
+    let line = rest.lines().next()?.trim_end();
+    Some(vec![json!({"write": [name, format!("{line}\n")]})])
 }
 
 /// The first script of a text; agents quote it and put words around it.

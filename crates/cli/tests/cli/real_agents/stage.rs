@@ -50,6 +50,7 @@ impl Stage {
         let plan = json!({"tasks": tasks.collect::<Vec<_>>()});
         stage.scene.repo.write("plan.json", plan.to_string());
         stage.scene.repo.commit("a plan");
+        fs::create_dir_all(stage.scene.home()).unwrap();
         for (name, text) in agent.files {
             let path = stage.scene.home().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -143,6 +144,12 @@ impl Stage {
 
     pub(super) fn pleach(&self, words: &[&str]) -> Answer {
         self.command(words).output().unwrap().into()
+    }
+
+    /// What trying the agent tells programs.
+    pub(super) fn trial(&self) -> Answer {
+        self.configure();
+        self.pleach(&["agents", "test", self.agent.name, "--yes", "--json"])
     }
 
     /// What a run tells programs.

@@ -15,4 +15,6 @@ pub(crate) use troubles::{
     a_missing_login_is_the_end_at_once, a_stream_that_always_breaks_fails,
     a_usage_limit_pauses_and_the_session_goes_on, an_overload_is_waited_for,
 };
-pub(crate) use weaving::{four_at_once_do_not_disturb_each_other, three_tasks_are_woven};
+pub(crate) use weaving::{
+    a_trial_shows_that_it_works, four_at_once_do_not_disturb_each_other, three_tasks_are_woven,
+};

@@ -113,3 +113,13 @@ pub(crate) fn four_at_once_do_not_disturb_each_other(agent: &'static Driven) {
     assert_eq!(sessions.len(), 4, "{batch}");
     stage.check_nobody_is_left();
 }
+
+pub(crate) fn a_trial_shows_that_it_works(agent: &'static Driven) {
+    let stage = Stage::new(agent, &[]);
+    let answer = stage.trial();
+    let told: serde_json::Value = serde_json::from_str(&answer.out).expect(&answer.err);
+    assert_eq!((answer.code, &told["works"]), (0, &json!(true)), "{told:#}");
+    assert!(told["sessionId"].is_string(), "{told:#}");
+    assert!(told["tokens"].as_u64() > Some(0), "{told:#}");
+    stage.check_nobody_is_left();
+}
