@@ -114,23 +114,29 @@ impl<'p> Graph<'p> {
             .collect()
     }
 
-    /// One error a task that needs something open which was not chosen.
-    pub fn missing_needs(&self, chosen: &[usize]) -> Vec<Problem> {
+    /// The chosen tasks that need something open which was not chosen, each with that.
+    pub fn needs_beyond(&self, chosen: &[usize]) -> Vec<(usize, Vec<usize>)> {
         let mut taken = vec![false; self.plan.tasks.len()];
         for position in chosen {
             taken[*position] = true;
         }
+        let beyond = |position: &usize| {
+            let needs = self.open_needs(*position).filter(|need| !taken[*need]);
+            (*position, needs.collect::<Vec<_>>())
+        };
+        let all = chosen.iter().map(beyond);
+        all.filter(|(_, needs)| !needs.is_empty()).collect()
+    }
+
+    /// One error a task that needs something open which was not chosen.
+    pub fn missing_needs(&self, chosen: &[usize]) -> Vec<Problem> {
         let mut problems = Vec::new();
-        for position in chosen {
-            let missing: Vec<&str> = self
-                .open_needs(*position)
-                .filter(|need| !taken[*need])
-                .map(|need| self.task(need).id.as_str())
+        for (position, missing) in self.needs_beyond(chosen) {
+            let missing: Vec<&str> = missing
+                .iter()
+                .map(|need| self.task(*need).id.as_str())
                 .collect();
-            if missing.is_empty() {
-                continue;
-            }
-            let task = self.task(*position);
+            let task = self.task(position);
             let message = format!(
                 "task {} needs {}, which {} not done and not selected",
                 task.id,

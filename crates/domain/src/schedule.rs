@@ -260,6 +260,9 @@ fn ending(batch: &Batch) -> BatchEvent {
         }
         _ => {}
     }
+    if was_cancelled_task_by_task(batch) {
+        return BatchEvent::Cancelled;
+    }
     if let Some(error) = broken_rule(batch, batch.tasks.iter()) {
         return BatchEvent::Failed { error };
     }
@@ -280,6 +283,13 @@ fn ending(batch: &Batch) -> BatchEvent {
         let error = "nothing was merged".to_owned();
         BatchEvent::Failed { error }
     }
+}
+
+/// Whether people stopped every task that could have done something.
+fn was_cancelled_task_by_task(batch: &Batch) -> bool {
+    let endings = || batch.tasks.iter().filter_map(|task| task.state.ending());
+    let stopped = |ending: &Ending| matches!(ending, Ending::Cancelled | Ending::Blocked { .. });
+    endings().all(stopped) && endings().any(|ending| *ending == Ending::Cancelled)
 }
 
 fn positions(batch: &Batch, wanted: impl Fn(&TaskState) -> bool) -> impl Iterator<Item = usize> {

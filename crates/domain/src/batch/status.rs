@@ -122,7 +122,8 @@ impl BatchStatus {
                     error: error.clone(),
                 })
             }
-            (Self::Cancelling { .. }, Event::Cancelled) => Some(Self::Cancelled),
+            // All its tasks may have been stopped one by one.
+            (Self::Cancelling { .. } | Self::Merging, Event::Cancelled) => Some(Self::Cancelled),
             (status, Event::Reopened) if status.is_over() => Some(Self::Running),
             (status, event) => status.after_proof_or_landing(event),
         }

@@ -58,6 +58,26 @@ fn a_cancelled_batch_stops_what_runs_and_keeps_what_is_built() {
 }
 
 #[test]
+fn a_batch_whose_tasks_were_all_cancelled_is_cancelled() {
+    let ends = |plan: &str, story: &str, expected: &str| {
+        tell("2 retries=0", plan, &format!("{story} go")).follows(expected);
+    };
+    ends("1", "go 1:cancel 1:stopped", "merging; cancelled");
+    ends("1\n2", "1:cancel 2:cancel", "merging; cancelled");
+    ends("1\n2 < 1", "1:cancel", "2 blocked; merging; cancelled");
+    let failed = "merging; failed because nothing was merged";
+    ends("1\n2", "go 1:cancel 1:stopped 2:failed", failed);
+    ends("1\n2", "go 1:cancel 1:stopped 2:same", failed);
+    ends(
+        "1\n2",
+        "go 1:cancel 1:stopped 2:built 2:woven",
+        "merging; completed",
+    );
+    // Nothing landed, and all of it can be tried again.
+    tell("2", "1", "go 1:cancel 1:stopped go 1:retry").follows("reopened; 1 retried");
+}
+
+#[test]
 fn stages_end_also_when_their_batch_is_stopped() {
     tell(
         "2",

@@ -383,6 +383,13 @@ impl<'d> Ledger<'d> {
         self.tasks.iter().any(|task| self.breaks_a_rule(task))
     }
 
+    /// Whether people stopped every task, but for those that needed one of these.
+    fn is_stopped_by_people(&self) -> bool {
+        let of = |now: Now| self.tasks.iter().filter(|task| task.now == now).count();
+        let stopped = of(Now::Cancelled);
+        stopped > 0 && stopped + of(Now::Blocked) == self.tasks.len()
+    }
+
     pub(crate) fn check_end(&self, status: &BatchStatus) {
         for (at, task) in self.tasks.iter().enumerate() {
             assert!(task.now.is_end(), "every task has an ending");
@@ -398,6 +405,7 @@ impl<'d> Ledger<'d> {
         let expected = match self.course {
             Course::Cancelled => "cancelled",
             Course::GivenUp => "failed",
+            _ if self.is_stopped_by_people() => "cancelled",
             _ if self.went_well() => "completed",
             _ => "failed",
         };
