@@ -5,7 +5,7 @@
 use pleach_domain::batch::BatchTask;
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::{Commit, Ending, TaskState};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::git::{Beginning, Call, GitError, StoreError};
@@ -21,6 +21,28 @@ pub enum Extent {
     Files(usize),
     /// The same for programs: lines added and removed, and the path, ended by a NUL.
     Numbers,
+}
+
+/// What is made of lines that differ only in white space.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Whitespace {
+    /// They are changed.
+    #[default]
+    Show,
+    /// They are the same.
+    Ignore,
+}
+
+/// How a patch is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taste {
+    /// How much of it.
+    pub extent: Extent,
+    /// Whether it is for eyes.
+    pub colour: Colour,
+    /// Whether white space counts.
+    pub whitespace: Whitespace,
 }
 
 /// A patch as programs are given it.
@@ -51,10 +73,16 @@ pub fn shown_patch(
     state: &StateFolder,
     stored: &StoredBatch,
     task: Option<&TaskId>,
+    whitespace: Whitespace,
     most: usize,
 ) -> Result<ShownPatch, PatchError> {
     let part = |extent, end| {
-        let diff = diff(state, stored, task, extent, Colour::Never)?;
+        let taste = Taste {
+            extent,
+            colour: Colour::Never,
+            whitespace,
+        };
+        let diff = diff(state, stored, task, taste)?;
         Ok::<_, PatchError>(without_rest(diff.beginning(most)?, end))
     };
     let (numbers, files_missing) = part(Extent::Numbers, 0)?;
@@ -146,18 +174,16 @@ pub fn patch(
     state: &StateFolder,
     stored: &StoredBatch,
     task: Option<&TaskId>,
-    extent: Extent,
-    colour: Colour,
+    taste: Taste,
 ) -> Result<Vec<u8>, PatchError> {
-    Ok(diff(state, stored, task, extent, colour)?.output()?)
+    Ok(diff(state, stored, task, taste)?.output()?)
 }
 
 fn diff(
     state: &StateFolder,
     stored: &StoredBatch,
     task: Option<&TaskId>,
-    extent: Extent,
-    colour: Colour,
+    taste: Taste,
 ) -> Result<Call, PatchError> {
     let (from, to, what) = match task {
         None => batch_ends(stored)?,
@@ -172,11 +198,15 @@ fn diff(
     let mut call = store
         .call()
         .args(["diff", "--no-ext-diff", "--no-textconv"]);
-    call = match colour {
+    call = match taste.colour {
         Colour::Always => call.arg("--color=always"),
         Colour::Never => call.arg("--color=never"),
     };
-    call = match extent {
+    call = match taste.whitespace {
+        Whitespace::Show => call,
+        Whitespace::Ignore => call.arg("--ignore-all-space"),
+    };
+    call = match taste.extent {
         Extent::Lines => call,
         Extent::Files(width) => call.arg(format!("--stat={width}")),
         Extent::Numbers => call.args(["--numstat", "-z"]),

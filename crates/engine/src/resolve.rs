@@ -20,7 +20,7 @@ use crate::stored_batch::StoredBatch;
 use crate::weave::{Content, Kind, Loom, Marked, Side, merge_with_marks};
 use crate::worktree::{StoppedMerge, Worktree};
 
-pub(crate) use desk::{Desk, is_for_resolving};
+pub(crate) use desk::{Desk, folder_of, is_for_resolving};
 pub use error::{Mark, ResolveError};
 use note::{Note, NotedFile};
 

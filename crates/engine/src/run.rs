@@ -74,7 +74,7 @@ use crate::secrets::Secrets;
 use crate::slots::Slots;
 use crate::state_folder::{StateFolder, StateFolderError};
 use crate::step::{Step, reached};
-use crate::view::Narrator;
+use crate::view::{Narrator, Origin};
 use crate::weave::WeaveError;
 use crate::worktree::{Included, WorktreeError};
 
@@ -274,7 +274,13 @@ impl Prepared {
 
     /// Somebody who has followed it so far.
     pub fn narrator(&self) -> Narrator {
-        let mut narrator = Narrator::new(self.record.design.clone());
+        let titles = self.record.tasks.iter().map(|task| task.title.clone());
+        let mut narrator = Narrator::new(self.record.design.clone()).with_origin(Origin {
+            project: paths::project_name(&self.store),
+            repository: self.record.folder.clone(),
+            plan: self.record.plan.key(),
+            titles: titles.collect(),
+        });
         if let Opening::TakenUp { events, .. } = &self.opening {
             for stored in events {
                 narrator.follow(stored);

@@ -4,8 +4,9 @@
 
 mod chosen;
 mod error;
+mod preview;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pleach_domain::batch::{Barriers, Fallback};
@@ -16,6 +17,7 @@ use pleach_domain::problem::Problem;
 
 pub use chosen::{Chosen, Dependencies};
 pub use error::StartError;
+pub use preview::{Preview, preview};
 
 use crate::agent::{self, NoAgent};
 use crate::config::Config;
@@ -67,49 +69,56 @@ pub enum Started {
 }
 
 /// Prepares a batch; nothing is changed yet.
-pub fn start(
-    state: &StateFolder,
-    program: &std::path::Path,
-    start: Start,
-) -> Result<Started, StartError> {
+pub fn start(state: &StateFolder, program: &Path, start: Start) -> Result<Started, StartError> {
     if let Some(key) = &start.key
         && let Some(batch) = made_before(state, key)?
     {
         return Ok(Started::Before(batch));
     }
     let settings = Settings::load(&project_folder(&start.project_folder), start.flags.clone())?;
-    let rules = Rules::default();
-    let chosen = {
-        let graph = Graph::of(&start.plan.document.plan, Strictness::AsWritten);
-        let next = NextRules {
-            threshold: rules.threshold,
-            ..NextRules::default()
-        };
-        Chosen::by_id(&graph, &start.tasks, next, start.dependencies)
-    };
+    let chosen = chosen_by(&start);
     if !chosen.errors.is_empty() {
         return Err(StartError::Plan(chosen.errors));
     }
-    let typed = typed(&start);
-    let errand = Errand {
-        folder: start.project_folder,
-        plan: start.plan,
-        chosen: chosen.tasks,
-        rules,
-        barriers: Barriers::Stages,
-        fallback: Fallback::OneAtATime,
-        settings,
-        prompt: start.prompt,
-        typed,
-        state: state.clone(),
-        program: program.to_owned(),
-        fetch: start.fetch,
-    };
-    let prepared = prepare(errand.request()?)?.with_key(start.key);
+    let key = start.key.clone();
+    let errand = errand(state, program, start, chosen.tasks, settings);
+    let prepared = prepare(errand.request()?)?.with_key(key);
     Ok(Started::Prepared {
         prepared: Box::new(prepared),
         warnings: chosen.warnings,
     })
+}
+
+fn chosen_by(start: &Start) -> Chosen {
+    let graph = Graph::of(&start.plan.document.plan, Strictness::AsWritten);
+    let next = NextRules {
+        threshold: Rules::default().threshold,
+        ..NextRules::default()
+    };
+    Chosen::by_id(&graph, &start.tasks, next, start.dependencies)
+}
+
+fn errand(
+    state: &StateFolder,
+    program: &Path,
+    start: Start,
+    chosen: Vec<usize>,
+    settings: Settings,
+) -> Errand {
+    Errand {
+        typed: typed(&start),
+        folder: start.project_folder,
+        plan: start.plan,
+        chosen,
+        rules: Rules::default(),
+        barriers: Barriers::Stages,
+        fallback: Fallback::OneAtATime,
+        settings,
+        prompt: start.prompt,
+        state: state.clone(),
+        program: program.to_owned(),
+        fetch: start.fetch,
+    }
 }
 
 /// The batch that the same request made before, if it did.

@@ -1,10 +1,11 @@
-//! What agents do right now, in the batches of all processes: how much they printed, what they say of themselves.
+//! What agents do right now, in the batches of all processes: how much they printed, what they say of themselves; and
+//! whether anybody is at those batches.
 //!
 //! Looks at the database and at logs; whoever asks decides how often.
 
 mod heard;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use serde::Deserialize;
 
 use crate::database::{Among, BatchFilter, Database, DatabaseError};
 use crate::git::ref_segment;
+use crate::ownership::is_owned;
 use crate::run::{LOG, attempt_folder};
 use crate::state_folder::StateFolder;
 use heard::HeardLog;
@@ -39,6 +41,33 @@ pub struct LiveAttempt {
     pub is_over: bool,
 }
 
+/// A batch that lost whoever was at it, or that has somebody again or is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveBatch {
+    /// Its project.
+    pub project: Arc<str>,
+    /// Its number.
+    pub batch: u32,
+    /// Whether nobody is at it, though it is not over.
+    pub is_interrupted: bool,
+}
+
+/// What is new since the look before.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct News {
+    /// Attempts that said something or ended.
+    pub attempts: Vec<LiveAttempt>,
+    /// Batches of which somebody else, or nobody, is at it.
+    pub batches: Vec<LiveBatch>,
+}
+
+impl News {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.attempts.is_empty() && self.batches.is_empty()
+    }
+}
+
 /// Somebody who looks at what runs, again and again.
 #[derive(Debug)]
 pub struct Tails {
@@ -60,6 +89,7 @@ struct Followed {
     folder: PathBuf,
     batch: Batch,
     seq: u64,
+    is_interrupted: bool,
     /// By the position of their task.
     logs: HashMap<usize, HeardLog>,
 }
@@ -74,8 +104,10 @@ impl Tails {
         }
     }
 
-    /// Looks; tells of every attempt that said something or ended since the look before.
-    pub fn look(&mut self, database: &Database) -> Result<Vec<LiveAttempt>, DatabaseError> {
+    /// Looks; tells what is new since the look before.
+    pub fn look(&mut self, database: &Database) -> Result<News, DatabaseError> {
+        // Looked at first: an owner that ends in between has written its last event by then.
+        let left = self.left_alone();
         let last = database.last_seq()?;
         let is_over = if self.seen == Some(last) {
             Vec::new()
@@ -83,14 +115,30 @@ impl Tails {
             self.follow(database)?
         };
         self.seen = Some(last);
-        let mut news = Vec::new();
+        let mut news = News::default();
         for (number, followed) in &mut self.batches {
-            followed.listen(*number, &mut news);
+            followed.listen(*number, &mut news.attempts);
+            let is_interrupted = left.contains(number) && !is_over.contains(number);
+            if is_interrupted != followed.is_interrupted {
+                followed.is_interrupted = is_interrupted;
+                news.batches.push(LiveBatch {
+                    project: Arc::clone(&followed.project),
+                    batch: *number,
+                    is_interrupted,
+                });
+            }
         }
         for number in is_over {
             self.batches.remove(&number);
         }
         Ok(news)
+    }
+
+    /// The followed batches that nobody is at; where one cannot tell, somebody is.
+    fn left_alone(&self) -> HashSet<u32> {
+        let is_left = |followed: &Followed| matches!(is_owned(&followed.folder), Ok(false));
+        let left = self.batches.iter().filter(|(_, each)| is_left(each));
+        left.map(|(number, _)| *number).collect()
     }
 
     /// Follows all batches that are not over; gives those that were followed and are.
@@ -138,6 +186,7 @@ impl Tails {
             folder: self.state.batch(number),
             batch,
             seq: loaded.events.last().map_or(0, |last| last.seq),
+            is_interrupted: false,
             logs: HashMap::new(),
         }))
     }

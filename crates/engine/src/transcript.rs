@@ -2,6 +2,8 @@
 //!
 //! Reads files; which attempt is meant and whether it is over is the caller's knowledge.
 
+mod pen;
+
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -10,6 +12,7 @@ use serde::Serialize;
 
 use crate::agent::{Entry, RAW};
 use crate::run::LOG;
+use pen::Pen;
 
 /// What came before the agent, in the same folder.
 const SETUP_LOG: &str = "setup.log";
@@ -32,7 +35,7 @@ pub struct TranscriptEntry {
     /// What it is; `raw` for what no adapter knows.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// What it says, without its end and without what was drawn over.
+    /// What it says, without its end and without what was drawn over; a raw one begins with the colours that it is in.
     pub text: String,
     /// All that an agent told, where it is one that tells.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,8 +83,10 @@ pub struct Transcript {
     attempt: u32,
     /// The file that was read, by its name in the folder.
     name: &'static str,
-    /// The offsets of every [`STRIDE`]th line.
-    marks: Vec<u64>,
+    /// The offsets of every [`STRIDE`]th line, and in which colours it begins.
+    marks: Vec<(u64, Pen)>,
+    /// The colours after what was looked at.
+    pen: Pen,
     /// How many bytes were looked at.
     read: u64,
     /// How many lines ended in them.
@@ -97,7 +102,8 @@ impl Transcript {
             folder: folder.to_owned(),
             attempt,
             name: LOG,
-            marks: vec![0],
+            marks: vec![(0, Pen::default())],
+            pen: Pen::default(),
             read: 0,
             ended: 0,
             is_open: false,
@@ -187,6 +193,8 @@ impl Transcript {
             let ends = count_ends(piece);
             if (self.ended + ends) / STRIDE > self.ended / STRIDE {
                 self.mark(piece);
+            } else {
+                self.pen.take(piece);
             }
             self.ended += ends;
             self.read += piece.len() as u64;
@@ -195,31 +203,36 @@ impl Transcript {
     }
 
     fn mark(&mut self, piece: &[u8]) {
-        let ends = piece.iter().zip(self.read + 1..);
-        let ends = ends.filter(|(byte, _)| **byte == b'\n');
+        let ends = piece.iter().zip(1..).filter(|(byte, _)| **byte == b'\n');
+        let mut drawn = 0;
         for ((_, next), line) in ends.zip(self.ended + 1..) {
             if line % STRIDE == 0 {
-                self.marks.push(next);
+                self.pen.take(&piece[drawn..next]);
+                self.marks.push((self.read + next as u64, self.pen.clone()));
+                drawn = next;
             }
         }
+        self.pen.take(&piece[drawn..]);
     }
 
     fn lines(&self, mut file: &File, from: u64, until: u64) -> io::Result<Vec<TranscriptEntry>> {
         let mark = usize::try_from(from / STRIDE).unwrap_or(usize::MAX);
-        let start = self.marks.get(mark).copied().unwrap_or(self.read);
+        let start = self.marks.get(mark).cloned();
+        let (start, mut pen) = start.unwrap_or_else(|| (self.read, self.pen.clone()));
         file.seek(SeekFrom::Start(start))?;
         let mut reader = BufReader::with_capacity(64 << 10, file.take(self.read - start));
         for _ in 0..from % STRIDE {
-            reader.skip_until(b'\n')?;
+            pass_line(&mut reader, &mut pen)?;
         }
         let (mut entries, mut room) = (Vec::new(), LARGEST_PAGE);
         let mut line = Vec::new();
         for number in from..until {
-            let left_out = read_line(&mut reader, &mut line)?;
+            let colours = pen.opening();
+            let left_out = read_line(&mut reader, &mut line, &mut pen)?;
             let detail = Entry::of_line(&line);
             let text = match &detail {
                 Some(entry) => entry.in_words(),
-                None => shown(&line, left_out),
+                None => format!("{colours}{}", shown(&line, left_out)),
             };
             if line.len() > room && !entries.is_empty() {
                 break;
@@ -245,15 +258,35 @@ fn count_ends(piece: &[u8]) -> u64 {
 }
 
 /// Reads one line, its end included, or as much of it as is shown; tells how many bytes are not.
-fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
+fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>, pen: &mut Pen) -> io::Result<usize> {
     line.clear();
     (&mut *reader)
         .take(LONGEST_LINE as u64)
         .read_until(b'\n', line)?;
+    pen.take(line);
     if line.len() < LONGEST_LINE || line.ends_with(b"\n") {
         return Ok(0);
     }
-    reader.skip_until(b'\n')
+    pass_line(reader, pen)
+}
+
+/// Passes over what is left of a line, its end included; tells how much that was.
+fn pass_line(reader: &mut impl BufRead, pen: &mut Pen) -> io::Result<usize> {
+    let mut passed = 0;
+    loop {
+        let bytes = match reader.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            bytes => bytes?,
+        };
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let length = end.map_or(bytes.len(), |end| end + 1);
+        pen.take(&bytes[..length]);
+        reader.consume(length);
+        passed += length;
+        if end.is_some() || length == 0 {
+            return Ok(passed);
+        }
+    }
 }
 
 /// A line as a terminal would leave it.
@@ -317,6 +350,27 @@ mod tests {
         assert!(last.is_over);
         let beyond = page(99, Speaker::Done);
         assert_eq!((beyond.from, beyond.entries.len()), (4, 0));
+    }
+
+    #[test]
+    fn every_line_of_any_page_begins_with_the_colours_that_it_is_in() {
+        let scene = Scene::new();
+        let mut transcript = scene.transcript();
+        let red = "\x1b[1;31m";
+        scene.say(format!("plain\n{red}red").as_bytes());
+        for line in 0..2_000 {
+            scene.say(format!("\nline {line}").as_bytes());
+        }
+        scene.say(b"\nlast\x1b[0m\nplain\n");
+        let mut from = |line| {
+            let page = transcript.page(Place::Line(line), 2, Speaker::Done);
+            let page = page.unwrap();
+            texts(&page).join("|").replace("\x1b[", "^")
+        };
+        assert_eq!(from(0), "plain|^1;31mred");
+        assert_eq!(from(2), "^1;31mline 0|^1;31mline 1");
+        assert_eq!(from(1_025), "^1;31mline 1023|^1;31mline 1024");
+        assert_eq!(from(2_002), "^1;31mlast^0m|plain");
     }
 
     #[test]

@@ -2,27 +2,31 @@
 //!
 //! Changes nothing, and knows neither terminals nor the network.
 
+mod attempts;
 mod board_wire;
 mod moment;
 mod narrator;
 mod order;
 mod replay;
 mod shape;
+mod standing;
 mod validation;
 mod wire;
 
 use pleach_domain::batch::{BadEvent, Design};
 use serde::Deserialize;
 
+pub use attempts::AttemptView;
 pub use board_wire::board_wire;
 pub use moment::{clock_time, rfc3339};
-pub use narrator::Narrator;
+pub use narrator::{Narrator, Origin};
 pub use order::{EdgeView, OrderView, OrderedStage};
 pub use shape::{
-    BatchView, ConflictView, PredictedView, ProgressView, SettingsView, StageView, TaskStatusWord,
+    BatchView, ConflictView, PredictedView, ProgressView, ResolvingView, SettingsView, StageView,
     TaskView,
 };
-pub use validation::{RunView, ValidationView, Verdict};
+pub use standing::TaskStatusWord;
+pub use validation::{RunView, RunWord, ValidationView, Verdict};
 pub use wire::{usd, wire, wire_in, worktree_id};
 
 use crate::database::{self, Database, DatabaseError, LoadedBatch};

@@ -86,8 +86,8 @@ impl Scene {
         let database = Database::open(&self.state).unwrap();
         let entries = database.entries_after(0, 10_000).unwrap();
         let board = entries.into_iter().filter_map(|entry| match entry.what {
+            Logged::Batch(_) | Logged::Board(BoardEvent::ProjectUpdated {}) => None,
             Logged::Board(event) => Some(event),
-            Logged::Batch(_) => None,
         });
         let title = |shown: &serde_json::Value| shown["title"].as_str().unwrap().to_owned();
         board
@@ -96,6 +96,7 @@ impl Scene {
                 BoardEvent::TaskUpdated { shown, .. } => format!("updated {}", title(&shown)),
                 BoardEvent::TaskDeleted { .. } => "deleted".to_owned(),
                 BoardEvent::SettingsUpdated { .. } => "settings".to_owned(),
+                BoardEvent::ProjectUpdated {} => unreachable!("left out above"),
             })
             .collect()
     }

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::projects::put;
 use super::{Board, BoardError};
 use crate::causes::with_causes;
 use crate::database::projects::CloneState;
@@ -111,7 +112,7 @@ impl Cloning {
                     return Ok(());
                 };
                 row.clone = state;
-                Ok(tables.put_project(&row)?)
+                put(tables, &row)
             })?;
         cloned
     }

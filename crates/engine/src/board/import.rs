@@ -13,6 +13,7 @@ use super::shown::{drawn, tell_created};
 use super::sync::look;
 use super::tasks::blank;
 use super::{Board, BoardError, BoardTask, FieldProblem, last_position, limits};
+use crate::database::BoardEvent;
 use crate::database::board::{BoardTables, TaskRow};
 use crate::database::projects::{MirroredRow, PlanRow};
 use crate::plan_file::PlanFile;
@@ -78,6 +79,7 @@ impl Board {
                 error: None,
             };
             tables.put_mirrored(project, &mirrored)?;
+            tables.note(project, &BoardEvent::ProjectUpdated {})?;
             tables.put_plan(project, &PlanRow::OfFile(plan.clone()))?;
             let mut rows = tables.tasks_of(project, &plan)?;
             rows.sort_by_key(|row| row.line);

@@ -10,12 +10,12 @@ use utoipa::ToSchema;
 use super::cloning::{self, Cloning};
 use super::limits;
 use super::shown::plan_name;
-use super::{Board, BoardError};
+use super::{Board, BoardError, FieldProblem};
 use crate::database::board::BoardTables;
-use crate::database::now;
 use crate::database::projects::{CloneState, ProjectRow};
+use crate::database::{BoardEvent, now};
 use crate::git::{Git, Store};
-use crate::plan_in_use::project_folder;
+use crate::plan_in_use::{self, project_folder};
 use crate::view::rfc3339;
 
 /// A repository or a folder that Pleach works on.
@@ -40,6 +40,8 @@ pub struct Project {
     pub error: Option<String>,
     /// The plan files whose tasks are mirrored, seen from the folder.
     pub plan_files: Vec<String>,
+    /// The plan that `pleach run` would take, while no file is mirrored; it can be imported by this path.
+    pub found_plan: Option<String>,
     /// Why the tasks of a mirrored file are not those of the file as it stands.
     pub plan_error: Option<String>,
     /// Whether it has an execution plan.
@@ -100,7 +102,7 @@ impl Board {
                 },
                 None => new_row(&id, folder),
             };
-            Ok(tables.put_project(&row)?)
+            put(tables, &row)
         })?;
         self.project(&id)
     }
@@ -124,7 +126,7 @@ impl Board {
             } else {
                 CloneState::UnderWay
             };
-            Ok(tables.put_project(&row)?)
+            put(tables, &row)
         })?;
         let project = self.project(&id)?;
         Ok((project, begun.map(|lock| cloning.holding(lock))))
@@ -137,7 +139,7 @@ impl Board {
             .change_boards(|tables| -> Result<(), BoardError> {
                 let mut row = known(tables, id)?;
                 row.name = Some(name.trim().to_owned());
-                Ok(tables.put_project(&row)?)
+                put(tables, &row)
             })?;
         self.project(id)
     }
@@ -150,21 +152,12 @@ impl Board {
                 return Err(BoardError::ProjectBusy { batch });
             }
             row.is_hidden = true;
-            Ok(tables.put_project(&row)?)
+            put(tables, &row)
         })
     }
 
     fn name_and_top(&self, folder: &Path) -> Result<(String, PathBuf), BoardError> {
-        let wrong = |message: String| BoardError::field("path", "not_a_folder", message);
-        if !folder.is_absolute() {
-            return Err(wrong(format!("{} is no absolute path", folder.display())));
-        }
-        let folder = folder
-            .canonicalize()
-            .map_err(|error| wrong(format!("{} cannot be found: {error}", folder.display())))?;
-        if !folder.is_dir() {
-            return Err(wrong(format!("{} is no folder", folder.display())));
-        }
+        let folder = real_folder(folder)?;
         let git = Git::find()?;
         if Store::is_plain(&git, &folder) {
             return Ok((Store::plain_name(&folder), folder));
@@ -190,6 +183,7 @@ impl Board {
         let url_name = row.url.as_deref().and_then(cloning::name_in);
         let mirrored = tables.mirrored(&row.id)?;
         let files = mirrored.iter();
+        let is_unplanned = status == ProjectStatus::Ready && mirrored.is_empty();
         Ok(Project {
             id: row.id.clone(),
             name: row
@@ -205,12 +199,30 @@ impl Board {
             plan_files: files
                 .filter_map(|file| plan_name(&file.path, &path))
                 .collect(),
+            found_plan: is_unplanned.then(|| plan_in(&path)).flatten(),
             plan_error: mirrored.iter().find_map(|file| file.error.clone()),
             has_plan: tables.plan(&row.id)?.is_some(),
             added_at: rfc3339(row.added_at),
             path,
         })
     }
+}
+
+/// The plan in use of a folder, if it is a file inside.
+fn plan_in(folder: &Path) -> Option<String> {
+    let plan = plan_in_use::find(folder).ok()?;
+    let is_inside = plan.is_relative() && folder.join(&plan).is_file();
+    is_inside.then(|| plan.to_str().map(str::to_owned))?
+}
+
+/// Stores a project, and tells of it if it is another one than before.
+pub(super) fn put(tables: BoardTables<'_>, row: &ProjectRow) -> Result<(), BoardError> {
+    let is_same = tables.project(&row.id)?.as_ref() == Some(row);
+    tables.put_project(row)?;
+    if !is_same {
+        tables.note(&row.id, &BoardEvent::ProjectUpdated {})?;
+    }
+    Ok(())
 }
 
 fn new_row(id: &str, folder: PathBuf) -> ProjectRow {
@@ -229,4 +241,30 @@ fn new_row(id: &str, folder: PathBuf) -> ProjectRow {
 pub(super) fn known(tables: BoardTables<'_>, id: &str) -> Result<ProjectRow, BoardError> {
     let row = tables.project(id)?.filter(|row| !row.is_hidden);
     row.ok_or_else(|| BoardError::NoProject(id.to_owned()))
+}
+
+/// The folder that a path leads to.
+fn real_folder(path: &Path) -> Result<PathBuf, BoardError> {
+    let shown = path.display();
+    let wrong = |message, hint: String| {
+        let problem = FieldProblem::new("path", "not_a_folder", message).hint(hint);
+        Err(BoardError::Fields(vec![problem]))
+    };
+    if !path.is_absolute() {
+        let hint = "give the whole path, from / on".to_owned();
+        return wrong(format!("{shown} is no absolute path"), hint);
+    }
+    match path.canonicalize() {
+        Ok(real) if real.is_dir() => Ok(real),
+        Ok(real) => {
+            let above = real.parent().unwrap_or(&real).display();
+            wrong(format!("{shown} is no folder"), format!("{above} is one"))
+        }
+        Err(error) => {
+            let above = path.ancestors().find(|above| above.is_dir());
+            let above = above.unwrap_or(Path::new("/")).display();
+            let hint = format!("the machine of the server has {above}, but not what follows");
+            wrong(format!("{shown} cannot be found: {error}"), hint)
+        }
+    }
 }

@@ -6,12 +6,13 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::Path;
 
+use pleach_domain::event::Event;
 use pleach_domain::task::{Priority, TaskStatus};
 use pleach_formats::Identity;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::database::board::{BoardTables, TaskRow};
+use crate::database::board::{BoardTables, InBatch, TaskRow};
 use crate::database::{BoardEvent, DatabaseError, LoadedBatch};
 use crate::plan_to_run::PlanOrigin;
 use crate::view::{BatchView, Owner, Surroundings, TaskStatusWord, rfc3339};
@@ -50,7 +51,7 @@ pub struct BoardTask {
     pub files: Vec<String>,
     /// Its place on the board, lower first.
     pub position: f64,
-    /// The last batch that it was in.
+    /// The last batch that it was in; none where a person said since then how far it is.
     pub batch: Option<LastBatch>,
     /// When it came onto the board.
     pub created_at: String,
@@ -67,7 +68,7 @@ pub struct LastBatch {
     #[schema(value_type = String)]
     pub status: TaskStatusWord,
     /// How it ended: merged, `no_changes`, conflicted, invalid, failed, `timed_out`, blocked, cancelled.
-    pub outcome: Option<&'static str>,
+    pub outcome: Option<String>,
 }
 
 /// How far a task is.
@@ -94,6 +95,9 @@ pub enum PriorityWord {
     Critical,
 }
 
+/// So many tasks are looked up one by one.
+const FEW: usize = 8;
+
 /// Draws tasks of one project, in the order given.
 pub(crate) fn drawn(
     tables: BoardTables<'_>,
@@ -108,13 +112,19 @@ pub(crate) fn drawn(
     let mut batches = Batches::default();
     let mut tasks = Vec::with_capacity(rows.len());
     for row in rows {
-        if !plans.contains_key(row.plan.as_str()) {
-            let of_plan = OfPlan::load(tables, project, &row.plan)?;
-            plans.insert(&row.plan, of_plan);
-        }
-        let of_plan = &plans[row.plan.as_str()];
+        let few;
+        let of_plan = if rows.len() <= FEW {
+            few = OfPlan::around(tables, row)?;
+            &few
+        } else {
+            if !plans.contains_key(row.plan.as_str()) {
+                let of_plan = OfPlan::load(tables, project, &row.plan)?;
+                plans.insert(&row.plan, of_plan);
+            }
+            &plans[row.plan.as_str()]
+        };
         let batch = match of_plan.last.get(&row.key) {
-            Some(number) => batches.standing(tables, *number, row)?,
+            Some(last) => batches.standing(tables, last, row)?,
             None => None,
         };
         tasks.push(draw(row, &top, &of_plan.ids, batch));
@@ -122,68 +132,163 @@ pub(crate) fn drawn(
     Ok(tasks)
 }
 
-/// What is known of all tasks of a plan.
+/// What is known of the tasks of a plan.
 struct OfPlan {
     ids: HashMap<String, String>,
-    last: HashMap<String, u32>,
+    last: HashMap<String, InBatch>,
 }
 
 impl OfPlan {
     fn load(tables: BoardTables<'_>, project: &str, plan: &str) -> Result<Self, DatabaseError> {
-        let rows = tables.tasks_of(project, plan)?.into_iter();
         Ok(Self {
-            ids: rows.map(|row| (row.key, row.id)).collect(),
+            ids: tables.ids(project, plan)?,
             last: tables.last_batches(project, plan)?,
+        })
+    }
+
+    /// Only what one of its tasks has to do with.
+    fn around(tables: BoardTables<'_>, row: &TaskRow) -> Result<Self, DatabaseError> {
+        let (project, plan) = (&row.project, &row.plan);
+        let mut ids = HashMap::new();
+        for key in &row.depends_on {
+            let id = tables.id_of(project, plan, key)?;
+            ids.extend(id.map(|id| (key.clone(), id)));
+        }
+        let last = tables.last_batch(project, plan, &row.key)?;
+        let last = last.map(|last| (row.key.clone(), last));
+        Ok(Self {
+            ids,
+            last: last.into_iter().collect(),
         })
     }
 }
 
 /// Batches that were replayed already.
 #[derive(Default)]
-struct Batches(HashMap<u32, Option<(u64, BatchView)>>);
+struct Batches(HashMap<u32, Option<Replayed>>);
+
+/// Where the tasks of a batch stand, by their keys, and their titles then.
+struct Replayed {
+    created_at: u64,
+    tasks: HashMap<String, (String, Standing)>,
+}
+
+#[derive(Clone)]
+struct Standing {
+    status: TaskStatusWord,
+    outcome: Option<String>,
+    /// The last entry of the log that moved the task.
+    told_seq: u64,
+}
+
+impl Replayed {
+    /// A record that this version does not understand says nothing.
+    fn of(loaded: &LoadedBatch) -> Option<Self> {
+        let surroundings = Surroundings {
+            worktrees: Path::new(""),
+            owner: Owner::Alive,
+            now: loaded.created_at,
+        };
+        let view = BatchView::of(loaded, &surroundings).ok()?;
+        let tasks = view.tasks.into_iter().map(|task| {
+            let standing = Standing {
+                status: task.status,
+                outcome: task.outcome.map(str::to_owned),
+                told_seq: 0,
+            };
+            (task.task_id.to_string(), (task.title, standing))
+        });
+        let mut tasks: HashMap<String, (String, Standing)> = tasks.collect();
+        for stored in &loaded.events {
+            if let Event::Task { task, event } = &stored.event
+                && TaskStatusWord::after(event).is_some()
+                && let Some((_, standing)) = tasks.get_mut(task.as_str())
+            {
+                standing.told_seq = stored.seq;
+            }
+        }
+        Some(Self {
+            created_at: loaded.created_at,
+            tasks,
+        })
+    }
+
+    /// Where a task stands, if it was this one that the batch had.
+    fn standing_of(&self, row: &TaskRow) -> Option<&Standing> {
+        let (title, standing) = self.tasks.get(&row.key)?;
+        // Where an id is a position, another task may have stood there.
+        let is_same = row.identity == Identity::WrittenId || *title == row.title;
+        (is_same && !is_younger(row, self.created_at)).then_some(standing)
+    }
+}
+
+/// Whether a batch is older than the task; a key that was given back may have been another task's.
+fn is_younger(row: &TaskRow, batch_created_at: u64) -> bool {
+    row.plan == PlanOrigin::BOARD && batch_created_at < row.created_at
+}
+
+/// Whether a batch had this task, and not another one of the same key.
+pub(super) fn is_of_batch(row: &TaskRow, loaded: &LoadedBatch) -> bool {
+    Replayed::of(loaded).is_some_and(|batch| batch.standing_of(row).is_some())
+}
+
+impl Standing {
+    /// Whether a person has said otherwise since, here or in the plan file.
+    fn is_overruled(&self, row: &TaskRow) -> bool {
+        let Some(outcome) = &self.outcome else {
+            return false;
+        };
+        let agrees = match row.status {
+            TaskStatus::Pending | TaskStatus::InProgress => false,
+            TaskStatus::Completed => self.status == TaskStatusWord::Completed,
+            TaskStatus::Failed => self.status == TaskStatusWord::Failed,
+            TaskStatus::Skipped => self.status == TaskStatusWord::Skipped,
+            TaskStatus::Cancelled => outcome == "cancelled",
+        };
+        // No batch takes a task that is done, so that it is done was said later.
+        !agrees && (self.told_seq <= row.marked_seq || row.status == TaskStatus::Completed)
+    }
+}
 
 impl Batches {
     fn standing(
         &mut self,
         tables: BoardTables<'_>,
-        number: u32,
+        last: &InBatch,
         row: &TaskRow,
     ) -> Result<Option<LastBatch>, DatabaseError> {
-        let known = match self.0.entry(number) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(vacant) => {
-                let loaded = tables.batch(number)?;
-                vacant.insert(view(&loaded).map(|view| (loaded.created_at, view)))
+        let standing = match last.status {
+            Some(status) if row.identity == Identity::WrittenId => {
+                let standing = Standing {
+                    status,
+                    outcome: last.outcome.clone(),
+                    told_seq: last.told_seq,
+                };
+                Some(standing).filter(|_| !is_younger(row, last.created_at))
             }
+            _ => self.replayed(tables, last.batch, row)?,
         };
-        let Some((created_at, view)) = known else {
-            return Ok(None);
-        };
-        // A key that was given back may have been another task's.
-        if row.plan == PlanOrigin::BOARD && *created_at < row.created_at {
-            return Ok(None);
-        }
-        let mut tasks = view.tasks.iter();
-        let task = tasks.find(|task| task.task_id.as_str() == row.key);
-        // Where an id is a position, another task may have stood there.
-        let task =
-            task.filter(|task| row.identity == Identity::WrittenId || task.title == row.title);
-        Ok(task.map(|task| LastBatch {
-            id: number,
-            status: task.status,
-            outcome: task.outcome,
+        let standing = standing.filter(|standing| !standing.is_overruled(row));
+        Ok(standing.map(|standing| LastBatch {
+            id: last.batch,
+            status: standing.status,
+            outcome: standing.outcome,
         }))
     }
-}
 
-/// A record that this version does not understand says nothing.
-fn view(loaded: &LoadedBatch) -> Option<BatchView> {
-    let surroundings = Surroundings {
-        worktrees: Path::new(""),
-        owner: Owner::Alive,
-        now: loaded.created_at,
-    };
-    BatchView::of(loaded, &surroundings).ok()
+    fn replayed(
+        &mut self,
+        tables: BoardTables<'_>,
+        number: u32,
+        row: &TaskRow,
+    ) -> Result<Option<Standing>, DatabaseError> {
+        let known = match self.0.entry(number) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(vacant) => vacant.insert(Replayed::of(&tables.batch(number)?)),
+        };
+        let batch = known.as_ref();
+        Ok(batch.and_then(|batch| batch.standing_of(row)).cloned())
+    }
 }
 
 fn draw(

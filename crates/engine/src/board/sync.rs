@@ -14,6 +14,7 @@ use super::in_step::{bring_in_step, leaves_any_out};
 use super::projects::top_of;
 use super::shown::plan_name;
 use super::{Board, BoardError, limits};
+use crate::database::BoardEvent;
 use crate::database::board::BoardTables;
 use crate::database::projects::MirroredRow;
 use crate::plan_file::PlanFile;
@@ -93,6 +94,9 @@ fn read_again(tables: BoardTables<'_>, project: &str, path: &str) -> Result<Read
     };
     if now != before {
         tables.put_mirrored(project, &now)?;
+        if now.error != before.error {
+            tables.note(project, &BoardEvent::ProjectUpdated {})?;
+        }
     }
     Ok(Reading::Done)
 }

@@ -3,16 +3,18 @@
 //! Tasks of plan files may be ordered and labelled here; what they are is said in their file, which `marking` writes to.
 
 use pleach_domain::graph::{Graph, Strictness};
+use pleach_domain::id::TaskId;
 use pleach_domain::problem::Code;
 use pleach_domain::task::{Priority, TaskStatus};
 use pleach_formats::Identity;
 
 use super::projects::{known, top_of};
-use super::shown::{drawn, plan_name, tell_created, tell_updated};
+use super::shown::{drawn, is_of_batch, plan_name, tell_created, tell_updated};
 use super::{Board, BoardError, BoardTask, FieldProblem, limits};
 use crate::database::board::{BoardTables, TaskRow};
-use crate::database::{BoardEvent, now};
+use crate::database::{BoardEvent, DatabaseError, now};
 use crate::plan_to_run::PlanOrigin;
+use crate::view::AttemptView;
 
 /// Places beyond it are too coarse to put something between two of them.
 const FARTHEST: f64 = 1e12;
@@ -105,6 +107,22 @@ impl Board {
             .look_at_boards(|tables| shown_task(tables, id))
     }
 
+    /// Every attempt on a task, over all batches that it was in, newest first.
+    pub fn attempts(&self, id: &str) -> Result<Vec<AttemptView>, BoardError> {
+        self.database.look_at_boards(|tables| {
+            let row = task_row(tables, id)?;
+            let key = TaskId::new(row.key.as_str());
+            let mut attempts = Vec::new();
+            for batch in tables.batches_of(&row.project, &row.plan, &row.key)? {
+                let batch = tables.batch(batch)?;
+                if is_of_batch(&row, &batch) {
+                    attempts.extend(AttemptView::all(&batch, &key));
+                }
+            }
+            Ok(attempts)
+        })
+    }
+
     /// Puts a task onto a board.
     pub fn create_task(&mut self, new: &NewTask) -> Result<BoardTask, BoardError> {
         limits::check(|problems| new.check(problems))?;
@@ -140,6 +158,9 @@ impl Board {
             if is_on_board {
                 refuse_if_busy(tables, &row, change)?;
                 take_over(tables, &mut row, change)?;
+            }
+            if change.status.is_some() && was_in_a_batch(tables, &row)? {
+                row.marked_seq = tables.last_seq()?;
             }
             if let Some(priority) = change.priority {
                 row.priority = priority;
@@ -218,6 +239,7 @@ pub(super) fn blank(project: &str, plan: &str, key: &str) -> Result<TaskRow, Boa
         said: None,
         created_at: at,
         updated_at: at,
+        marked_seq: 0,
     })
 }
 
@@ -256,6 +278,11 @@ fn take_over(
         row.depends_on = needs_of(tables, row, needs)?;
     }
     Ok(())
+}
+
+fn was_in_a_batch(tables: BoardTables<'_>, row: &TaskRow) -> Result<bool, DatabaseError> {
+    let last = tables.last_batch(&row.project, &row.plan, &row.key)?;
+    Ok(last.is_some())
 }
 
 /// Where a task is written, as people name places.

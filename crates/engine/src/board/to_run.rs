@@ -2,7 +2,7 @@
 //!
 //! Starts nothing.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use pleach_domain::graph::{Graph, Order, Rules, Strictness};
@@ -56,6 +56,16 @@ impl Board {
         let ids = rows.iter().map(|row| find(&plan, row));
         let ids = ids.collect::<Result<_, _>>()?;
         Ok((project, plan, ids))
+    }
+
+    /// The ids on the board of the tasks of a plan, by their keys in it.
+    pub fn ids_of(
+        &self,
+        project: &str,
+        plan: &PlanOrigin,
+    ) -> Result<HashMap<String, String>, BoardError> {
+        self.database
+            .look_at_boards(|tables| Ok(tables.ids(project, &plan.key())?))
     }
 
     /// The execution plan of a project, and every task of it that is open.

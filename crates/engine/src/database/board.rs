@@ -18,6 +18,7 @@ use super::read::{self, path_in, unsigned_in};
 use super::{Database, DatabaseError, LoadedBatch, now};
 use crate::board;
 use crate::plan_to_run::PlanOrigin;
+use crate::view::TaskStatusWord;
 
 /// A task of a project, on its board or mirrored from a plan file.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +45,8 @@ pub(crate) struct TaskRow {
     pub(crate) said: Option<Said>,
     pub(crate) created_at: u64,
     pub(crate) updated_at: u64,
+    /// The last entry of the log when a person said how far it is; 0 if nobody did.
+    pub(crate) marked_seq: u64,
 }
 
 /// What a plan file says that the board may say otherwise; whoever spoke last is right.
@@ -51,6 +54,19 @@ pub(crate) struct TaskRow {
 pub(crate) struct Said {
     pub(crate) priority: Priority,
     pub(crate) labels: Vec<String>,
+}
+
+/// A task in a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct InBatch {
+    pub(crate) batch: u32,
+    /// Where it stands; none where only its history tells.
+    pub(crate) status: Option<TaskStatusWord>,
+    pub(crate) outcome: Option<String>,
+    /// The last entry of the log that moved it.
+    pub(crate) told_seq: u64,
+    /// When the batch was made.
+    pub(crate) created_at: u64,
 }
 
 /// The tables of boards at one moment.
@@ -62,7 +78,12 @@ pub(crate) struct BoardTables<'t> {
 
 const COLUMNS: &str =
     "id, project, plan, key, title, details, status, phase, depends_on, files, priority,
-     labels, position, line, identity, said, created_at, updated_at";
+     labels, position, line, identity, said, created_at, updated_at, marked_seq";
+
+/// The other columns are those of the row with the highest batch.
+const LAST_BATCH: &str = "SELECT task, max(batch), status, outcome, told_seq, created_at
+     FROM batch_task JOIN batch ON id = batch
+     WHERE batch_task.project = ?1 AND batch_task.plan = ?2";
 
 impl Database {
     /// Changes the boards, all or nothing: an error of any kind leaves everything as it was.
@@ -159,7 +180,7 @@ impl BoardTables<'_> {
     pub(crate) fn insert(self, row: &TaskRow) -> Result<(), DatabaseError> {
         let sql = format!(
             "INSERT INTO board_task ({COLUMNS}) VALUES
-             (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
+             (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"
         );
         self.put("add a task", &sql, row)
     }
@@ -167,7 +188,8 @@ impl BoardTables<'_> {
     pub(crate) fn update(self, row: &TaskRow) -> Result<(), DatabaseError> {
         let sql = "UPDATE board_task SET project = ?2, plan = ?3, key = ?4, title = ?5, details = ?6,
              status = ?7, phase = ?8, depends_on = ?9, files = ?10, priority = ?11, labels = ?12,
-             position = ?13, line = ?14, identity = ?15, said = ?16, created_at = ?17, updated_at = ?18
+             position = ?13, line = ?14, identity = ?15, said = ?16, created_at = ?17, updated_at = ?18,
+             marked_seq = ?19
              WHERE id = ?1";
         self.put("change a task", sql, row)
     }
@@ -195,6 +217,7 @@ impl BoardTables<'_> {
                     text(&row.said),
                     row.created_at.cast_signed(),
                     row.updated_at.cast_signed(),
+                    row.marked_seq.cast_signed(),
                 ],
             )?;
             Ok(())
@@ -249,38 +272,93 @@ impl BoardTables<'_> {
         project: &str,
         plan: &str,
     ) -> Result<HashMap<String, u32>, DatabaseError> {
-        self.batches_of_tasks(
-            "SELECT task, batch FROM batch_task
-             WHERE project = ?1 AND plan = ?2 AND live",
-            project,
-            plan,
-        )
+        self.ask("look for batches of tasks", |connection| {
+            let sql = "SELECT task, batch FROM batch_task
+                       WHERE project = ?1 AND plan = ?2 AND live";
+            let mut select = connection.prepare(sql)?;
+            let rows = select.query_map([project, plan], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 
-    /// The last batch that each task of a plan was in.
+    /// The batches that a task of a plan was in, newest first.
+    pub(crate) fn batches_of(
+        self,
+        project: &str,
+        plan: &str,
+        key: &str,
+    ) -> Result<Vec<u32>, DatabaseError> {
+        self.ask("look for batches of a task", |connection| {
+            let sql = "SELECT batch FROM batch_task
+                       WHERE project = ?1 AND plan = ?2 AND task = ?3 ORDER BY batch DESC";
+            let mut select = connection.prepare(sql)?;
+            let rows = select.query_map([project, plan, key], |row| row.get(0))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// The last batch that each task of a plan was in, and where it stands there.
     pub(crate) fn last_batches(
         self,
         project: &str,
         plan: &str,
-    ) -> Result<HashMap<String, u32>, DatabaseError> {
-        self.batches_of_tasks(
-            "SELECT task, max(batch) FROM batch_task
-             WHERE project = ?1 AND plan = ?2 GROUP BY task",
-            project,
-            plan,
-        )
+    ) -> Result<HashMap<String, InBatch>, DatabaseError> {
+        self.ask("look for batches of tasks", |connection| {
+            let sql = format!("{LAST_BATCH} GROUP BY task");
+            let mut select = connection.prepare(&sql)?;
+            let rows =
+                select.query_map([project, plan], |row| Ok((row.get(0)?, in_batch(row)?)))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 
-    fn batches_of_tasks(
+    /// The same for one of them.
+    pub(crate) fn last_batch(
         self,
-        sql: &str,
         project: &str,
         plan: &str,
-    ) -> Result<HashMap<String, u32>, DatabaseError> {
+        key: &str,
+    ) -> Result<Option<InBatch>, DatabaseError> {
         self.ask("look for batches of tasks", |connection| {
+            let sql = format!("{LAST_BATCH} AND task = ?3 GROUP BY task");
+            let found = connection.query_row(&sql, [project, plan, key], in_batch);
+            Ok(found.optional()?)
+        })
+    }
+
+    /// The ids of the tasks of a plan, by their keys.
+    pub(crate) fn ids(
+        self,
+        project: &str,
+        plan: &str,
+    ) -> Result<HashMap<String, String>, DatabaseError> {
+        self.ask("list tasks", |connection| {
+            let sql = "SELECT key, id FROM board_task WHERE project = ?1 AND plan = ?2";
             let mut select = connection.prepare(sql)?;
             let rows = select.query_map([project, plan], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// The id of one of them.
+    pub(crate) fn id_of(
+        self,
+        project: &str,
+        plan: &str,
+        key: &str,
+    ) -> Result<Option<String>, DatabaseError> {
+        self.ask("find a task", |connection| {
+            let sql = "SELECT id FROM board_task WHERE project = ?1 AND plan = ?2 AND key = ?3";
+            let found = connection.query_row(sql, [project, plan, key], |row| row.get(0));
+            Ok(found.optional()?)
+        })
+    }
+
+    /// The number of the last entry of the log; 0 if there is none.
+    pub(crate) fn last_seq(self) -> Result<u64, DatabaseError> {
+        self.ask("look for the last event", |connection| {
+            let last = "SELECT coalesce(max(seq), 0) FROM event";
+            Ok(connection.query_row(last, [], |row| unsigned_in(row, 0))?)
         })
     }
 
@@ -322,6 +400,18 @@ impl BoardTables<'_> {
     }
 }
 
+fn in_batch(row: &Row<'_>) -> rusqlite::Result<InBatch> {
+    let status: Option<String> = row.get(2)?;
+    let status = status.map(|word| value_of(2, &format!("\"{word}\"")));
+    Ok(InBatch {
+        batch: row.get(1)?,
+        status: status.transpose()?,
+        outcome: row.get(3)?,
+        told_seq: unsigned_in(row, 4)?,
+        created_at: unsigned_in(row, 5)?,
+    })
+}
+
 fn task_row(row: &Row<'_>) -> rusqlite::Result<TaskRow> {
     let status: String = row.get(6)?;
     Ok(TaskRow {
@@ -343,6 +433,7 @@ fn task_row(row: &Row<'_>) -> rusqlite::Result<TaskRow> {
         said: value_in(row, 15)?,
         created_at: unsigned_in(row, 16)?,
         updated_at: unsigned_in(row, 17)?,
+        marked_seq: unsigned_in(row, 18)?,
     })
 }
 

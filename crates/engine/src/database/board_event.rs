@@ -1,4 +1,4 @@
-//! What happens to no batch: tasks on the board and settings, numbered in the same log.
+//! What happens to no batch: tasks on the board, projects and settings, numbered in the same log.
 //!
 //! Stores what it is given; who changes tasks and settings, and how they are shown, is decided elsewhere.
 
@@ -32,6 +32,8 @@ pub enum BoardEvent {
         /// Its id.
         task: String,
     },
+    /// A project was added, renamed, cloned or hidden, or has other plan files.
+    ProjectUpdated {},
     /// Settings are others than before.
     SettingsUpdated {
         /// The settings as they are shown to programs.

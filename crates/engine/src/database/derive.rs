@@ -9,6 +9,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
 
 use super::StoredEvent;
 use super::error::{DatabaseError, Stop};
+use crate::view::TaskStatusWord;
 
 /// A batch, as far as derived rows need to know it.
 #[derive(Debug)]
@@ -88,12 +89,19 @@ impl Subject {
                 "UPDATE batch_task SET live = 1 WHERE batch = ?1 AND task = ?2",
                 params![self.id, name],
             ),
-            _ => return Ok(()),
+            _ => Ok(0),
         };
-        match followed {
-            Ok(_) => Ok(()),
-            Err(error) => Err(self.busy_or(connection, task, error)),
+        if let Err(error) = followed {
+            return Err(self.busy_or(connection, task, error));
         }
+        if let Some((status, outcome)) = TaskStatusWord::after(event) {
+            connection.execute(
+                "UPDATE batch_task SET status = ?3, outcome = ?4, told_seq = ?5
+                 WHERE batch = ?1 AND task = ?2",
+                params![self.id, name, status.as_str(), outcome, seq],
+            )?;
+        }
+        Ok(())
     }
 
     fn follow_batch(

@@ -168,6 +168,17 @@ pub(super) const STEPS: &[&str] = &[
         at INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
 ",
+    "
+    ALTER TABLE board_task ADD COLUMN marked_seq INTEGER NOT NULL DEFAULT 0;
+",
+    "
+    ALTER TABLE batch_task ADD COLUMN status TEXT DEFAULT 'queued';
+    ALTER TABLE batch_task ADD COLUMN outcome TEXT;
+    ALTER TABLE batch_task ADD COLUMN told_seq INTEGER NOT NULL DEFAULT 0;
+    -- What was made before has to be replayed.
+    UPDATE batch_task SET status = NULL;
+    CREATE INDEX batch_of_task ON batch_task (project, plan, task, batch);
+",
 ];
 
 /// Brings the database to the version of `steps`, with a copy first if there is anything to lose.

@@ -2,7 +2,7 @@
 //!
 //! Knows names, and nothing of what the conflict is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::note::Note;
@@ -19,6 +19,11 @@ const BRANCHES: &str = "pleach/resolve-";
 /// Whether a worktree of that branch is a person's.
 pub(crate) fn is_for_resolving(branch: &str) -> bool {
     branch.starts_with(BRANCHES)
+}
+
+/// The folder of a task's conflict among the worktrees of its batch.
+pub(crate) fn folder_of(trees: &Path, segment: &str) -> PathBuf {
+    trees.join(format!("resolve-{segment}"))
 }
 
 /// Where one conflict is resolved.
@@ -101,7 +106,7 @@ impl Desk<'_> {
 
     pub(super) fn spec(&self, basis: CommitId) -> WorktreeSpec {
         WorktreeSpec {
-            path: self.trees.join(format!("resolve-{}", self.segment)),
+            path: folder_of(&self.trees, &self.segment),
             branch: self.branch(),
             basis,
         }

@@ -15,6 +15,7 @@ pub fn board_wire(event: &BoardEvent, project: Option<&str>, at: u64) -> (&'stat
             ("task:updated", json!({"taskId": task, "task": shown}))
         }
         BoardEvent::TaskDeleted { task } => ("task:deleted", json!({ "taskId": task })),
+        BoardEvent::ProjectUpdated {} => ("project:updated", json!({})),
         BoardEvent::SettingsUpdated { settings } => {
             ("settings:updated", json!({ "settings": settings }))
         }
@@ -58,6 +59,10 @@ mod tests {
         assert_eq!(
             told(BoardEvent::TaskDeleted { task: task() }, Some("p")),
             format!("task:deleted {{{at},projectId:p,taskId:t1}}")
+        );
+        assert_eq!(
+            told(BoardEvent::ProjectUpdated {}, Some("p")),
+            format!("project:updated {{{at},projectId:p}}")
         );
         let settings = json!({"maxBatchSize": 3});
         assert_eq!(

@@ -2,6 +2,8 @@
 //!
 //! Follows the batch event by event; where these come from and who hears them is the caller's business.
 
+use std::path::PathBuf;
+
 use pleach_domain::batch::Design;
 use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::task_state::Ending;
@@ -29,6 +31,20 @@ const OUTCOMES: [(&str, &str); 8] = [
 #[derive(Debug)]
 pub struct Narrator {
     history: History,
+    origin: Option<Origin>,
+}
+
+/// What a batch was made of, besides its design.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The project it belongs to.
+    pub project: String,
+    /// The user's repository.
+    pub repository: PathBuf,
+    /// The plan, by its name within the project.
+    pub plan: String,
+    /// The titles of its tasks, in their order.
+    pub titles: Vec<String>,
 }
 
 impl Narrator {
@@ -36,7 +52,15 @@ impl Narrator {
     pub fn new(design: Design) -> Self {
         Self {
             history: History::of(design),
+            origin: None,
         }
+    }
+
+    /// The same, who knows what the batch was made of.
+    #[must_use]
+    pub fn with_origin(mut self, origin: Origin) -> Self {
+        self.origin = Some(origin);
+        self
     }
 
     /// One who has followed a stored batch up to the event of that number, and not that one.
@@ -45,7 +69,13 @@ impl Narrator {
             let batch = loaded.id;
             ViewError::Record { batch, source }
         })?;
-        let mut narrator = Self::new(record.design);
+        let titles = record.tasks.into_iter().map(|task| task.title);
+        let mut narrator = Self::new(record.design).with_origin(Origin {
+            project: loaded.project.clone(),
+            repository: loaded.repository.clone(),
+            plan: loaded.plan.clone(),
+            titles: titles.collect(),
+        });
         for stored in loaded.events.iter().take_while(|stored| stored.seq < seq) {
             narrator.follow(stored);
         }
@@ -68,6 +98,14 @@ impl Narrator {
         self.follow(stored);
         let (name, mut data) = wire_in(&self.history.batch.design, stored);
         match &stored.event {
+            Event::Batch(BatchEvent::Created) => {
+                if let Some(origin) = &self.origin {
+                    data["projectId"] = json!(origin.project);
+                    data["mainRepoPath"] = json!(origin.repository.to_string_lossy());
+                    data["plan"] = json!(origin.plan);
+                    data["titles"] = json!(origin.titles);
+                }
+            }
             Event::Batch(BatchEvent::StageEnded { stage, .. }) => {
                 let stage = self.history.stages.get(*stage);
                 let began = stage.and_then(|stage| stage.started_at);

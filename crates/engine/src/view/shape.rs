@@ -10,11 +10,13 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::replay::{History, StageHistory, TaskHistory};
+use super::standing::TaskStatusWord;
 use super::validation::ValidationView;
 use super::wire::{mode_word, usd, worktree_id};
 use super::{Owner, Surroundings, rfc3339};
 use crate::database::LoadedBatch;
 use crate::git::ref_segment;
+use crate::resolve::folder_of;
 
 /// A batch.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -101,21 +103,6 @@ pub struct TaskView {
     pub seconds: f64,
 }
 
-/// Where a task stands, coarsely.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the words say it")]
-pub enum TaskStatusWord {
-    Queued,
-    Waiting,
-    Limited,
-    Running,
-    Completed,
-    Failed,
-    Skipped,
-    Cancelled,
-}
-
 /// The settings that people look for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -159,6 +146,16 @@ pub struct ConflictView {
     pub files: Vec<String>,
     #[schema(value_type = Vec<String>)]
     pub with: Vec<TaskId>,
+    /// Where a person has it laid out, until it is done or given up.
+    pub resolving: Option<ResolvingView>,
+}
+
+/// A conflict that a person resolves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[expect(missing_docs, reason = "the name says it")]
+pub struct ResolvingView {
+    #[schema(value_type = String)]
+    pub path: PathBuf,
 }
 
 /// Two tasks that would conflict if both ended as they stand.
@@ -239,6 +236,7 @@ pub(super) fn draw(
     let began = history
         .started_at
         .map_or(0, |began| until.saturating_sub(began));
+    let conflict = |task| conflict_of(task, surroundings);
     BatchView {
         id: loaded.id,
         project_id: loaded.project.clone(),
@@ -255,7 +253,7 @@ pub(super) fn draw(
         pr_url: batch.pr_url.clone(),
         progress: progress_of(&tasks),
         validation: ValidationView::of(batch, test_command),
-        conflicts: batch.tasks.iter().filter_map(conflict_of).collect(),
+        conflicts: batch.tasks.iter().filter_map(conflict).collect(),
         predicted_conflicts: batch.foreseen.iter().map(PredictedView::of).collect(),
         stages: (0..history.stages.len())
             .map(|stage| draw_stage(history, stage))
@@ -322,7 +320,7 @@ fn draw_task(
     TaskView {
         task_id: id.clone(),
         title,
-        status: status_of(&task.state),
+        status: TaskStatusWord::of(&task.state),
         state: task.state.as_str(),
         outcome: task.state.ending().map(Ending::outcome),
         worktree_id: has_begun.then(|| worktree_id(batch, id)),
@@ -348,25 +346,6 @@ fn draw_task(
     }
 }
 
-fn status_of(state: &TaskState) -> TaskStatusWord {
-    match state {
-        TaskState::Queued | TaskState::Resting { .. } => TaskStatusWord::Queued,
-        TaskState::Waiting { .. } => TaskStatusWord::Waiting,
-        TaskState::Limited { .. } => TaskStatusWord::Limited,
-        TaskState::Running { .. } | TaskState::Stopping { .. } | TaskState::Built { .. } => {
-            TaskStatusWord::Running
-        }
-        TaskState::Ended(ending) => match ending {
-            Ending::Merged { .. } | Ending::NoChanges => TaskStatusWord::Completed,
-            Ending::Failed { .. } | Ending::TimedOut => TaskStatusWord::Failed,
-            Ending::Conflicted { .. } | Ending::Invalid { .. } | Ending::Blocked { .. } => {
-                TaskStatusWord::Skipped
-            }
-            Ending::Cancelled => TaskStatusWord::Cancelled,
-        },
-    }
-}
-
 fn task_error(state: &TaskState, times: &TaskHistory) -> Option<String> {
     match state {
         TaskState::Ended(Ending::Failed { error }) => Some(error.clone()),
@@ -380,15 +359,18 @@ fn task_error(state: &TaskState, times: &TaskHistory) -> Option<String> {
     }
 }
 
-fn conflict_of(task: &BatchTask) -> Option<ConflictView> {
-    match &task.state {
-        TaskState::Ended(Ending::Conflicted { files, with, .. }) => Some(ConflictView {
-            task_id: task.design.id.clone(),
-            files: files.clone(),
-            with: with.clone(),
-        }),
-        _ => None,
-    }
+fn conflict_of(task: &BatchTask, surroundings: &Surroundings<'_>) -> Option<ConflictView> {
+    let TaskState::Ended(Ending::Conflicted { files, with, .. }) = &task.state else {
+        return None;
+    };
+    let id = &task.design.id;
+    let path = folder_of(surroundings.worktrees, &ref_segment(id.as_str()));
+    Some(ConflictView {
+        task_id: id.clone(),
+        files: files.clone(),
+        with: with.clone(),
+        resolving: path.is_dir().then_some(ResolvingView { path }),
+    })
 }
 
 fn progress_of(tasks: &[TaskView]) -> ProgressView {

@@ -52,8 +52,17 @@ pub struct RunView {
     /// How many tasks were woven then.
     pub tasks: usize,
     pub tree: String,
-    #[schema(value_type = Object)]
+    #[schema(value_type = RunWord)]
     pub run: Run,
+}
+
+/// How a run of the tests ended.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the words say it")]
+pub enum RunWord {
+    Green,
+    Red,
 }
 
 impl ValidationView {

@@ -7,7 +7,7 @@ use pleach_engine::board::ProjectStatus;
 use pleach_engine::git::{Git, Logins, Store};
 use pleach_testkit::TestRepo;
 
-use super::{Board, Scene, StateFolder, refused};
+use super::{Board, BoardEvent, Database, Logged, Scene, StateFolder, refused, save};
 
 #[test]
 fn a_project_is_known_by_the_name_of_its_store_from_any_of_its_folders() {
@@ -37,11 +37,23 @@ fn a_plain_folder_is_a_project_without_branches() {
 fn what_is_no_folder_is_no_project() {
     let mut scene = Scene::new();
     let file = scene.repo.path().join("README.md");
-    for wrong in [Path::new("relative"), Path::new("/no/such/place"), &file] {
+    let folder = scene.repo.path().display();
+    let missing = scene.repo.path().join("such/place");
+    for (wrong, hint) in [
+        (
+            Path::new("relative"),
+            "give the whole path, from / on".into(),
+        ),
+        (
+            &missing,
+            format!("the machine of the server has {folder}, but not what follows"),
+        ),
+        (&file, format!("{folder} is one")),
+    ] {
         let error = scene.board.add_folder(wrong).unwrap_err();
         assert_eq!(
-            (error.code(), error.fields()[0].path.as_str()),
-            ("not_a_folder", "path")
+            (error.code(), error.fields()[0].path.as_str(), error.hint()),
+            ("not_a_folder", "path", Some(hint))
         );
     }
 }
@@ -167,4 +179,53 @@ fn only_addresses_that_name_a_place_are_taken_and_no_login_is_kept() {
     let log = fs::read(scene.state.database().with_extension("db-wal")).unwrap_or_default();
     let is_in = |bytes: &[u8]| bytes.windows(6).any(|part| part == b"s3cret");
     assert!(!is_in(&database) && !is_in(&log));
+}
+
+#[test]
+fn a_project_tells_of_its_plan_until_it_is_imported() {
+    let mut scene = Scene::new();
+    let found = |scene: &Scene| scene.board.project(&scene.project).unwrap().found_plan;
+    assert_eq!(found(&scene), None);
+    let elsewhere = tempfile::NamedTempFile::new().unwrap();
+    let pointer = format!("plan = \"{}\"\n", elsewhere.path().display());
+    fs::write(scene.repo.path().join("pleach.toml"), pointer).unwrap();
+    assert_eq!(found(&scene), None, "it is outside of the project");
+    fs::remove_file(scene.repo.path().join("pleach.toml")).unwrap();
+    fs::create_dir_all(scene.repo.path().join("docs/plans")).unwrap();
+    let plan = scene.repo.path().join("docs/plans/spring.md");
+    fs::write(plan, "- [ ] 1.1 dig\n").unwrap();
+    assert_eq!(found(&scene).as_deref(), Some("docs/plans/spring.md"));
+    let id = scene.project.clone();
+    scene
+        .board
+        .import_file(&id, "docs/plans/spring.md")
+        .unwrap();
+    assert_eq!(found(&scene), None);
+}
+
+#[test]
+fn what_changes_of_a_project_is_told_and_nothing_else() {
+    let mut scene = Scene::new();
+    let id = scene.project.clone();
+    let state = scene.state.clone();
+    let told = || {
+        let database = Database::open(&state).unwrap();
+        let entries = database.entries_after(0, 1_000).unwrap().into_iter();
+        let project = Logged::Board(BoardEvent::ProjectUpdated {});
+        entries.filter(|entry| entry.what == project).count()
+    };
+    assert_eq!(told(), 1, "it was added");
+    let folder = scene.repo.path().to_owned();
+    scene.board.add_folder(&folder).unwrap();
+    assert_eq!(told(), 1, "it is there already");
+    scene.board.rename_project(&id, "Garden").unwrap();
+    scene.board.hide_project(&id).unwrap();
+    scene.board.add_folder(&folder).unwrap();
+    assert_eq!(told(), 4);
+    save(&folder.join("TODO.md"), "- [ ] 1.1 dig\n");
+    scene.board.import_file(&id, "TODO.md").unwrap();
+    assert_eq!(told(), 5);
+    save(&folder.join("TODO.md"), "- [ ] 1.1 dig\n- [ ] 1.1 sow\n");
+    scene.board.sync(&id).unwrap();
+    assert_eq!(told(), 6, "its plan cannot be read");
 }

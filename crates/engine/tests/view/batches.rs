@@ -173,7 +173,7 @@ fn every_way_to_end_has_a_status_and_a_finer_word() {
     }
     assert_eq!(
         drawn["conflicts"],
-        json!([{"taskId": "collides", "files": ["a.rs"], "with": ["merged"]}])
+        json!([{"taskId": "collides", "files": ["a.rs"], "with": ["merged"], "resolving": null}])
     );
     assert_eq!(task(&drawn, "collides")["branch"], "pleach/task-7/collides");
     assert_eq!(task(&drawn, "merged")["files"], json!(["a.rs"]));

@@ -7,9 +7,10 @@ use std::path::Path;
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_engine::database::{Database, NewBatch};
+use pleach_engine::ownership::BatchLock;
 use pleach_engine::run::{LOG, attempt_folder};
 use pleach_engine::state_folder::StateFolder;
-use pleach_engine::tails::{LiveAttempt, Tails};
+use pleach_engine::tails::{LiveAttempt, News, Tails};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -58,17 +59,26 @@ impl Scene {
         log.unwrap().write_all(text.as_bytes()).unwrap();
     }
 
-    fn look(&mut self) -> Vec<String> {
+    fn news(&mut self) -> News {
         let looking = Database::open(&self.state).unwrap();
-        let mut news: Vec<String> = self
-            .tails
-            .look(&looking)
-            .unwrap()
-            .iter()
-            .map(words)
-            .collect();
+        self.tails.look(&looking).unwrap()
+    }
+
+    /// What is new of attempts.
+    fn look(&mut self) -> Vec<String> {
+        let mut news: Vec<String> = self.news().attempts.iter().map(words).collect();
         news.sort();
         news
+    }
+
+    /// Whether the batch is interrupted, if that is new.
+    fn is_interrupted(&mut self) -> Option<bool> {
+        let news = self.news().batches;
+        assert!(news.len() <= 1);
+        news.first().map(|told| {
+            assert_eq!((&*told.project, told.batch), ("project-1", 1));
+            told.is_interrupted
+        })
     }
 }
 
@@ -136,4 +146,28 @@ fn a_batch_that_is_over_is_told_once_more() {
     assert_eq!(scene.look(), ["A.1 2 two 0 over"]);
     scene.say("-41", 1, "three\n");
     assert!(scene.look().is_empty());
+}
+
+#[test]
+fn a_batch_that_nobody_is_at_is_told_once_until_somebody_takes_it_up() {
+    let mut scene = Scene::new();
+    scene.append(BEGUN);
+    let folder = scene.state.batch(1);
+    fs::create_dir_all(&folder).unwrap();
+    let owner = BatchLock::take(&folder).unwrap();
+    assert_eq!(scene.is_interrupted(), None);
+    assert_eq!(scene.is_interrupted(), None, "its owner is there");
+    drop(owner);
+    assert_eq!(scene.is_interrupted(), Some(true));
+    assert_eq!(scene.is_interrupted(), None, "told already");
+    let next = BatchLock::take(&folder).unwrap();
+    assert_eq!(scene.is_interrupted(), Some(false));
+    drop(next);
+    assert_eq!(scene.is_interrupted(), Some(true));
+    for task in ["A", "2"] {
+        scene.append(of_task(task, TaskEvent::Cancelled));
+    }
+    scene.append(Event::Batch(BatchEvent::Cancelled));
+    assert_eq!(scene.is_interrupted(), Some(false), "it is over");
+    assert_eq!(scene.is_interrupted(), None);
 }

@@ -146,6 +146,24 @@ fn making_a_batch_tells_its_tasks_and_its_mode() {
 }
 
 #[test]
+fn making_a_batch_tells_whose_it_is_and_what_its_tasks_are_called() {
+    let loaded = loaded(&design("1 2"), &[(0, Event::Batch(BatchEvent::Created))]);
+    let created = &loaded.events[0];
+    let mut narrator = Narrator::before(&loaded, created.seq).unwrap();
+    assert_eq!(
+        narrator.tell(created),
+        (
+            "batch:created",
+            json!({
+                "batchId": 7, "projectId": "project-1", "mainRepoPath": "/somewhere/project",
+                "plan": "TODO.md", "mode": "parallel", "tasks": ["1", "2"],
+                "titles": ["Do 1", "Do 2"], "at": "2026-01-01T00:00:00.000Z",
+            })
+        )
+    );
+}
+
+#[test]
 fn the_end_of_a_stage_and_of_a_batch_tell_what_their_history_knows() {
     let stage_ended = Event::Batch(BatchEvent::StageEnded {
         stage: 0,

@@ -1,0 +1,119 @@
+//! What a batch of some tasks would be, looked up without starting or writing anything.
+//!
+//! Consent is no part of it: that is asked for when a batch starts.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use pleach_domain::graph::{Graph, Order, Rules, Strictness};
+use pleach_domain::id::TaskId;
+use pleach_domain::problem::Problem;
+
+use super::{Chosen, Start, StartError, chosen_by, errand};
+use crate::database::{Database, DatabaseError};
+use crate::plan_in_use::project_folder;
+use crate::run::rehearse;
+use crate::settings::Settings;
+use crate::state_folder::StateFolder;
+use crate::view::PredictedView;
+
+/// What a batch would be.
+#[derive(Debug)]
+pub struct Preview {
+    /// Tasks whose predecessors are all in earlier waves, in plan order within a wave.
+    pub waves: Vec<Vec<TaskId>>,
+    /// Tasks that declare the same files; the second of two comes after the first.
+    pub collisions: Vec<PredictedView>,
+    /// Tasks with what they need that is neither done nor among them.
+    pub missing: Vec<(TaskId, Vec<TaskId>)>,
+    /// Tasks that were named and are done.
+    pub left_out: Vec<TaskId>,
+    /// What is odd and stops nothing.
+    pub warnings: Vec<Problem>,
+    /// Why it would not start.
+    pub refusal: Option<StartError>,
+}
+
+/// Looks up what would come of starting tasks of a project.
+pub fn preview(state: &StateFolder, program: &Path, project: &str, start: Start) -> Preview {
+    let mut chosen = chosen_by(&start);
+    let errors = std::mem::take(&mut chosen.errors);
+    let mut preview = Preview::of(&start, chosen);
+    preview.refusal = if errors.is_empty() {
+        let tasks: Vec<TaskId> = preview.waves.concat();
+        let refused = refuse_busy(state, project, &start, &tasks);
+        let refused = refused.and_then(|()| try_out(state, program, start));
+        refused.err()
+    } else {
+        Some(StartError::Plan(errors))
+    };
+    preview
+}
+
+impl Preview {
+    fn of(start: &Start, chosen: Chosen) -> Self {
+        let plan = &start.plan.document.plan;
+        let graph = Graph::of(plan, Strictness::AsWritten);
+        let name = |position: usize| graph.task(position).id.clone();
+        let names = |positions: &[usize]| positions.iter().map(|at| name(*at)).collect();
+        let mut members = vec![false; plan.tasks.len()];
+        for position in &chosen.tasks {
+            members[*position] = true;
+        }
+        let order = Order::of(&graph, &members, Rules::default());
+        let collisions = order.ordered.iter().filter_map(|pair| {
+            let first: HashSet<&String> = graph.task(pair.first).files.iter().collect();
+            let both = graph.task(pair.then).files.iter();
+            let files: Vec<String> = both.filter(|file| first.contains(file)).cloned().collect();
+            (!files.is_empty()).then(|| PredictedView {
+                tasks: [name(pair.first), name(pair.then)],
+                files,
+            })
+        });
+        let missing = graph.needs_beyond(&chosen.tasks).into_iter();
+        let taken: HashSet<TaskId> = chosen.tasks.iter().map(|at| name(*at)).collect();
+        let left_out = start.tasks.iter().filter(|task| !taken.contains(*task));
+        Self {
+            waves: order.waves.iter().map(|wave| names(wave)).collect(),
+            collisions: collisions.collect(),
+            missing: missing
+                .map(|(task, needs)| (name(task), names(&needs)))
+                .collect(),
+            left_out: left_out.cloned().collect(),
+            warnings: chosen.warnings,
+            refusal: None,
+        }
+    }
+}
+
+fn refuse_busy(
+    state: &StateFolder,
+    project: &str,
+    start: &Start,
+    tasks: &[TaskId],
+) -> Result<(), StartError> {
+    let plan = start.plan.origin.key();
+    let database = Database::open(state)?;
+    let busy = database.look_at_boards(|tables| tables.busy(project, &plan));
+    let busy = busy.map_err(|error: DatabaseError| StartError::from(error))?;
+    let taken = tasks
+        .iter()
+        .find_map(|task| Some((task, busy.get(task.as_str())?)));
+    match taken {
+        None => Ok(()),
+        Some((task, batch)) => Err(DatabaseError::TaskBusy {
+            task: task.clone(),
+            batch: *batch,
+        }
+        .into()),
+    }
+}
+
+/// Everything that starting looks at before it makes something.
+fn try_out(state: &StateFolder, program: &Path, start: Start) -> Result<(), StartError> {
+    let settings = Settings::load(&project_folder(&start.project_folder), start.flags.clone())?;
+    let chosen = chosen_by(&start).tasks;
+    let request = errand(state, program, start, chosen, settings).request()?;
+    rehearse(&request)?;
+    Ok(())
+}
