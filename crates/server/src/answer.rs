@@ -154,19 +154,28 @@ impl Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
-        let mut body = self.body;
+impl Refusal {
+    /// What it says, without anything that nobody may see.
+    pub(crate) fn into_text(self) -> ErrorText {
+        let mut error = self.body.error;
         let hider = Secrets::of_environment(&[]).hider();
-        body.error.message = hider.hidden(body.error.message);
-        body.error.hint = body.error.hint.map(|hint| hider.hidden(hint));
-        for field in &mut body.error.fields {
+        error.message = hider.hidden(error.message);
+        error.hint = error.hint.map(|hint| hider.hidden(hint));
+        for field in &mut error.fields {
             field.path = hider.hidden(std::mem::take(&mut field.path));
             field.message = hider.hidden(std::mem::take(&mut field.message));
         }
-        let code = body.error.code.clone();
-        let mut response = (self.status, Json(body)).into_response();
-        if self.status == StatusCode::UNAUTHORIZED {
+        error
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let status = self.status;
+        let error = self.into_text();
+        let code = error.code.clone();
+        let mut response = (status, Json(ErrorBody { error })).into_response();
+        if status == StatusCode::UNAUTHORIZED {
             let headers = response.headers_mut();
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }

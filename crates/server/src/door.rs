@@ -181,7 +181,8 @@ pub(crate) async fn stand_at(State(app): State<App>, request: Request, next: Nex
 const ALWAYS_SAID: [(&str, &str); 6] = [
     (
         "content-security-policy",
-        "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
+        // What floats on the board is placed by styles of its own.
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
     ),
     ("x-content-type-options", "nosniff"),
     ("x-frame-options", "DENY"),

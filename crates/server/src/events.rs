@@ -47,8 +47,9 @@ struct Wanted {
 ///
 /// Events of the log have their number as `id`; none is left out, doubled or out of order, across reconnects and
 /// restarts. Without a number the stream begins with what happens from now on. A number that is beyond the last one is
-/// answered with `reset`. `execution:log` and `execution:progress` have no number and tell only the latest state.
-#[utoipa::path(get, path = "/api/events", tag = "events",
+/// answered with `reset`. `execution:log`, `execution:progress` and
+/// `batch:interrupted` (nobody is at a batch) have no number and tell only the latest state.
+#[utoipa::path(get, path = "/api/events", operation_id = "followEvents", tag = "events",
     params(Wanted, ("Last-Event-ID" = Option<u64>, Header, description = "Go on after the event of this number")),
     responses(
         (status = 200, body = String, content_type = "text/event-stream"),

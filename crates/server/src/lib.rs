@@ -16,4 +16,4 @@ mod routes;
 pub use app::Consent;
 pub use door::token::{Token, TokenError};
 pub use listen::{Options, ServeError, Server, Stopper};
-pub use routes::document;
+pub use routes::{document, document_text};

@@ -4,6 +4,7 @@
 
 mod agents;
 mod batches;
+mod board;
 mod board_refusal;
 mod docs;
 mod entry;
@@ -25,8 +26,10 @@ use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 
+pub use docs::document_text;
 pub(crate) use transcripts::Transcripts;
 
+use self::board::Board;
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::{door, input};
@@ -73,9 +76,10 @@ pub fn document() -> utoipa::openapi::OpenApi {
 /// The server's whole router, with the door in front.
 pub(crate) fn router(app: App) -> Router {
     let (routes, _) = described().split_for_parts();
+    let board = Board::new();
     routes
         .merge(pages::routes())
-        .fallback(nothing_here)
+        .fallback(move |request| board.clone().answer(request))
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(input::LARGEST_BODY))
         .layer(middleware::from_fn_with_state(app.clone(), door::stand_at))
@@ -86,7 +90,7 @@ pub(crate) fn router(app: App) -> Router {
         .with_state(app)
 }
 
-async fn nothing_here() -> Refusal {
+fn nothing_here() -> Refusal {
     Refusal::not_found(
         "no_such_path",
         "there is nothing at this path",

@@ -29,10 +29,12 @@ PATCH /api/tasks/{id}
 DELETE /api/tasks/{id}
 POST /api/tasks/import
 POST /api/tasks/{id}/run
+GET /api/tasks/{id}/attempts
 GET /api/agents
 GET /api/settings
 PATCH /api/settings
 POST /api/batches
+POST /api/batches/preview
 GET /api/batches
 GET /api/batches/{id}
 POST /api/batches/{id}/cancel
@@ -104,6 +106,30 @@ fn every_call_has_a_summary_a_tag_and_its_errors() {
     }
 }
 
+#[test]
+fn every_call_has_a_name_of_its_own() {
+    let document = document();
+    let mut known = std::collections::HashSet::new();
+    for (name, operation) in operations(&document) {
+        let id = operation["operationId"].as_str().unwrap();
+        let is_camel = id.starts_with(|c: char| c.is_ascii_lowercase())
+            && id.chars().all(|c| c.is_ascii_alphanumeric());
+        assert!(is_camel, "{name} is {id}");
+        assert!(known.insert(id), "{name} is {id}, as another call is");
+    }
+    assert!(known.contains("listTasks"), "{known:?}");
+}
+
+#[test]
+fn a_run_of_the_tests_is_a_word() {
+    let document = document();
+    let schemas = &document["components"]["schemas"];
+    let run = &schemas["RunView"]["properties"]["run"]["$ref"];
+    assert_eq!(run, "#/components/schemas/RunWord");
+    let words = serde_json::json!(["green", "red"]);
+    assert_eq!(schemas["RunWord"]["enum"], words);
+}
+
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder)
         .unwrap()
@@ -161,4 +187,14 @@ fn no_two_types_of_the_document_have_the_same_name() {
         }
     }
     assert!(known.len() > 20, "{known:?}");
+}
+
+#[test]
+fn the_board_is_made_for_this_document() {
+    let copy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/openapi.json");
+    let copy = std::fs::read_to_string(copy).unwrap();
+    assert!(
+        copy == pleach_server::document_text(),
+        "web/openapi.json is not what the server says of itself: `cargo xtask board types` writes it anew"
+    );
 }

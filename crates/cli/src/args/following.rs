@@ -85,6 +85,9 @@ pub(crate) struct DiffArgs {
     /// Only which files changed, and how much
     #[arg(long)]
     pub(crate) stat: bool,
+    /// Lines that differ only in white space are the same
+    #[arg(long, short = 'w')]
+    pub(crate) ignore_whitespace: bool,
 }
 
 #[derive(Debug, Args)]

@@ -60,7 +60,11 @@ pub(crate) fn run() -> Result<Exit, Failures> {
     summary::print(&summary);
     tell(format_args!(
         "\nThe conflict, the task that breaks the tests, the failure and what it blocks are part of the show.\n\
+         On the board:  cd {} && PLEACH_HOME={} {} serve --open\n\
          The repository is {}; remove {} when you have seen enough.\n",
+        repository.display(),
+        folder.join("state").display(),
+        own_program()?.display(),
         repository.display(),
         folder.display(),
     ));

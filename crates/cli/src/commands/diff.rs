@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 
 use pleach_engine::causes::with_causes;
 use pleach_engine::database::Database;
-use pleach_engine::patch::{Colour, Extent, PatchError, patch};
+use pleach_engine::patch::{Colour, Extent, PatchError, Taste, Whitespace, patch};
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::stored_batch::StoredBatch;
 
@@ -34,7 +34,17 @@ pub(crate) fn run(arguments: &DiffArgs) -> Result<Exit, Failures> {
     } else {
         Extent::Lines
     };
-    let patch = patch(&state, &stored, arguments.task.as_ref(), extent, colour)?;
+    let whitespace = if arguments.ignore_whitespace {
+        Whitespace::Ignore
+    } else {
+        Whitespace::Show
+    };
+    let taste = Taste {
+        extent,
+        colour,
+        whitespace,
+    };
+    let patch = patch(&state, &stored, arguments.task.as_ref(), taste)?;
     if on_terminal {
         pager::show(&Harmless::default().pass(&patch));
     } else {

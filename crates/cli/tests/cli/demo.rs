@@ -21,6 +21,7 @@ fn the_demo_shows_every_outcome_and_needs_nothing() {
         "proved: tree ",
         "no changes",
         "blocked",
+        "serve --open",
     ] {
         assert!(text.contains(part), "{part} is missing from\n{text}");
     }

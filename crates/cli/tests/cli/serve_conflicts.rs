@@ -28,7 +28,9 @@ impl Conflict {
         table.start(&server, &json!({"maxConcurrent": 1}));
         let over = until_over(&server, 1);
         assert_eq!(outcomes(&over), "1:merged 2:conflicted");
-        let named = json!([{"taskId": "2", "files": ["shared"], "with": ["1"]}]);
+        let named = json!([
+            {"taskId": "2", "files": ["shared"], "with": ["1"], "resolving": null}
+        ]);
         assert_eq!(over["conflicts"], named);
         Self { table, server }
     }
@@ -66,6 +68,9 @@ fn what_a_person_made_of_a_conflict_is_woven_and_the_batch_completes() {
         "{:?}",
         conflict.worktrees()
     );
+    let shown = conflict.server.get("/api/batches/1").good(200);
+    let laid_out = json!({ "path": path });
+    assert_eq!(shown["conflicts"][0]["resolving"], laid_out);
     let again = conflict.resolve("start").good(200);
     assert_eq!(again["begunBefore"], true);
     assert_eq!(conflict.resolve("done").bad(409), "unresolved");

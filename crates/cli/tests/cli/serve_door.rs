@@ -162,7 +162,7 @@ fn every_answer_tells_browsers_to_keep_to_themselves() {
     let (_scene, server) = served();
     let host = server.address.to_string();
     for (path, headers) in [
-        ("/", vec![("Host", host.as_str())]),
+        ("/pages/pages.css", vec![("Host", host.as_str())]),
         ("/health", vec![("Host", host.as_str())]),
         ("/api/projects", vec![("Host", host.as_str())]),
         ("/nowhere", vec![("Host", "evil.example")]),

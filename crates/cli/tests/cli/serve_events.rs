@@ -109,6 +109,8 @@ fn a_client_that_is_cut_and_a_server_that_is_killed_miss_nothing() {
     );
     assert_eq!(database(&scene).last_seq().unwrap(), heard.len() as u64);
     let run = run.answer();
+    let first = heard.remove(0);
+    assert_eq!(first.event, "project:updated", "the server has it");
     assert_eq!(
         heard,
         told(&run.out),
@@ -170,10 +172,11 @@ fn a_stream_begins_where_it_is_told_to() {
     let scene = Scene::of("1", "", "true");
     let server = Serving::of(&scene, &[]);
     let mut database = database(&scene);
-    let gone = |task: u32| BoardEvent::TaskDeleted {
+    let gone = |task: u64| BoardEvent::TaskDeleted {
         task: task.to_string(),
     };
-    for task in 1..=3 {
+    assert_eq!(database.last_seq().unwrap(), 1, "that it has its project");
+    for task in 2..=3 {
         database.note_board_event(None, &gone(task)).unwrap();
     }
     let mut now = server.listen("/api/events", &[]).unwrap();
@@ -215,12 +218,14 @@ fn a_silent_stream_shows_that_it_is_alive_and_where_it_is() {
     let server = Serving::of(&scene, &[]);
     let mut listener = server.listen("/api/events?project=other", &[]).unwrap();
     let gone = BoardEvent::TaskDeleted { task: "a".into() };
+    let last = database(&scene).last_seq().unwrap();
     let began = Instant::now();
     database(&scene)
         .note_board_event(Some("ours"), &gone)
         .unwrap();
     let lines: Vec<String> = (0..6).map(|_| listener.line().unwrap()).collect();
-    assert_eq!(lines[3..], [": still here", "id: 1", ""], "{lines:?}");
+    let id = format!("id: {}", last + 1);
+    assert_eq!(lines[3..], [": still here", &id, ""], "{lines:?}");
     assert!(began.elapsed() >= Duration::from_secs(14), "too soon");
 }
 

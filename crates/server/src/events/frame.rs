@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use pleach_engine::database::{Database, DatabaseError, Entry, Logged, StoredEvent, now};
-use pleach_engine::tails::LiveAttempt;
+use pleach_engine::tails::{LiveAttempt, LiveBatch};
 use pleach_engine::view::{Narrator, board_wire, rfc3339, usd, wire, worktree_id};
 use serde_json::{Value, json};
 
@@ -95,6 +95,16 @@ pub(super) fn progress_told(live: &LiveAttempt) -> Bytes {
     data["tokens"] = json!(live.spent.tokens);
     data["costUsd"] = json!(usd(live.spent.micro_usd));
     told(None, "execution:progress", &data)
+}
+
+/// That nobody is at a batch.
+pub(super) fn interrupted_told(live: &LiveBatch) -> Bytes {
+    let data = json!({
+        "batchId": live.batch,
+        "projectId": &*live.project,
+        "at": rfc3339(now()),
+    });
+    told(None, "batch:interrupted", &data)
 }
 
 fn whose(live: &LiveAttempt) -> Value {

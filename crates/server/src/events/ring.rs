@@ -8,9 +8,9 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use pleach_domain::batch::Spent;
 use pleach_domain::id::TaskId;
-use pleach_engine::tails::LiveAttempt;
+use pleach_engine::tails::{LiveAttempt, News};
 
-use super::frame::{Filter, Frame, log_told, progress_told};
+use super::frame::{Filter, Frame, interrupted_told, log_told, progress_told};
 
 /// How many entries are kept.
 const MOST_FRAMES: usize = 10_000;
@@ -48,7 +48,9 @@ pub(super) struct Ring {
     /// The number of the last entry that was taken in or passed over.
     last: u64,
     live: BTreeMap<(u32, TaskId), Live>,
-    /// Counts the changes of `live`.
+    /// The batches that nobody is at.
+    interrupted: BTreeMap<u32, Interrupted>,
+    /// Counts the changes of `live` and `interrupted`.
     version: u64,
     look: u64,
 }
@@ -63,6 +65,14 @@ struct Live {
     over_since: Option<u64>,
 }
 
+/// What is told of a batch that nobody is at.
+#[derive(Debug)]
+struct Interrupted {
+    project: Arc<str>,
+    version: u64,
+    told: Bytes,
+}
+
 impl Ring {
     /// An empty one; whatever is before that number is not in it.
     pub(super) fn after(last: u64) -> Self {
@@ -71,6 +81,7 @@ impl Ring {
             bytes: 0,
             last,
             live: BTreeMap::new(),
+            interrupted: BTreeMap::new(),
             version: 0,
             look: 0,
         }
@@ -103,15 +114,31 @@ impl Ring {
         self.last = last;
     }
 
-    /// Takes in what agents did since the look before.
-    pub(super) fn look(&mut self, news: &[LiveAttempt]) {
+    /// Takes in what is new since the look before.
+    pub(super) fn look(&mut self, news: &News) {
+        self.look_at_agents(&news.attempts);
+        for batch in &news.batches {
+            self.interrupted.remove(&batch.batch);
+            if batch.is_interrupted {
+                self.version += 1;
+                let interrupted = Interrupted {
+                    project: Arc::clone(&batch.project),
+                    version: self.version,
+                    told: interrupted_told(batch),
+                };
+                self.interrupted.insert(batch.batch, interrupted);
+            }
+        }
+    }
+
+    fn look_at_agents(&mut self, attempts: &[LiveAttempt]) {
         self.look += 1;
         let look = self.look;
         self.live.retain(|_, live| {
             live.over_since
                 .is_none_or(|since| since + LOOKS_KEPT > look)
         });
-        for attempt in news {
+        for attempt in attempts {
             self.version += 1;
             let version = self.version;
             let said = (attempt.attempt, attempt.action.clone(), attempt.spent);
@@ -171,6 +198,13 @@ impl Ring {
             return 0;
         }
         let mut count = 0;
+        for (batch, interrupted) in &self.interrupted {
+            let is_new = interrupted.version > seen;
+            if is_new && filter.passes(Some(&interrupted.project), Some(*batch)) {
+                piece.extend_from_slice(&interrupted.told);
+                count += 1;
+            }
+        }
         for ((batch, _), live) in &self.live {
             if filter.passes(Some(&live.project), Some(*batch)) {
                 let both = [&live.log, &live.progress];
@@ -186,6 +220,8 @@ impl Ring {
 
 #[cfg(test)]
 mod tests {
+    use pleach_engine::tails::LiveBatch;
+
     use super::*;
 
     fn frame(seq: u64, batch: u32) -> Frame {
@@ -256,6 +292,13 @@ mod tests {
         assert_eq!(told(&ring, many, &all).1, many + 1, "one piece at a time");
     }
 
+    fn said(attempt: LiveAttempt) -> News {
+        News {
+            attempts: vec![attempt],
+            batches: vec![],
+        }
+    }
+
     fn attempt(total: u64, action: &str) -> LiveAttempt {
         LiveAttempt {
             project: "p".into(),
@@ -275,7 +318,7 @@ mod tests {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 let names = text
                     .lines()
-                    .filter_map(|line| line.strip_prefix("event: execution:"));
+                    .filter_map(|line| line.strip_prefix("event: ")?.split(':').nth(1));
                 (names.map(str::to_owned).collect(), cursor)
             }
             Taken::Nothing(cursor) => (Vec::new(), cursor),
@@ -286,24 +329,48 @@ mod tests {
     #[test]
     fn what_agents_do_is_told_once_and_only_as_it_stands() {
         let mut ring = Ring::after(0);
-        ring.look(&[attempt(1, "reads")]);
-        ring.look(&[attempt(2, "writes")]);
+        ring.look(&said(attempt(1, "reads")));
+        ring.look(&said(attempt(2, "writes")));
         let (first, cursor) = live(&ring, at(0));
         assert_eq!(first, ["log", "progress"]);
         assert_eq!(live(&ring, cursor), (vec![], cursor));
-        ring.look(&[attempt(3, "writes")]);
+        ring.look(&said(attempt(3, "writes")));
         let (second, cursor) = live(&ring, cursor);
         assert_eq!(second, ["log"]);
         let over = LiveAttempt {
             is_over: true,
             ..attempt(4, "writes")
         };
-        ring.look(&[over]);
+        ring.look(&said(over));
         let (last, _) = live(&ring, cursor);
         assert_eq!(last, ["log"]);
         for _ in 0..LOOKS_KEPT {
-            ring.look(&[]);
+            ring.look(&News::default());
         }
+        assert_eq!(live(&ring, at(0)).0, Vec::<String>::new());
+    }
+    #[test]
+    fn who_comes_later_hears_of_batches_that_nobody_is_at_until_somebody_is() {
+        let mut ring = Ring::after(0);
+        let stands = |is_interrupted| News {
+            attempts: vec![],
+            batches: vec![LiveBatch {
+                project: "p".into(),
+                batch: 1,
+                is_interrupted,
+            }],
+        };
+        ring.look(&stands(true));
+        let (first, cursor) = live(&ring, at(0));
+        assert_eq!(first, ["interrupted"]);
+        assert_eq!(live(&ring, cursor), (vec![], cursor));
+        assert_eq!(live(&ring, at(0)).0, ["interrupted"], "a newcomer");
+        let other = Filter {
+            batch: Some(2),
+            ..Filter::default()
+        };
+        assert_eq!(told(&ring, 0, &other).0, "");
+        ring.look(&stands(false));
         assert_eq!(live(&ring, at(0)).0, Vec::<String>::new());
     }
 }

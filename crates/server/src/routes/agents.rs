@@ -76,7 +76,7 @@ enum Login {
 }
 
 /// Lists the agents that are configured, and those that are known by name and installed or not
-#[utoipa::path(get, path = "/api/agents", tag = "settings", params(Wanted),
+#[utoipa::path(get, path = "/api/agents", operation_id = "listAgents", tag = "settings", params(Wanted),
     responses((status = 200, body = Agents),
         (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn list(

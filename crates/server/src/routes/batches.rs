@@ -2,6 +2,7 @@
 
 mod control;
 mod looking;
+mod preview;
 mod starting;
 
 use axum::Json;
@@ -33,6 +34,7 @@ const MOST: usize = 500;
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(list, starting::start))
+        .routes(routes!(preview::preview))
         .routes(routes!(one))
         .routes(routes!(starting::run_task))
         .merge(control::routes())
@@ -73,7 +75,7 @@ struct Batches {
 }
 
 /// The batches that are not over, of this server and of terminals; `?status=all` for those that are
-#[utoipa::path(get, path = "/api/batches", tag = "batches", params(Wanted), responses(
+#[utoipa::path(get, path = "/api/batches", operation_id = "listBatches", tag = "batches", params(Wanted), responses(
     (status = 200, body = Batches),
     (status = 422, body = ErrorBody)))]
 async fn list(
@@ -121,7 +123,7 @@ fn listed(app: &App, wanted: &Wanted, limit: usize) -> Result<Vec<BatchView>, Re
 }
 
 /// One batch
-#[utoipa::path(get, path = "/api/batches/{id}", tag = "batches",
+#[utoipa::path(get, path = "/api/batches/{id}", operation_id = "showBatch", tag = "batches",
     params(("id" = u32, Path, description = "The number of the batch")), responses(
     (status = 200, body = BatchView),
     (status = 404, body = ErrorBody)))]

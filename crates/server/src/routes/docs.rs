@@ -1,19 +1,53 @@
 //! The document that says what the server answers to, for programs and for people.
 
+use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use axum::http::header;
-use axum::response::{Html, IntoResponse};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use sha2::{Digest as _, Sha256};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
 
-static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
-    super::document()
-        .to_json()
-        .expect("the document is plain data")
+static DOCUMENT: LazyLock<Document> = LazyLock::new(|| {
+    let text = super::document().to_pretty_json();
+    Document::of(text.expect("the document is plain data") + "\n")
 });
+
+/// The document of the API, as the server gives it.
+pub fn document_text() -> &'static str {
+    &DOCUMENT.text
+}
+
+/// The document as it is sent, and what tells it apart from any other.
+struct Document {
+    text: String,
+    tag: HeaderValue,
+}
+
+impl Document {
+    fn of(text: String) -> Self {
+        let mut tag = String::from("\"");
+        for byte in Sha256::digest(&text) {
+            let _ = write!(tag, "{byte:02x}");
+        }
+        tag.push('"');
+        let tag = HeaderValue::try_from(tag).expect("digits are a header");
+        Self { text, tag }
+    }
+
+    /// Whether somebody says that they have it.
+    fn is_known_to(&self, headers: &HeaderMap) -> bool {
+        let known = headers.get_all(header::IF_NONE_MATCH).iter();
+        let mut known = known.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+        known.any(|tag| {
+            let tag = tag.trim_ascii();
+            tag == b"*" || tag.strip_prefix(b"W/").unwrap_or(tag) == self.tag.as_bytes()
+        })
+    }
+}
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -22,17 +56,23 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 }
 
 /// This document
-#[utoipa::path(get, path = "/api/openapi.json", tag = "server",
-    responses((status = 200, body = Object, content_type = "application/json")))]
-async fn openapi() -> impl IntoResponse {
-    (
-        [(header::CONTENT_TYPE, "application/json")],
-        DOCUMENT.as_str(),
-    )
+///
+/// Its `ETag` is the SHA-256 of its bytes, so that a client knows whether it was made for this server.
+#[utoipa::path(get, path = "/api/openapi.json", operation_id = "showDocument", tag = "server",
+    responses((status = 200, body = Object, content_type = "application/json", headers(("ETag" = String))),
+        (status = 304, description = "it is one that `If-None-Match` names")))]
+async fn openapi(headers: HeaderMap) -> Response {
+    let tag = (header::ETAG, DOCUMENT.tag.clone());
+    if DOCUMENT.is_known_to(&headers) {
+        return (StatusCode::NOT_MODIFIED, [tag]).into_response();
+    }
+    let kind = HeaderValue::from_static("application/json");
+    let headers = [(header::CONTENT_TYPE, kind), tag];
+    (headers, DOCUMENT.text.as_str()).into_response()
 }
 
 /// This document, for people
-#[utoipa::path(get, path = "/api/docs", tag = "server",
+#[utoipa::path(get, path = "/api/docs", operation_id = "showDocs", tag = "server",
     responses((status = 200, body = String, content_type = "text/html")))]
 async fn docs() -> Html<&'static str> {
     Html(include_str!("../../pages/docs.html"))

@@ -37,7 +37,7 @@ struct Link {
 /// Exchanges the code of a link for a cookie
 ///
 /// The page at `/` does this; it works once, and only from that page.
-#[utoipa::path(post, path = "/api/enter", tag = "server", security(()), request_body = Entering,
+#[utoipa::path(post, path = "/api/enter", operation_id = "enter", tag = "server", security(()), request_body = Entering,
     responses(
         (status = 204, description = "the answer sets the cookie"),
         (status = 401, description = "the link was used before, or is too old", body = ErrorBody),
@@ -58,7 +58,7 @@ async fn enter(
 }
 
 /// Makes a link that lets one browser in
-#[utoipa::path(post, path = "/api/links", tag = "server",
+#[utoipa::path(post, path = "/api/links", operation_id = "makeLink", tag = "server",
     responses((status = 201, body = Link)))]
 async fn link(State(app): State<App>) -> (StatusCode, Json<Link>) {
     let path = format!("/#enter={}", app.door.links.issue());

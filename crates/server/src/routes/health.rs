@@ -34,7 +34,7 @@ struct Health {
 }
 
 /// Whether the server is there; wants no token
-#[utoipa::path(get, path = "/health", tag = "server", security(()),
+#[utoipa::path(get, path = "/health", operation_id = "showHealth", tag = "server", security(()),
     responses((status = 200, body = Health)))]
 async fn health() -> Json<Health> {
     Json(Health {
@@ -44,7 +44,7 @@ async fn health() -> Json<Health> {
 }
 
 /// Counts in the text format of Prometheus
-#[utoipa::path(get, path = "/metrics", tag = "server",
+#[utoipa::path(get, path = "/metrics", operation_id = "showMetrics", tag = "server",
     responses((status = 200, body = String, content_type = "text/plain")))]
 async fn metrics(State(app): State<App>) -> Result<Response, Refusal> {
     let text = app.blocking(counted).await?;

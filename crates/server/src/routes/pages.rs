@@ -1,20 +1,16 @@
-//! The pages of the server itself: the way in, and what the page of the document needs.
+//! What the pages of the server itself need: that of the document, and the one that is there without a board.
 //!
 //! They tell nothing of any project, so everybody who may speak to the server may have them.
 
 use axum::Router;
 use axum::http::header;
-use axum::response::{Html, IntoResponse};
+use axum::response::IntoResponse;
 use axum::routing::get;
 
 use crate::app::App;
 
 pub(super) fn routes() -> Router<App> {
     Router::new()
-        .route(
-            "/",
-            get(|| async { Html(include_str!("../../pages/index.html")) }),
-        )
         .route(
             "/pages/pages.css",
             get(text("text/css", include_str!("../../pages/pages.css"))),

@@ -44,7 +44,8 @@ struct Consenting {
 }
 
 /// Runs the execution plan of a project: several tasks at once where a stage allows it, else one by one
-#[utoipa::path(post, path = "/api/projects/{id}/parallel/start", tag = "parallel", request_body = Consenting,
+#[utoipa::path(post, path = "/api/projects/{id}/parallel/start", operation_id = "startParallel", tag = "parallel",
+    request_body = Consenting,
     params(("id" = inline(Id), Path, description = "The id of the project"),
         ("Idempotency-Key" = Option<String>, Header, description = "As for POST /api/batches")),
     responses((status = 200, body = Told),
@@ -122,7 +123,7 @@ struct ExecutionStatus {
 }
 
 /// How far the execution plan of a project is
-#[utoipa::path(get, path = "/api/projects/{id}/parallel/status", tag = "parallel",
+#[utoipa::path(get, path = "/api/projects/{id}/parallel/status", operation_id = "showParallelStatus", tag = "parallel",
     params(("id" = inline(Id), Path, description = "The id of the project")),
     responses((status = 200, body = ExecutionStatus), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
     (status = 422, body = ErrorBody)))]
@@ -165,7 +166,7 @@ fn how_far(app: &App, id: &str) -> Result<ExecutionStatus, Refusal> {
 }
 
 /// Has the execution plan of a project stop; answers at once
-#[utoipa::path(post, path = "/api/projects/{id}/parallel/stop", tag = "parallel",
+#[utoipa::path(post, path = "/api/projects/{id}/parallel/stop", operation_id = "stopParallel", tag = "parallel",
     params(("id" = inline(Id), Path, description = "The id of the project")),
     responses((status = 200, body = Told),
     (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]

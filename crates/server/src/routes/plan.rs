@@ -17,7 +17,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// The execution plan of a project
 ///
 /// One that a plan file set is made from what is open in the file: its waves are the batches.
-#[utoipa::path(get, path = "/api/projects/{id}/plan", tag = "projects", params(("id" = inline(Id), Path)),
+#[utoipa::path(get, path = "/api/projects/{id}/plan", operation_id = "showPlan", tag = "projects",
+    params(("id" = inline(Id), Path)),
     responses((status = 200, body = ExecutionPlan),
         (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn look(
@@ -36,7 +37,8 @@ async fn look(
 /// Sets the execution plan of a project
 ///
 /// Its tasks become tasks of the board, by their ids; batches may name others that are there already.
-#[utoipa::path(put, path = "/api/projects/{id}/plan", tag = "projects", params(("id" = inline(Id), Path)),
+#[utoipa::path(put, path = "/api/projects/{id}/plan", operation_id = "putPlan", tag = "projects",
+    params(("id" = inline(Id), Path)),
     request_body = ExecutionPlan,
     responses((status = 200, body = ExecutionPlan),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]

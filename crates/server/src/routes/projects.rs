@@ -51,7 +51,7 @@ struct ProjectChange {
 }
 
 /// Lists the projects
-#[utoipa::path(get, path = "/api/projects", tag = "projects",
+#[utoipa::path(get, path = "/api/projects", operation_id = "listProjects", tag = "projects",
     responses((status = 200, body = Projects)))]
 async fn list(State(app): State<App>) -> Result<Json<Projects>, Refusal> {
     let work = |app: &App| Ok(Board::open(&app.state)?.projects()?);
@@ -63,7 +63,7 @@ async fn list(State(app): State<App>) -> Result<Json<Projects>, Refusal> {
 ///
 /// A folder is there at once (201). An address is cloned in the background (202): the project is `cloning`, then `ready`
 /// or `failed`.
-#[utoipa::path(post, path = "/api/projects", tag = "projects", request_body = NewProject,
+#[utoipa::path(post, path = "/api/projects", operation_id = "addProject", tag = "projects", request_body = NewProject,
     responses(
         (status = 201, body = Project), (status = 202, body = Project),
         (status = 422, body = ErrorBody),
@@ -112,7 +112,8 @@ fn added(app: &App, new: NewProject) -> Result<Project, Refusal> {
 }
 
 /// A project
-#[utoipa::path(get, path = "/api/projects/{id}", tag = "projects", params(("id" = inline(Id), Path)),
+#[utoipa::path(get, path = "/api/projects/{id}", operation_id = "showProject", tag = "projects",
+    params(("id" = inline(Id), Path)),
     responses((status = 200, body = Project),
         (status = 404, body = ErrorBody)))]
 async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Project>, Refusal> {
@@ -122,7 +123,8 @@ async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Pr
 }
 
 /// Renames a project
-#[utoipa::path(patch, path = "/api/projects/{id}", tag = "projects", params(("id" = inline(Id), Path)),
+#[utoipa::path(patch, path = "/api/projects/{id}", operation_id = "renameProject", tag = "projects",
+    params(("id" = inline(Id), Path)),
     request_body = ProjectChange,
     responses((status = 200, body = Project),
         (status = 404, body = ErrorBody),
@@ -138,7 +140,8 @@ async fn rename(
 }
 
 /// Hides a project; nothing is deleted, and adding it again brings it back
-#[utoipa::path(delete, path = "/api/projects/{id}", tag = "projects", params(("id" = inline(Id), Path)),
+#[utoipa::path(delete, path = "/api/projects/{id}", operation_id = "hideProject", tag = "projects",
+    params(("id" = inline(Id), Path)),
     responses((status = 204),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 async fn hide(State(app): State<App>, Named(id): Named<String>) -> Result<StatusCode, Refusal> {

@@ -106,7 +106,7 @@ enum ConflictBehavior {
 }
 
 /// The settings, each with its source
-#[utoipa::path(get, path = "/api/settings", tag = "settings", params(Wanted),
+#[utoipa::path(get, path = "/api/settings", operation_id = "showSettings", tag = "settings", params(Wanted),
     responses((status = 200, body = Settings),
         (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn look(
@@ -118,7 +118,8 @@ async fn look(
 }
 
 /// Changes settings in the user's own file; comments there stay
-#[utoipa::path(patch, path = "/api/settings", tag = "settings", params(Wanted), request_body = SettingsChange,
+#[utoipa::path(patch, path = "/api/settings", operation_id = "changeSettings", tag = "settings",
+    params(Wanted), request_body = SettingsChange,
     responses((status = 200, body = Settings),
         (status = 404, body = ErrorBody),
         (status = 422, body = ErrorBody)))]

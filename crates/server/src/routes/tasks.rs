@@ -2,9 +2,11 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
 use pleach_domain::task::{Priority, TaskStatus};
 use pleach_engine::board::{Board, BoardTask, NewTask, PriorityWord, StatusWord, TaskChange};
+use pleach_engine::view::AttemptView;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -19,6 +21,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(list, create))
         .routes(routes!(import))
         .routes(routes!(one, change, delete))
+        .routes(routes!(attempts))
 }
 
 /// Whose tasks are wanted.
@@ -104,21 +107,25 @@ struct PlanWarning {
 }
 
 /// Lists the tasks of a project
-#[utoipa::path(get, path = "/api/tasks", tag = "tasks", params(Wanted),
+#[utoipa::path(get, path = "/api/tasks", operation_id = "listTasks", tag = "tasks", params(Wanted),
     responses((status = 200, body = Tasks),
         (status = 404, body = ErrorBody)))]
 async fn list(
     State(app): State<App>,
     Asked(wanted): Asked<Wanted>,
-) -> Result<Json<Tasks>, Refusal> {
+) -> Result<impl IntoResponse, Refusal> {
     check_id(&wanted.project)?;
-    let work = move |app: &App| Ok(Board::open(&app.state)?.tasks(&wanted.project)?);
-    let tasks = app.blocking(work).await?;
-    Ok(Json(Tasks { tasks }))
+    // Thousands of tasks take a moment to write, too.
+    let work = move |app: &App| {
+        let tasks = Board::open(&app.state)?.tasks(&wanted.project)?;
+        serde_json::to_vec(&Tasks { tasks }).map_err(|_| Refusal::bug())
+    };
+    let body = app.blocking(work).await?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], body))
 }
 
 /// Puts a task onto the board of a project
-#[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = NewBoardTask,
+#[utoipa::path(post, path = "/api/tasks", operation_id = "createTask", tag = "tasks", request_body = NewBoardTask,
     responses((status = 201, body = BoardTask),
         (status = 404, body = ErrorBody),
         (status = 422, body = ErrorBody)))]
@@ -140,7 +147,8 @@ async fn create(
 }
 
 /// A task
-#[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks", params(("id" = inline(Id), Path)),
+#[utoipa::path(get, path = "/api/tasks/{id}", operation_id = "showTask", tag = "tasks",
+    params(("id" = inline(Id), Path)),
     responses((status = 200, body = BoardTask),
         (status = 404, body = ErrorBody)))]
 async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<BoardTask>, Refusal> {
@@ -149,11 +157,33 @@ async fn one(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Bo
     Ok(Json(app.blocking(work).await?))
 }
 
+/// What was tried on a task.
+#[derive(Debug, Serialize, ToSchema)]
+struct Attempts {
+    attempts: Vec<AttemptView>,
+}
+
+/// Every attempt on a task, over all batches that it was in, newest first
+#[utoipa::path(get, path = "/api/tasks/{id}/attempts", operation_id = "listAttempts", tag = "tasks",
+    params(("id" = inline(Id), Path)),
+    responses((status = 200, body = Attempts),
+        (status = 404, body = ErrorBody)))]
+async fn attempts(
+    State(app): State<App>,
+    Named(id): Named<String>,
+) -> Result<Json<Attempts>, Refusal> {
+    check_id(&id)?;
+    let work = move |app: &App| Ok(Board::open(&app.state)?.attempts(&id)?);
+    let attempts = app.blocking(work).await?;
+    Ok(Json(Attempts { attempts }))
+}
+
 /// Changes a task
 ///
 /// Of a task that is written in a plan file only `status`, `priority`, `labels` and `position` can be changed here; the
 /// status is written to the file.
-#[utoipa::path(patch, path = "/api/tasks/{id}", tag = "tasks", params(("id" = inline(Id), Path)), request_body = TaskChanges,
+#[utoipa::path(patch, path = "/api/tasks/{id}", operation_id = "changeTask", tag = "tasks",
+    params(("id" = inline(Id), Path)), request_body = TaskChanges,
     responses((status = 200, body = BoardTask),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn change(
@@ -176,7 +206,8 @@ async fn change(
 }
 
 /// Deletes a task; tasks that needed it no longer do
-#[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks", params(("id" = inline(Id), Path)),
+#[utoipa::path(delete, path = "/api/tasks/{id}", operation_id = "deleteTask", tag = "tasks",
+    params(("id" = inline(Id), Path)),
     responses((status = 204),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 async fn delete(State(app): State<App>, Named(id): Named<String>) -> Result<StatusCode, Refusal> {
@@ -190,7 +221,8 @@ async fn delete(State(app): State<App>, Named(id): Named<String>) -> Result<Stat
 ///
 /// The tasks of a text become tasks of the board, all or none. The tasks of a file are mirrored and kept in step with
 /// it; importing it again changes nothing.
-#[utoipa::path(post, path = "/api/tasks/import", tag = "tasks", request_body = PlanToImport,
+#[utoipa::path(post, path = "/api/tasks/import", operation_id = "importTasks", tag = "tasks",
+    request_body = PlanToImport,
     responses((status = 200, body = Imported),
         (status = 404, body = ErrorBody),
         (status = 422, body = ErrorBody)))]

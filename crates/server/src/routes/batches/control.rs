@@ -119,7 +119,8 @@ struct Cancelling {
 }
 
 /// Stops a batch, and answers when it is over; all work is kept
-#[utoipa::path(post, path = "/api/batches/{id}/cancel", tag = "batches", request_body = Cancelling,
+#[utoipa::path(post, path = "/api/batches/{id}/cancel", operation_id = "cancelBatch", tag = "batches",
+    request_body = Cancelling,
     params(("id" = u32, Path, description = "The number of the batch"),
         ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay),
@@ -155,7 +156,8 @@ pub(crate) fn cancel_batch(app: &App, batch: u32, rollback: Rollback) -> Result<
 }
 
 /// Lets the task start that waits for a person
-#[utoipa::path(post, path = "/api/batches/{id}/approve", tag = "batches", request_body = Nothing,
+#[utoipa::path(post, path = "/api/batches/{id}/approve", operation_id = "approveNext", tag = "batches",
+    request_body = Nothing,
     params(("id" = u32, Path, description = "The number of the batch")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
@@ -178,7 +180,8 @@ struct LandingWish {
 }
 
 /// Lands the result of a batch that is over
-#[utoipa::path(post, path = "/api/batches/{id}/land", tag = "batches", request_body = LandingWish,
+#[utoipa::path(post, path = "/api/batches/{id}/land", operation_id = "landBatch", tag = "batches",
+    request_body = LandingWish,
     params(("id" = u32, Path, description = "The number of the batch"),
         ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay),
@@ -213,7 +216,8 @@ async fn land(
 }
 
 /// Goes on with a batch that was interrupted
-#[utoipa::path(post, path = "/api/batches/{id}/resume", tag = "batches", request_body = Nothing,
+#[utoipa::path(post, path = "/api/batches/{id}/resume", operation_id = "resumeBatch", tag = "batches",
+    request_body = Nothing,
     params(("id" = u32, Path, description = "The number of the batch")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
@@ -240,7 +244,8 @@ async fn resume(
 }
 
 /// Stops one task, and answers when it is over; its work is kept
-#[utoipa::path(post, path = "/api/batches/{id}/tasks/{taskId}/cancel", tag = "batches", request_body = Nothing,
+#[utoipa::path(post, path = "/api/batches/{id}/tasks/{taskId}/cancel", operation_id = "cancelTask", tag = "batches",
+    request_body = Nothing,
     params(("id" = u32, Path, description = "The number of the batch"),
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id"),
         ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
@@ -261,7 +266,8 @@ async fn cancel_task(
 }
 
 /// Tries a task again that did not make it; opens a batch that is over
-#[utoipa::path(post, path = "/api/batches/{id}/tasks/{taskId}/retry", tag = "batches", request_body = Nothing,
+#[utoipa::path(post, path = "/api/batches/{id}/tasks/{taskId}/retry", operation_id = "retryTask", tag = "batches",
+    request_body = Nothing,
     params(("id" = u32, Path, description = "The number of the batch"),
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay),
@@ -341,7 +347,8 @@ struct ConflictingFile {
 }
 
 /// What a person does about a conflict: `start` gives the folder, `done` weaves the result, `abort` leaves it out
-#[utoipa::path(post, path = "/api/batches/{id}/tasks/{taskId}/resolve", tag = "batches", request_body = Resolving,
+#[utoipa::path(post, path = "/api/batches/{id}/tasks/{taskId}/resolve", operation_id = "resolveConflict",
+    tag = "batches", request_body = Resolving,
     params(("id" = u32, Path, description = "The number of the batch"),
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id"),
         ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),

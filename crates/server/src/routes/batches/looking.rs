@@ -6,7 +6,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use pleach_engine::patch::{PatchError, ShownPatch, shown_patch};
+use pleach_engine::patch::{PatchError, ShownPatch, Whitespace, shown_patch};
 use pleach_engine::run::probe_folder;
 use pleach_engine::validate::VALIDATE_LOG;
 use pleach_engine::view::{OrderView, ValidationView};
@@ -38,32 +38,50 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(worktrees))
 }
 
+/// How a patch is wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Wanted {
+    /// `ignore` takes lines for the same that differ only in white space
+    #[serde(default)]
+    #[param(inline)]
+    whitespace: Whitespace,
+}
+
 /// What a batch changes, as one patch of at most 5 MB
-#[utoipa::path(get, path = "/api/batches/{id}/diff", tag = "batches",
-    params(("id" = u32, Path, description = "The number of the batch")),
+#[utoipa::path(get, path = "/api/batches/{id}/diff", operation_id = "showBatchDiff", tag = "batches",
+    params(("id" = u32, Path, description = "The number of the batch"), Wanted),
     responses((status = 200, body = ShownPatch),
     (status = 404, body = ErrorBody)))]
-async fn diff(State(app): State<App>, Named(id): Named<u32>) -> Result<Json<ShownPatch>, Refusal> {
+async fn diff(
+    State(app): State<App>,
+    Named(id): Named<u32>,
+    Asked(wanted): Asked<Wanted>,
+) -> Result<Json<ShownPatch>, Refusal> {
     let patch = app.blocking(move |app| {
-        shown_patch(&app.state, &stored(app, id)?, None, LARGEST_PATCH).map_err(of_patch)
+        let batch = stored(app, id)?;
+        shown_patch(&app.state, &batch, None, wanted.whitespace, LARGEST_PATCH).map_err(of_patch)
     });
     patch.await.map(Json)
 }
 
 /// What a task changed, as one patch of at most 5 MB
-#[utoipa::path(get, path = "/api/batches/{id}/tasks/{taskId}/diff", tag = "batches",
+#[utoipa::path(get, path = "/api/batches/{id}/tasks/{taskId}/diff", operation_id = "showTaskDiff", tag = "batches",
     params(("id" = u32, Path, description = "The number of the batch"),
-        ("taskId" = String, Path, description = "The task, by its key in the batch or its id")),
+        ("taskId" = String, Path, description = "The task, by its key in the batch or its id"), Wanted),
     responses((status = 200, body = ShownPatch),
     (status = 404, body = ErrorBody)))]
 async fn task_diff(
     State(app): State<App>,
     Named((id, task)): Named<(u32, String)>,
+    Asked(wanted): Asked<Wanted>,
 ) -> Result<Json<ShownPatch>, Refusal> {
     let patch = app.blocking(move |app| {
         let batch = stored(app, id)?;
         let task = task_of(app, &batch, &task)?;
-        shown_patch(&app.state, &batch, Some(&task), LARGEST_PATCH).map_err(of_patch)
+        let white = wanted.whitespace;
+        shown_patch(&app.state, &batch, Some(&task), white, LARGEST_PATCH).map_err(of_patch)
     });
     patch.await.map(Json)
 }
@@ -84,7 +102,7 @@ fn of_patch(error: PatchError) -> Refusal {
 }
 
 /// In which order the tasks of a batch run
-#[utoipa::path(get, path = "/api/batches/{id}/plan", tag = "batches",
+#[utoipa::path(get, path = "/api/batches/{id}/plan", operation_id = "showBatchPlan", tag = "batches",
     params(("id" = u32, Path, description = "The number of the batch")),
     responses((status = 200, body = OrderView),
     (status = 404, body = ErrorBody)))]
@@ -132,7 +150,7 @@ struct LogPart {
 }
 
 /// What the tests say of a batch, with what they printed page by page
-#[utoipa::path(get, path = "/api/batches/{id}/validation", tag = "batches",
+#[utoipa::path(get, path = "/api/batches/{id}/validation", operation_id = "showValidation", tag = "batches",
     params(("id" = u32, Path, description = "The number of the batch"), Part),
     responses((status = 200, body = Validated),
     (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
@@ -257,7 +275,7 @@ struct WorktreeView {
 }
 
 /// The worktrees that a batch has, or left behind
-#[utoipa::path(get, path = "/api/batches/{id}/worktrees", tag = "batches",
+#[utoipa::path(get, path = "/api/batches/{id}/worktrees", operation_id = "listWorktrees", tag = "batches",
     params(("id" = u32, Path, description = "The number of the batch")),
     responses((status = 200, body = Worktrees),
     (status = 404, body = ErrorBody)))]

@@ -5,12 +5,14 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use pleach_domain::batch::{Landing, OnConflict};
+use pleach_domain::id::TaskId;
 use pleach_domain::problem::Problem;
-use pleach_engine::board::Board;
+use pleach_engine::board::{Board, Project};
 use pleach_engine::config::{Config, MaxParallel, Mode};
 use pleach_engine::consent::{Change, ChangeKind, What};
 use pleach_engine::database::RequestKey;
 use pleach_engine::execution::Manner;
+use pleach_engine::plan_to_run::PlanToRun;
 use pleach_engine::run::{Fetch, Prepared};
 use pleach_engine::start::{self, Dependencies, Start, Started};
 use pleach_engine::view::BatchView;
@@ -125,7 +127,7 @@ impl From<&Problem> for Warning {
 }
 
 /// Makes a batch of tasks and starts it
-#[utoipa::path(post, path = "/api/batches", tag = "batches", request_body = BatchOptions,
+#[utoipa::path(post, path = "/api/batches", operation_id = "startBatch", tag = "batches", request_body = BatchOptions,
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 200, pattern = "^[!-~][ -~]*$",
         description = "1 to 200 printable characters of ASCII; the same key and body make one batch, for 7 days")),
     responses((status = 201, body = StartedBatch),
@@ -140,7 +142,8 @@ pub(super) async fn start(
 }
 
 /// Runs one task alone
-#[utoipa::path(post, path = "/api/tasks/{id}/run", tag = "batches", request_body = BatchOptions,
+#[utoipa::path(post, path = "/api/tasks/{id}/run", operation_id = "runTask", tag = "batches",
+    request_body = BatchOptions,
     params(("id" = inline(Id), Path, description = "The id of the task"),
         ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 200, pattern = "^[!-~][ -~]*$",
             description = "As for POST /api/batches")),
@@ -203,26 +206,21 @@ fn of_tasks(
     if let Some(before) = made_before(app, key.as_ref())? {
         return Ok(before);
     }
-    if options.task_ids.is_empty() {
-        let (message, hint) = ("a batch has at least one task", "name tasks in taskIds");
-        return Err(
-            Refusal::field(StatusCode::BAD_REQUEST, "taskIds", message, hint).code("empty_batch"),
-        );
-    }
-    if options.task_ids.len() > MOST_TASKS {
-        let message = format!("a batch has at most {MOST_TASKS} tasks");
-        let unfit = StatusCode::UNPROCESSABLE_ENTITY;
-        return Err(
-            Refusal::field(unfit, "taskIds", message, "start several batches")
-                .code("too_many_tasks"),
-        );
-    }
-    for id in &options.task_ids {
-        check_id(id)?;
-    }
+    options.check_number()?;
+    options.check_ids()?;
     let board = Board::open(&app.state)?;
     let (project, plan, tasks) = board.plan_of(&options.task_ids)?;
-    let start = Start {
+    start_batch(app, bare_start(project, plan, tasks, key), options)
+}
+
+/// Tasks that are to run as everything is configured.
+pub(super) fn bare_start(
+    project: Project,
+    plan: PlanToRun,
+    tasks: Vec<TaskId>,
+    key: Option<RequestKey>,
+) -> Start {
+    Start {
         fetch: fetch_of(project.url.as_deref()),
         project_folder: project.path,
         plan,
@@ -231,8 +229,7 @@ fn of_tasks(
         flags: Config::default(),
         prompt: None,
         key,
-    };
-    start_batch(app, start, options)
+    }
 }
 
 /// What was cloned from elsewhere is brought up to date first.
@@ -263,7 +260,8 @@ pub(crate) fn start_batch(
 ) -> Result<Response, Refusal> {
     app.may_start()?;
     let key = start.key.clone();
-    let start = options.laid_upon(start)?;
+    options.check()?;
+    let start = options.laid_upon(start);
     let (prepared, warnings) = match start::start(&app.state, &app.program, start)? {
         Started::Before(batch) => return answered(app, batch, &[]),
         Started::Prepared { prepared, warnings } => (prepared, warnings),
@@ -338,9 +336,27 @@ fn in_words(change: &Change) -> Value {
 }
 
 impl BatchOptions {
+    pub(super) fn check_ids(&self) -> Result<(), Refusal> {
+        if self.task_ids.is_empty() {
+            let (message, hint) = ("a batch has at least one task", "name tasks in taskIds");
+            let empty = Refusal::field(StatusCode::BAD_REQUEST, "taskIds", message, hint);
+            return Err(empty.code("empty_batch"));
+        }
+        self.task_ids.iter().try_for_each(|id| check_id(id))
+    }
+
+    pub(super) fn check_number(&self) -> Result<(), Refusal> {
+        if self.task_ids.len() <= MOST_TASKS {
+            return Ok(());
+        }
+        let message = format!("a batch has at most {MOST_TASKS} tasks");
+        let unfit = StatusCode::UNPROCESSABLE_ENTITY;
+        let many = Refusal::field(unfit, "taskIds", message, "start several batches");
+        Err(many.code("too_many_tasks"))
+    }
+
     /// What is asked for, above what is configured.
-    fn laid_upon(&self, start: Start) -> Result<Start, Refusal> {
-        self.check()?;
+    pub(super) fn laid_upon(&self, start: Start) -> Start {
         let slots = self
             .max_concurrent
             .and_then(|slots| usize::try_from(slots).ok());
@@ -375,7 +391,7 @@ impl BatchOptions {
             }),
             ..Config::default()
         };
-        Ok(Start {
+        Start {
             flags,
             prompt: self.prompt.clone(),
             dependencies: if self.with_deps {
@@ -384,10 +400,10 @@ impl BatchOptions {
                 start.dependencies
             },
             ..start
-        })
+        }
     }
 
-    fn check(&self) -> Result<(), Refusal> {
+    pub(super) fn check(&self) -> Result<(), Refusal> {
         let unfit = |path: &str, message: String, hint: &str| {
             Err(Refusal::field(
                 StatusCode::UNPROCESSABLE_ENTITY,

@@ -1,0 +1,131 @@
+//! What a batch would be, asked over HTTP before anybody starts it.
+
+use pleach_testkit::Answered;
+use serde_json::{Value, json};
+
+use crate::scene::Gate;
+use crate::serving::Serving;
+use crate::table::{ADDS_A_FILE, Table, patient, until_over};
+
+fn preview(server: &Serving, body: &Value) -> Answered {
+    server.post("/api/batches/preview", body)
+}
+
+/// Nothing keeps it from starting, and everything else is empty but its stages.
+#[track_caller]
+fn plain(stages: &Value) -> Value {
+    json!({
+        "stages": stages, "predictedConflicts": [], "missing": [], "leftOut": [], "warnings": [],
+        "refusal": null,
+    })
+}
+
+#[test]
+fn a_preview_tells_stages_and_what_is_missing_and_changes_nothing() {
+    let table = Table::new(3, "land = \"none\"", ADDS_A_FILE);
+    let server = table.serve();
+    let [first, second, third] = &table.tasks[..] else {
+        panic!("three tasks");
+    };
+    let needs = json!({"dependsOn": [first]});
+    let path = format!("/api/tasks/{second}");
+    server.ask("PATCH", &path, Some(&needs), &[]).good(200);
+    let all = preview(&server, &json!({"taskIds": table.tasks})).good(200);
+    let stages = json!([
+        {"number": 1, "tasks": [first, third]},
+        {"number": 2, "tasks": [second]},
+    ]);
+    assert_eq!(all, plain(&stages));
+    let alone = preview(&server, &json!({"taskIds": [second]})).good(200);
+    assert_eq!(
+        alone["missing"],
+        json!([{"taskId": second, "needs": [first]}])
+    );
+    assert_eq!(alone["refusal"]["code"], "missing_dependencies");
+    assert!(alone["refusal"]["hint"].is_string(), "{alone}");
+    let with_deps = json!({"taskIds": [second], "withDeps": true});
+    let with_deps = preview(&server, &with_deps).good(200);
+    let stages = json!([{"number": 1, "tasks": [first]}, {"number": 2, "tasks": [second]}]);
+    assert_eq!(with_deps, plain(&stages));
+    let all = server.get("/api/batches?status=all").good(200);
+    assert_eq!(all, json!({"batches": []}));
+    assert_eq!(table.marks(), "pending pending pending");
+}
+
+#[test]
+fn a_preview_tells_which_tasks_declare_the_same_file() {
+    let table = Table::new(0, "land = \"none\"", ADDS_A_FILE);
+    let server = table.serve();
+    let markdown = "- [ ] dig in `a.rs`\n- [ ] plant in `a.rs` and `b.rs`\n- [ ] rest\n";
+    let body = json!({"projectId": table.project, "markdown": markdown});
+    let imported = server.post("/api/tasks/import", &body).good(200);
+    let tasks = imported["tasks"].as_array().unwrap().iter();
+    let ids: Vec<&Value> = tasks.map(|task| &task["id"]).collect();
+    let shown = preview(&server, &json!({ "taskIds": ids })).good(200);
+    assert_eq!(
+        shown["predictedConflicts"],
+        json!([{"tasks": [ids[0], ids[1]], "files": ["a.rs"]}])
+    );
+    assert_eq!(shown["stages"][1]["tasks"], json!([ids[1]]));
+    assert_eq!(shown["refusal"], Value::Null);
+}
+
+#[test]
+fn a_preview_tells_why_a_batch_would_be_refused() {
+    let table = Table::new(2, "land = \"none\"", &patient());
+    let mut gate = Gate::at(&table.scene);
+    let server = table.serve();
+    let refused = |body: &Value| preview(&server, body).good(200)["refusal"]["code"].clone();
+    let first = &table.tasks[0];
+    assert_eq!(
+        refused(&json!({"taskIds": [first], "agent": "nobody"})),
+        "unknown_agent"
+    );
+    assert_eq!(
+        refused(&json!({"taskIds": [first], "base": "nowhere"})),
+        "base_not_found"
+    );
+    assert_eq!(
+        refused(&json!({"taskIds": [first], "maxConcurrent": 65})),
+        "bad_field"
+    );
+    assert_eq!(
+        preview(&server, &json!({"taskIds": ["unknown"]})).bad(404),
+        "task_not_found"
+    );
+    assert_eq!(
+        preview(&server, &json!({"taskIds": []})).bad(400),
+        "empty_batch"
+    );
+    server
+        .post("/api/batches", &json!({"taskIds": [first]}))
+        .good(201);
+    gate.wait_for(1);
+    assert_eq!(refused(&json!({"taskIds": table.tasks})), "task_busy");
+    gate.let_go(1);
+    until_over(&server, 1);
+    let rest = preview(&server, &json!({"taskIds": table.tasks})).good(200);
+    assert_eq!(rest["leftOut"], json!([first]));
+    assert_eq!(rest["stages"][0]["tasks"], json!([table.tasks[1]]));
+    assert_eq!(rest["warnings"][0]["code"], "already_complete");
+    assert_eq!(rest["refusal"], Value::Null);
+    assert_eq!(refused(&json!({"taskIds": [first]})), "already_complete");
+}
+
+#[test]
+fn a_preview_of_several_at_once_in_a_folder_without_git_is_refused() {
+    let table = Table::new(0, "land = \"none\"", ADDS_A_FILE);
+    let folder = table.scene.repo.beside("plain");
+    std::fs::create_dir_all(&folder).unwrap();
+    let config = std::fs::read(table.scene.repo.path().join("pleach.toml")).unwrap();
+    std::fs::write(folder.join("pleach.toml"), config).unwrap();
+    let server = table.serve();
+    let project = json!({"path": folder});
+    let project = server.post("/api/projects", &project).good(201)["id"].clone();
+    let task = json!({"projectId": project, "title": "dig"});
+    let task = server.post("/api/tasks", &task).good(201)["id"].clone();
+    let shown = preview(&server, &json!({"taskIds": [task], "mode": "parallel"})).good(200);
+    assert_eq!(shown["refusal"]["code"], "needs_repository");
+    let queued = preview(&server, &json!({"taskIds": [task], "mode": "queue"})).good(200);
+    assert_eq!(queued["refusal"], Value::Null);
+}
