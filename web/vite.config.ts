@@ -1,5 +1,6 @@
 // How the board is built, tested, and served while it is written.
 
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import tailwindcss from "@tailwindcss/vite";
@@ -20,11 +21,18 @@ function token(): string | undefined {
   }
 }
 
+/** What tells the document of the API that the page is built for from any other. */
+function documentHash(): string {
+  return createHash("sha256").update(readFileSync(new URL("openapi.json", import.meta.url))).digest("hex");
+}
+
 export default defineConfig(() => ({
-  plugins: [fewerGrammars(), react(), tailwindcss()],
+  plugins: [fewerGrammars("page"), react(), tailwindcss()],
+  define: { __DOCUMENT_HASH__: JSON.stringify(documentHash()) },
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
-  build: { assetsInlineLimit: 0, target: "es2023", chunkSizeWarningLimit: 900 },
-  worker: { format: "es" as const, plugins: () => [fewerGrammars()] },
+  // The program is built with what is there.
+  build: { outDir: "dist/board", assetsInlineLimit: 0, target: "es2023", chunkSizeWarningLimit: 900 },
+  worker: { format: "es" as const, plugins: () => [fewerGrammars("worker")] },
   server: {
     proxy: {
       "/api": {

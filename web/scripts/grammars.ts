@@ -1,4 +1,4 @@
-// Leaves out of the build the grammars and themes of the highlighter that nobody needs.
+// Leaves out of the build what nobody needs of the highlighter: most grammars, its themes, its other engines.
 
 import { readdirSync } from "node:fs";
 import type { Plugin } from "vite";
@@ -10,8 +10,19 @@ const kept = new Set(
   shellscript sh sql svelte swift terraform hcl toml tsx typescript ts vue xml yaml yml zig zsh`.split(/\s+/),
 );
 
-const bare = /^@shikijs\/(langs|themes)\/([\w.+-]+)$/;
-const leftOut = { langs: "\0left-out-grammars", themes: "\0left-out-themes" };
+/** Modules that are loaded only with options that the board does not use, and what stands in for them. */
+const unused: [RegExp, string][] = [
+  [/^(\.\/backends\/highlights\.js|\.\/highlights-\w+\.js)$/, "export class HighlightsHighlighter {}"],
+  [/^@pierre\/highlights\/themes\/loader$/, "export const themes = {};"],
+  [/^@pierre\/theming\/themes$/, "export const themes = { getTheme: () => undefined };"],
+  [/^shiki\/engine\/oniguruma$/, "export const createOnigurumaEngine = undefined;"],
+  [/^shiki\/wasm$/, "export default undefined;"],
+];
+
+const grammar = /^@shikijs\/langs\/([\w.+-]+)$/;
+const PLAIN = "\0plain-grammar";
+const UNUSED = "\0unused-";
+const NO_GRAMMARS = "\0no-grammars";
 
 /** One grammar without rules that answers to every name that was left out. */
 function plainGrammar() {
@@ -21,19 +32,23 @@ function plainGrammar() {
   return [{ name: "left-out", scopeName: "source.left-out", patterns: [], repository: {}, aliases }];
 }
 
-export function fewerGrammars(): Plugin {
+/** For the page, or for the worker that the page gives its grammars to. */
+export function fewerGrammars(place: "page" | "worker"): Plugin {
   return {
     name: "fewer-grammars",
     enforce: "pre",
-    resolveId(source) {
-      const [, kind, name] = bare.exec(source) ?? [];
-      if (!name || (kind === "langs" && kept.has(name))) return undefined;
-      return leftOut[kind as keyof typeof leftOut];
+    resolveId(source, importer) {
+      if (place === "worker" && source === "shiki/langs") return NO_GRAMMARS;
+      const [, language] = grammar.exec(source) ?? [];
+      if (language) return kept.has(language) ? undefined : PLAIN;
+      if (!importer?.includes("/@pierre/diffs/")) return undefined;
+      const at = unused.findIndex(([name]) => name.test(source));
+      return at < 0 ? undefined : UNUSED + at;
     },
     load(id) {
-      if (id === leftOut.langs) return `export default ${JSON.stringify(plainGrammar())};`;
-      if (id === leftOut.themes) return `export default ${JSON.stringify({ name: "left-out", type: "dark", colors: {}, settings: [] })};`;
-      return undefined;
+      if (id === PLAIN) return `export default ${JSON.stringify(plainGrammar())};`;
+      if (id === NO_GRAMMARS) return "export const bundledLanguages = {};";
+      return id.startsWith(UNUSED) ? unused[Number(id.slice(UNUSED.length))]?.[1] : undefined;
     },
   };
 }

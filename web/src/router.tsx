@@ -2,8 +2,9 @@
 
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { Board } from "./board/Board";
-import { ErrorPage, NotFound, Pending } from "./shell/pages";
+import { ErrorPage, NotFound } from "./shell/pages";
 import { Shell } from "./shell/Shell";
+import { Loading } from "./ui/Skeleton";
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: ErrorPage });
 
@@ -17,7 +18,7 @@ const routes = [
 
 export const router = createRouter({
   routeTree: root.addChildren(routes),
-  defaultPendingComponent: Pending,
+  defaultPendingComponent: Loading,
   defaultErrorComponent: ErrorPage,
   defaultPendingMs: 200,
 });

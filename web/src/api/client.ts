@@ -1,6 +1,7 @@
 // Asks the server, and turns what it refuses into one kind of error.
 
 import createClient from "openapi-fetch";
+import { sentence } from "@/ui/format";
 import type { components, paths } from "./schema";
 
 type Schemas = components["schemas"];
@@ -13,6 +14,8 @@ export type Settings = Schemas["Settings"];
 export type SettingsChange = Schemas["SettingsChange"];
 export type AgentFound = Schemas["AgentFound"];
 export type BatchOptions = Schemas["BatchOptions"];
+export type BatchPreview = Schemas["BatchPreview"];
+export type AttemptView = Schemas["AttemptView"];
 export type TaskChanges = Schemas["TaskChanges"];
 export type ErrorText = Schemas["ErrorText"];
 
@@ -52,11 +55,14 @@ export async function answered<T>(asked: Promise<Answer<T>>): Promise<T> {
   return answer.data as T;
 }
 
-/** One sentence about what went wrong, with what to do about it. */
+/** One sentence about what went wrong. */
 export function inWords(error: unknown): string {
-  if (!(error instanceof Error)) return "Something went wrong.";
-  const said = error.message.charAt(0).toUpperCase() + error.message.slice(1);
-  return /[.!?]$/.test(said) ? said : `${said}.`;
+  return error instanceof Error ? sentence(error.message) : "Something went wrong.";
+}
+
+/** What the server says can be done about it. */
+export function hintOf(error: unknown): string | undefined {
+  return error instanceof Refused && error.hint ? sentence(error.hint) : undefined;
 }
 
 /** Shows the server the code of a one-time link; the cookie that it gives lets this browser in. */

@@ -1,4 +1,4 @@
-// What is asked for once and kept: projects, settings, agents, and batches that are over.
+// What is asked for once and kept: projects, settings, agents.
 
 import { QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { answered, api, Refused, type Settings, type SettingsChange } from "./client";
@@ -17,7 +17,6 @@ export const keys = {
   projects: ["projects"] as const,
   agents: (project: string) => ["agents", project] as const,
   settings: (project: string) => ["settings", project] as const,
-  history: (project: string) => ["batches", project, "all"] as const,
 };
 
 export const projectsQuery = queryOptions({
@@ -33,6 +32,8 @@ export function useAgents(project: string | undefined, enabled = true) {
   return useQuery({
     queryKey: keys.agents(project ?? ""),
     enabled,
+    // Whoever opens a page that shows them may just have installed one.
+    refetchOnMount: "always",
     queryFn: async () => (await answered(api.GET("/api/agents", { params: { query: project ? { project } : {} } }))).agents,
   });
 }
@@ -40,14 +41,9 @@ export function useAgents(project: string | undefined, enabled = true) {
 export function useSettings(project: string | undefined) {
   return useQuery({
     queryKey: keys.settings(project ?? ""),
+    // Nobody tells when a project's file was edited.
+    refetchOnMount: "always",
     queryFn: () => answered(api.GET("/api/settings", { params: { query: project ? { project } : {} } })),
-  });
-}
-
-export function useHistory(project: string | undefined) {
-  return useQuery({
-    queryKey: keys.history(project ?? ""),
-    queryFn: async () => (await answered(api.GET("/api/batches", { params: { query: { status: "all", ...(project ? { project } : {}) } } }))).batches,
   });
 }
 

@@ -4,13 +4,14 @@ import { useParams } from "@tanstack/react-router";
 import { CircleAlert, ExternalLink, FileQuestion, GitPullRequest } from "lucide-react";
 import { lazy } from "react";
 import { answered, api, type BatchView, inWords } from "@/api/client";
-import { isOver } from "@/live/reducer";
-import { refreshBatch } from "@/live/world";
+import { refreshBatch } from "@/live/batches";
+import { isOver, stateOf } from "@/live/state";
 import { Diff } from "@/task/Diff";
-import { moment, sentence, worded } from "@/task/format";
-import { Go } from "@/task/Go";
+import { moment, sentence, worded } from "@/ui/format";
+import { Go } from "@/shell/Go";
 import { useAct, useBatch, useBatchDiff } from "@/task/queries";
-import { Loading, Tabs } from "@/task/Tabs";
+import { Tabs } from "@/task/Tabs";
+import { Loading } from "@/ui/Skeleton";
 import { StateBadge } from "@/ui/Badge";
 import { Banner } from "@/ui/Banner";
 import { Button, buttonLook } from "@/ui/Button";
@@ -29,7 +30,7 @@ export function BatchPage() {
   const { batch, error } = useBatch(Number(id));
   if (error) {
     return (
-      <EmptyState icon={FileQuestion} title="This batch is not here" action={<Go href="/batches" className="text-accent-text underline">All batches</Go>}>
+      <EmptyState isPage icon={FileQuestion} title="This batch is not here" action={<Go href="/batches" className="text-accent-text underline">All batches</Go>}>
         {inWords(error)}
       </EmptyState>
     );
@@ -40,6 +41,7 @@ export function BatchPage() {
     <div className="flex h-full min-h-0 flex-col">
       <Head batch={batch} />
       <Tabs
+        key={batch.id}
         label="Batch"
         tabs={[
           { name: "summary", title: "Summary", body: () => <Summary batch={batch} /> },
@@ -64,7 +66,7 @@ function Head({ batch }: { batch: BatchView }) {
     <>
       <header className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2">
         <h1 className="text-lg font-semibold">Batch {batch.id}</h1>
-        <StateBadge word={batch.status} spin={!batch.interrupted} />
+        <StateBadge word={stateOf(batch)} spin isSteady />
         <span className="text-sm text-fg-2">
           {worded(batch.mode)}, {moment(batch.createdAt)}
         </span>

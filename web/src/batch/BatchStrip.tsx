@@ -3,18 +3,20 @@
 import { Link } from "@tanstack/react-router";
 import { Ban, Check, ExternalLink, RotateCw, X } from "lucide-react";
 import { useEffect, useState } from "react";
-import { toast } from "sonner";
 import { create } from "zustand";
-import { answered, api, type BatchView, inWords } from "@/api/client";
-import { isOver } from "@/live/reducer";
-import { change, useWorld } from "@/live/world";
+import type { BatchView } from "@/api/client";
+import { useElapsed, useNow } from "@/live/clock";
+import { isOver, stateOf } from "@/live/state";
+import { useWorld } from "@/live/world";
+import { approveNext, cancelBatch, resumeBatch, useAct } from "@/task/queries";
 import { StateBadge } from "@/ui/Badge";
 import { Button, buttonLook } from "@/ui/Button";
 import { Confirm } from "@/ui/Confirm";
 import { cn } from "@/ui/cn";
+import { duration } from "@/ui/format";
 import { Progress } from "@/ui/Progress";
 import { TaskChips } from "./TaskChips";
-import { duration } from "./duration";
+import { troubles } from "./troubles";
 
 const useClosed = create<{ ids: ReadonlySet<number> }>(() => ({ ids: new Set() }));
 
@@ -58,13 +60,14 @@ function useHeard(batches: ReadonlyMap<number, BatchView>): ReadonlySet<number> 
 function Strip({ batch }: { batch: BatchView }) {
   const { progress } = batch;
   const ended = isOver(batch);
+  const note = batch.held ?? (ended ? batch.error : batch.interrupted ? "Nobody is at it" : null);
   return (
     <div className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1.5 px-3 py-1.5 sm:px-4">
       <Link to="/batches/$id" params={{ id: String(batch.id) }} className="font-semibold hover:underline">
         Batch {batch.id}
       </Link>
-      <StateBadge word={batch.status} spin={!ended} />
-      <div className="order-3 flex items-center gap-2 lg:order-none">
+      <StateBadge word={stateOf(batch)} spin isSteady />
+      <div className="order-3 flex w-full items-center gap-2 lg:order-none lg:w-auto">
         <Progress
           label={`Progress of batch ${batch.id}`}
           value={progress.completed}
@@ -82,60 +85,43 @@ function Strip({ batch }: { batch: BatchView }) {
         <span className="whitespace-nowrap text-xs text-fg-2">
           {progress.completed}/{progress.total} complete
         </span>
-        {progress.failed + progress.skipped > 0 ? <span className="whitespace-nowrap text-xs text-failed">{troubles(progress)}</span> : null}
         <span className="w-11 whitespace-nowrap text-right text-xs text-fg-3">{progress.percentage} %</span>
+        <span className="whitespace-nowrap text-xs text-failed empty:hidden lg:hidden">{troubles(progress)}</span>
+        <Elapsed batch={batch} />
       </div>
       <TaskChips batch={batch} />
-      <span className="order-5 min-w-0 truncate text-xs text-attention empty:hidden lg:order-none lg:flex-1 lg:empty:block">{batch.held ?? (ended ? batch.error : batch.interrupted ? "Nobody is at it" : null)}</span>
-      <div className="order-2 ml-auto flex items-center gap-2 lg:order-none">
-        <Elapsed batch={batch} />
+      <span className={cn("order-5 min-w-0 truncate text-xs lg:order-none lg:block lg:flex-1 lg:text-right", !note && "hidden")}>
+        <span className="mr-3 hidden text-failed lg:inline lg:empty:hidden">{troubles(progress)}</span>
+        <span className="text-attention">{note}</span>
+        <TimeLeft batch={batch} />
+      </span>
+      <div className="order-2 ml-auto lg:order-none">
         <Controls batch={batch} ended={ended} />
       </div>
     </div>
   );
 }
 
-function troubles({ failed, skipped }: BatchView["progress"]): string {
-  return [failed > 0 ? `${failed} failed` : "", skipped > 0 ? `${skipped} skipped` : ""].filter(Boolean).join(", ");
-}
-
+/** How long a batch takes already. */
 function Elapsed({ batch }: { batch: BatchView }) {
-  const [now, setNow] = useState(() => Date.now());
-  const ended = isOver(batch);
-  useEffect(() => {
-    if (ended) return;
-    const timer = setInterval(() => setNow(Date.now()), 1000);
-    return () => clearInterval(timer);
-  }, [ended]);
-  const begun = Date.parse(batch.startedAt ?? batch.createdAt);
-  const end = batch.completedAt ? Date.parse(batch.completedAt) : now;
-  return <span className="w-14 text-right text-xs text-fg-3">{duration(Math.max(0, end - begun) / 1000)}</span>;
+  const elapsed = useElapsed(batch);
+  return <span className="ml-auto min-w-14 whitespace-nowrap text-right text-xs text-fg-3 lg:ml-1 lg:text-left">{duration(elapsed)}</span>;
 }
 
-const at = (id: number) => ({ params: { path: { id } } });
-
-const calls = {
-  cancel: (id: number) => api.POST("/api/batches/{id}/cancel", { ...at(id), body: { rollback: false } }),
-  approve: (id: number) => api.POST("/api/batches/{id}/approve", { ...at(id), body: {} }),
-  resume: (id: number) => api.POST("/api/batches/{id}/resume", { ...at(id), body: {} }),
-};
+/** How long it will take, as far as one can tell; said where nothing moves because of it. */
+function TimeLeft({ batch }: { batch: BatchView }) {
+  const isRunning = !isOver(batch) && !batch.interrupted && !batch.held;
+  const now = useNow(isRunning);
+  const waits = batch.tasks.some((task) => task.status === "waiting");
+  const left = isRunning && !waits && batch.estimatedEnd ? (Date.parse(batch.estimatedEnd) - now) / 1_000 : 0;
+  return left >= 1 ? <span className="hidden text-fg-3 lg:inline">about {duration(left)} left</span> : null;
+}
 
 function Controls({ batch, ended }: { batch: BatchView; ended: boolean }) {
   const [isAsking, setIsAsking] = useState(false);
-  const [isBusy, setIsBusy] = useState(false);
+  const { doing, act } = useAct();
+  const isBusy = doing !== null;
   const waits = batch.tasks.some((task) => task.status === "waiting");
-  const act = async (word: keyof typeof calls) => {
-    setIsBusy(true);
-    try {
-      const answer = await answered(calls[word](batch.id) as Promise<{ data?: BatchView; error?: unknown; response: Response }>);
-      // Where it takes longer, the events tell the rest.
-      if (Array.isArray(answer.tasks)) change({ type: "batch", batch: answer });
-    } catch (error) {
-      toast.error(inWords(error));
-    } finally {
-      setIsBusy(false);
-    }
-  };
   return (
     <div className="flex items-center gap-1.5">
       {batch.prUrl ? (
@@ -144,12 +130,12 @@ function Controls({ batch, ended }: { batch: BatchView; ended: boolean }) {
         </a>
       ) : null}
       {waits && !ended ? (
-        <Button look="primary" size="small" disabled={isBusy} onClick={() => void act("approve")}>
+        <Button look="primary" size="small" aria-keyshortcuts="a" disabled={isBusy} onClick={() => void act("approve", () => approveNext(batch.id))}>
           <Check aria-hidden /> Approve next
         </Button>
       ) : null}
       {batch.interrupted && !ended ? (
-        <Button size="small" disabled={isBusy} onClick={() => void act("resume")}>
+        <Button size="small" disabled={isBusy} onClick={() => void act("resume", () => resumeBatch(batch.id))}>
           <RotateCw aria-hidden /> Resume
         </Button>
       ) : null}
@@ -159,10 +145,10 @@ function Controls({ batch, ended }: { batch: BatchView; ended: boolean }) {
         </Button>
       ) : (
         <Button look="danger" size="small" disabled={isBusy} onClick={() => setIsAsking(true)}>
-          <Ban aria-hidden /> Cancel batch
+          <Ban aria-hidden /> <span className="sr-only sm:not-sr-only">Cancel batch</span>
         </Button>
       )}
-      <Confirm open={isAsking} onOpenChange={setIsAsking} title={`Cancel batch ${batch.id}?`} action="Cancel batch" keep="Keep running" onConfirm={() => void act("cancel")}>
+      <Confirm open={isAsking} onOpenChange={setIsAsking} title={`Cancel batch ${batch.id}?`} action="Cancel batch" keep="Keep running" onConfirm={() => void act("cancel", () => cancelBatch(batch.id))}>
         Agents are asked to stop, and nothing lands. Everything they did so far is kept and can be brought back.
       </Confirm>
     </div>

@@ -55,6 +55,16 @@ describe("conflicts of a batch", () => {
     expect(asked).toEqual(["start 2", "done 2"]);
   });
 
+  it("that were laid out before the page was loaded go on where they were", async () => {
+    const begun = batch();
+    const [conflict] = begun.conflicts;
+    render(<Conflicts batch={{ ...begun, conflicts: conflict ? [{ ...conflict, resolving: { path: "/tmp/laid out" } }] : [] }} />);
+    expect(screen.getByText("cd '/tmp/laid out'")).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Resolve by hand" })).toBeNull();
+    fireEvent.click(screen.getByRole("button", { name: "Leave out" }));
+    await waitFor(() => expect(asked).toEqual(["abort 2"]));
+  });
+
   it("can be rerun or left out", async () => {
     render(<Conflicts batch={batch()} />);
     fireEvent.click(screen.getByRole("button", { name: "Rerun" }));

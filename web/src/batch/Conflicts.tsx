@@ -4,9 +4,9 @@ import { CircleCheck, Split, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import type { BatchView } from "@/api/client";
 import type { components } from "@/api/schema";
-import { isOver } from "@/live/reducer";
+import { isOver } from "@/live/state";
 import { Copied } from "@/task/Details";
-import { counted } from "@/task/format";
+import { counted } from "@/ui/format";
 import { cancelBatch, cancelTask, resolveTask, retryTask, useAct } from "@/task/queries";
 import { StateBadge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
@@ -16,7 +16,7 @@ import { TaskName } from "./SummaryTask";
 
 type Conflict = BatchView["conflicts"][number];
 type Predicted = BatchView["predictedConflicts"][number];
-type LaidOut = components["schemas"]["LaidOut"];
+type LaidOut = Pick<components["schemas"]["LaidOut"], "path" | "files" | "begunBefore">;
 
 export function Conflicts({ batch }: { batch: BatchView }) {
   const [isAborting, setAborting] = useState(false);
@@ -102,17 +102,20 @@ function ConflictCard({ batch, conflict }: { batch: BatchView; conflict: Conflic
   const [isLeft, setLeft] = useState(false);
   const task = batch.tasks.find((each) => each.taskId === conflict.taskId);
   const isBusy = doing !== null;
+  const shown = laidOut ?? (conflict.resolving ? { path: conflict.resolving.path, files: conflict.files.map((path) => ({ path, kind: "" })), begunBefore: true } : null);
   const start = async () => {
     const answer = await act("resolve", () => resolveTask(batch.id, conflict.taskId, "start"));
-    if (answer && "path" in answer) setLaidOut(answer);
+    if (!answer || !("path" in answer)) return;
+    setLaidOut(answer);
+    setLeft(false);
   };
   const leaveOut = async () => {
-    if (laidOut) await act("abort", () => resolveTask(batch.id, conflict.taskId, "abort"));
+    if (shown && !(await act("abort", () => resolveTask(batch.id, conflict.taskId, "abort")))) return;
     setLaidOut(null);
     setLeft(true);
   };
   const done = async () => {
-    const answer = await act("done", () => resolveTask(batch.id, conflict.taskId, "done"), "Your resolution is woven.");
+    const answer = await act("done", () => resolveTask(batch.id, conflict.taskId, "done"), "Your resolution is taken.");
     if (answer) setLaidOut(null);
   };
   return (
@@ -125,13 +128,13 @@ function ConflictCard({ batch, conflict }: { batch: BatchView; conflict: Conflic
         {task ? <StateBadge word={task.outcome ?? task.state} /> : null}
       </div>
       <Files files={conflict.files} />
-      {laidOut ? (
-        <ByHand batch={batch} task={conflict.taskId} laidOut={laidOut} />
+      {shown ? (
+        <ByHand batch={batch} task={conflict.taskId} laidOut={shown} />
       ) : isLeft ? (
         <p className="mt-3 text-sm text-fg-2">It stays left out. Its work is kept{task?.branch ? ` in ${task.branch}` : ""}; you can come back to it here.</p>
       ) : null}
       <div className="mt-3 flex flex-wrap gap-2">
-        {laidOut ? (
+        {shown ? (
           <Button look="primary" disabled={isBusy} onClick={() => void done()}>
             {doing === "done" ? "Weaving…" : "Weave my resolution"}
           </Button>
@@ -140,7 +143,7 @@ function ConflictCard({ batch, conflict }: { batch: BatchView; conflict: Conflic
             Resolve by hand
           </Button>
         )}
-        <Button disabled={isBusy || laidOut !== null} onClick={() => void act("rerun", () => retryTask(batch.id, conflict.taskId))}>
+        <Button disabled={isBusy || shown !== null} onClick={() => void act("rerun", () => retryTask(batch.id, conflict.taskId))}>
           Rerun
         </Button>
         <Button disabled={isBusy || isLeft} onClick={() => void leaveOut()}>

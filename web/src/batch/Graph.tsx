@@ -6,10 +6,10 @@ import "./Graph.css";
 import { Workflow } from "lucide-react";
 import { memo, useMemo } from "react";
 import { type BatchView, inWords } from "@/api/client";
-import { duration } from "@/task/format";
-import { Go } from "@/task/Go";
+import { duration } from "@/ui/format";
+import { Go } from "@/shell/Go";
 import { useOrder } from "@/task/queries";
-import { Loading } from "@/task/Tabs";
+import { Loading } from "@/ui/Skeleton";
 import { lookOf } from "@/ui/Badge";
 import { cn } from "@/ui/cn";
 import { EmptyState } from "@/ui/EmptyState";
@@ -118,7 +118,7 @@ const TaskBox = memo(function TaskBox({ data }: NodeProps<TaskNode>) {
     <>
       <span className="flex items-center gap-1.5 text-2xs text-fg-3">
         <look.icon className={cn("size-3 shrink-0", look.tone)} aria-hidden />
-        <span className="text-fg-2">{look.word}</span>
+        <span className="min-w-16 text-fg-2">{look.word}</span>
         <span className="min-w-0 flex-1 truncate font-mono">{task.taskId}</span>
         {task.seconds > 0 ? <span>{duration(task.seconds)}</span> : null}
         {isCritical ? <span className="sr-only">on the critical path</span> : null}

@@ -2,14 +2,16 @@
 
 import { Layers } from "lucide-react";
 import { type BatchView, inWords } from "@/api/client";
+import { stateOf } from "@/live/state";
 import { useWorld } from "@/live/world";
-import { counted, duration, moment, worded } from "@/task/format";
-import { Go } from "@/task/Go";
+import { counted, duration, moment, worded } from "@/ui/format";
+import { Go } from "@/shell/Go";
 import { useBatches } from "@/task/queries";
-import { Loading } from "@/task/Tabs";
+import { Loading } from "@/ui/Skeleton";
 import { StateBadge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
+import { troubles } from "./troubles";
 
 export function History() {
   const project = useWorld((world) => world.project) ?? undefined;
@@ -17,7 +19,7 @@ export function History() {
   const live = useWorld((world) => world.batches);
   if (history.error && !history.data) {
     return (
-      <EmptyState icon={Layers} title="The batches could not be listed" action={<Button onClick={() => void history.refetch()}>Try again</Button>}>
+      <EmptyState isPage icon={Layers} title="The batches could not be listed" action={<Button onClick={() => void history.refetch()}>Try again</Button>}>
         {inWords(history.error)}
       </EmptyState>
     );
@@ -62,8 +64,7 @@ function Entry({ batch }: { batch: BatchView }) {
             Batch {batch.id}
           </Go>
         </h2>
-        <StateBadge word={batch.status} />
-        {batch.interrupted ? <StateBadge word="waiting" /> : null}
+        <StateBadge word={stateOf(batch)} isSteady />
         <span className="min-w-0 flex-1 truncate text-sm text-fg-2">
           {first}
           {batch.tasks.length > 1 ? ` and ${counted(batch.tasks.length - 1, "more task")}` : ""}
@@ -76,21 +77,11 @@ function Entry({ batch }: { batch: BatchView }) {
       </div>
       <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-fg-3">
         <span>
-          {worded(batch.mode)}, {outcomes(progress)}
+          {worded(batch.mode)}, {moment(batch.createdAt)}
         </span>
-        <span>{moment(batch.createdAt)}</span>
-        <span>{duration(batch.seconds)}</span>
+        <span className="min-w-12">{duration(batch.seconds)}</span>
+        <span>{[`${progress.completed}/${progress.total} complete`, troubles(progress)].filter(Boolean).join(", ")}</span>
       </div>
     </li>
   );
-}
-
-function outcomes(progress: BatchView["progress"]): string {
-  const parts = [
-    `${progress.completed}/${progress.total} complete`,
-    progress.failed > 0 ? `${progress.failed} failed` : "",
-    progress.skipped > 0 ? `${progress.skipped} left out` : "",
-    progress.cancelled > 0 ? `${progress.cancelled} cancelled` : "",
-  ];
-  return parts.filter(Boolean).join(", ");
 }

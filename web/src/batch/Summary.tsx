@@ -1,12 +1,14 @@
 // A batch at a glance: figures, where it lands, and what became of each task.
 
-import { type ReactNode, useEffect, useState } from "react";
+import type { ReactNode } from "react";
 import type { BatchView, TaskView } from "@/api/client";
-import { isOver } from "@/live/reducer";
-import { counted, dollars, duration, grouped, sentence, tokens, worded } from "@/task/format";
+import { useElapsed } from "@/live/clock";
+import { counted, dollars, duration, grouped, sentence, tokens, worded } from "@/ui/format";
 import { Copied, Fact } from "@/task/Details";
 import { StateBadge } from "@/ui/Badge";
+import { cn } from "@/ui/cn";
 import { TaskName } from "./SummaryTask";
+import { troubles } from "./troubles";
 import { verdictText } from "./Validation";
 
 export function Summary({ batch }: { batch: BatchView }) {
@@ -23,19 +25,6 @@ export function Summary({ batch }: { batch: BatchView }) {
   );
 }
 
-/** Seconds since a batch began, by this page's clock while it runs. */
-export function useElapsed(batch: BatchView): number {
-  const [now, setNow] = useState(() => Date.now());
-  const isRunning = !isOver(batch) && !batch.interrupted;
-  useEffect(() => {
-    if (!isRunning) return;
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, [isRunning]);
-  if (!isRunning) return batch.seconds;
-  return Math.max(batch.seconds, (now - Date.parse(batch.startedAt ?? batch.createdAt)) / 1_000);
-}
-
 function Figures({ batch }: { batch: BatchView }) {
   const elapsed = useElapsed(batch);
   const { progress } = batch;
@@ -47,21 +36,12 @@ function Figures({ batch }: { batch: BatchView }) {
   return (
     <dl className="grid grid-cols-2 gap-2 sm:grid-cols-3 lg:grid-cols-5">
       <Figure name="Tasks over" value={`${over}/${progress.total}`} note={`${progress.percentage} %`} />
-      <Figure name="Merged" value={grouped(merged)} note={left(progress)} />
+      <Figure name="Merged" value={grouped(merged)} note={troubles(progress)} />
       <Figure name="Time" value={duration(elapsed)} note={batch.secondsLeft ? `about ${duration(batch.secondsLeft)} left` : ""} />
       <Figure name="Work of agents" value={duration(batch.workedSeconds)} note={gain > 1.05 ? `${gain.toFixed(1)} times as fast as one by one` : ""} />
       <Figure name="Cost" value={cost > 0 ? dollars(cost) : "not told"} note={spent > 0 ? `${tokens(spent)} tokens` : ""} />
     </dl>
   );
-}
-
-function left(progress: BatchView["progress"]): string {
-  const parts = [
-    progress.failed > 0 ? `${progress.failed} failed` : "",
-    progress.skipped > 0 ? `${progress.skipped} left out` : "",
-    progress.cancelled > 0 ? `${progress.cancelled} cancelled` : "",
-  ];
-  return parts.filter(Boolean).join(", ");
 }
 
 function Figure({ name, value, note }: { name: string; value: string; note: string }) {
@@ -79,15 +59,15 @@ function Figure({ name, value, note }: { name: string; value: string; note: stri
 function TaskTable({ batch }: { batch: BatchView }) {
   return (
     <section aria-label="Tasks" className="relative min-w-0 overflow-x-auto rounded-lg border border-line" tabIndex={0}>
-      <table className="w-full min-w-[560px] border-collapse text-sm">
+      <table className="w-full min-w-[560px] table-fixed border-collapse text-sm">
         <thead className="bg-raised text-left text-xs text-fg-3">
           <tr>
             <Th>Task</Th>
-            <Th>Outcome</Th>
-            <Th end>Time</Th>
-            <Th end>Attempts</Th>
-            <Th end>Cost</Th>
-            <Th end>Files</Th>
+            <Th className="w-30">Outcome</Th>
+            <Th className="w-20" end>Time</Th>
+            <Th className="w-20" end>Attempts</Th>
+            <Th className="w-20" end>Cost</Th>
+            <Th className="w-16" end>Files</Th>
           </tr>
         </thead>
         <tbody>
@@ -108,7 +88,7 @@ function TaskRow({ batch, task }: { batch: BatchView; task: TaskView }) {
         {task.error && task.outcome !== "merged" ? <p className="mt-0.5 text-xs text-fg-2 [overflow-wrap:anywhere]">{sentence(task.error)}</p> : null}
       </Td>
       <Td>
-        <StateBadge word={task.outcome ?? task.state} spin />
+        <StateBadge word={task.outcome ?? task.state} spin isSteady />
       </Td>
       <Td end>{task.seconds > 0 ? duration(task.seconds) : "–"}</Td>
       <Td end>{task.attempts || "–"}</Td>
@@ -118,9 +98,9 @@ function TaskRow({ batch, task }: { batch: BatchView; task: TaskView }) {
   );
 }
 
-function Th({ children, end = false }: { children: ReactNode; end?: boolean }) {
+function Th({ children, className, end = false }: { children: ReactNode; className?: string; end?: boolean }) {
   return (
-    <th scope="col" className={end ? "px-3 py-2 text-right font-medium" : "px-3 py-2 font-medium"}>
+    <th scope="col" className={cn("px-3 py-2 font-medium", end && "text-right", className)}>
       {children}
     </th>
   );
@@ -138,22 +118,11 @@ function Facts({ batch }: { batch: BatchView }) {
         {verdictText(validation.verdict)}
         {validation.tree ? <span className="ml-1 font-mono text-xs text-fg-3">tree {validation.tree.slice(0, 12)}</span> : null}
       </Fact>
-      {batch.prUrl ? (
-        <Fact name="Pull request">
-          <a href={batch.prUrl} target="_blank" rel="noreferrer" className="text-accent-text underline underline-offset-2 [overflow-wrap:anywhere]">
-            {batch.prUrl}
-          </a>
-        </Fact>
-      ) : null}
-      {validation.notLanded ? <Fact name="Did not land">{validation.notLanded}</Fact> : null}
-      {batch.batchBranch ? (
-        <Fact name="Branch">
-          <Copied text={batch.batchBranch} />
-        </Fact>
-      ) : null}
       {batch.base ? (
         <Fact name="Base">
-          <span className="font-mono text-xs [overflow-wrap:anywhere]">{batch.base}</span>
+          <span className="font-mono text-xs" title={batch.base}>
+            {batch.base.slice(0, 12)}
+          </span>
         </Fact>
       ) : null}
       <Fact name="Runs">
@@ -167,7 +136,7 @@ function Facts({ batch }: { batch: BatchView }) {
             {batch.stages.map((stage) => (
               <li key={stage.stage} className="flex items-center gap-2">
                 <span className="min-w-0 truncate">{stage.name}</span>
-                <StateBadge word={stage.status} />
+                <StateBadge word={stage.status} isSteady />
                 {stage.fellBack ? <span className="text-xs text-fg-3">one at a time</span> : null}
               </li>
             ))}
@@ -177,6 +146,19 @@ function Facts({ batch }: { batch: BatchView }) {
       <Fact name="Project">
         <span className="font-mono text-xs [overflow-wrap:anywhere]">{batch.mainRepoPath}</span>
       </Fact>
+      {batch.batchBranch ? (
+        <Fact name="Branch">
+          <Copied text={batch.batchBranch} />
+        </Fact>
+      ) : null}
+      {batch.prUrl ? (
+        <Fact name="Pull request">
+          <a href={batch.prUrl} target="_blank" rel="noreferrer" className="text-accent-text underline underline-offset-2 [overflow-wrap:anywhere]">
+            {batch.prUrl}
+          </a>
+        </Fact>
+      ) : null}
+      {validation.notLanded ? <Fact name="Did not land">{validation.notLanded}</Fact> : null}
     </dl>
   );
 }

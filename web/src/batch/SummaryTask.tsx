@@ -1,9 +1,9 @@
 // A task of a batch by its key and title, as a link to its page where it is on the board.
 
 import type { BatchView } from "@/api/client";
-import { taskIdOf } from "@/live/reducer";
+import { taskIdOf } from "@/live/state";
 import { useWorld } from "@/live/world";
-import { Go } from "@/task/Go";
+import { Go } from "@/shell/Go";
 import { cn } from "@/ui/cn";
 
 /** The address of a task's page, seen from a batch. */

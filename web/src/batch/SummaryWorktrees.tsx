@@ -3,9 +3,9 @@
 import { FolderGit2 } from "lucide-react";
 import { type BatchView, inWords } from "@/api/client";
 import { Copied } from "@/task/Details";
-import { worded } from "@/task/format";
+import { worded } from "@/ui/format";
 import { useWorktrees } from "@/task/queries";
-import { Loading } from "@/task/Tabs";
+import { Loading } from "@/ui/Skeleton";
 import { EmptyState } from "@/ui/EmptyState";
 import { TaskName } from "./SummaryTask";
 

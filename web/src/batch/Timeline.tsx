@@ -4,8 +4,10 @@ import { ChartNoAxesGantt } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useRouter } from "@tanstack/react-router";
 import type { BatchView } from "@/api/client";
-import { isOver } from "@/live/reducer";
-import { counted, duration } from "@/task/format";
+import { useNow } from "@/live/clock";
+import { isOver } from "@/live/state";
+import { counted, duration } from "@/ui/format";
+import { isPlain } from "@/shell/Go";
 import { lookOf } from "@/ui/Badge";
 import { EmptyState } from "@/ui/EmptyState";
 import { TaskName, useTaskHref } from "./SummaryTask";
@@ -14,17 +16,6 @@ import { type Bar, laneOut, ticks } from "./TimelineModel";
 const LANE = 40;
 const TOP = 28;
 const LEFT = 56;
-
-/** The time by this page's clock, a little later every second while something runs. */
-function useNow(isRunning: boolean): number {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    if (!isRunning) return;
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, [isRunning]);
-  return now;
-}
 
 function useWidth() {
   const element = useRef<HTMLDivElement>(null);
@@ -128,7 +119,7 @@ function TaskBar({ batch, bar, x, width }: { batch: BatchView; bar: Bar; x: numb
       href={href}
       aria-label={words}
       onClick={(event) => {
-        if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+        if (!isPlain(event)) return;
         event.preventDefault();
         router.history.push(href);
       }}

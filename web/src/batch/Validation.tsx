@@ -5,9 +5,9 @@ import { useState } from "react";
 import { type BatchView, inWords } from "@/api/client";
 import type { components } from "@/api/schema";
 import { Ansi } from "@/task/Ansi";
-import { counted } from "@/task/format";
+import { counted } from "@/ui/format";
 import { useValidation } from "@/task/queries";
-import { Loading } from "@/task/Tabs";
+import { Loading } from "@/ui/Skeleton";
 import { cn } from "@/ui/cn";
 import { EmptyState } from "@/ui/EmptyState";
 
@@ -26,11 +26,6 @@ const VERDICTS: Record<Verdict, { text: string; icon: LucideIcon; tone: string }
 
 export function verdictText(verdict: Verdict): string {
   return VERDICTS[verdict]?.text ?? verdict;
-}
-
-/** Whether a run of the tests passed; the document says less than the server does. */
-function isGreen(run: Run): boolean {
-  return (run.run as unknown) === "green";
 }
 
 /** Of a long output the end is shown first. */
@@ -71,7 +66,8 @@ function Runs({ runs, chosen, onChoose }: { runs: Run[]; chosen: number | undefi
   return (
     <ol className="flex shrink-0 gap-1 overflow-auto border-line p-2 md:w-56 md:flex-col md:border-r" aria-label="Runs of the tests">
       {runs.map((run, i) => {
-        const Icon = isGreen(run) ? CircleCheck : CircleX;
+        const isGreen = run.run === "green";
+        const Icon = isGreen ? CircleCheck : CircleX;
         return (
           <li key={i} className="shrink-0">
             <button
@@ -81,9 +77,9 @@ function Runs({ runs, chosen, onChoose }: { runs: Run[]; chosen: number | undefi
               onClick={() => run.number != null && onChoose(run.number)}
               className="flex w-full items-center gap-2 rounded-md px-2 py-1.5 text-left text-sm enabled:hover:bg-hover aria-[current]:bg-hover"
             >
-              <Icon className={cn("size-3.5 shrink-0", isGreen(run) ? "text-done" : "text-failed")} aria-hidden />
+              <Icon className={cn("size-3.5 shrink-0", isGreen ? "text-done" : "text-failed")} aria-hidden />
               <span className="whitespace-nowrap">
-                {isGreen(run) ? "Passed" : "Failed"}, {counted(run.tasks, "task")}
+                {isGreen ? "Passed" : "Failed"}, {counted(run.tasks, "task")}
                 <span className="block font-mono text-2xs text-fg-3">
                   {run.number == null ? "remembered" : `run ${run.number}`} · {run.tree.slice(0, 8)}
                 </span>

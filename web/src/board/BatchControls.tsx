@@ -4,16 +4,17 @@ import { ListOrdered, SlidersHorizontal, X, Zap } from "lucide-react";
 import { openRun } from "@/shell/overlays";
 import { useProject } from "@/shell/project";
 import { Button } from "@/ui/Button";
+import { counted } from "@/ui/format";
+import { columnNames, type Columns } from "./columns";
 import { select, useSelection } from "./selection";
-import { startBatch, useStarting } from "./start";
+import { NEEDS_GIT, startBatch, useStarting } from "./start";
 
-export const NEEDS_GIT = "Parallel mode requires a git repository";
-
-export function BatchControls() {
+export function BatchControls({ shown }: { shown: Columns }) {
   const ids = useSelection((selection) => selection.ids);
   const isBusy = useStarting((starting) => starting.isBusy);
   const project = useProject();
   if (ids.size === 0) return null;
+  const seen = columnNames.reduce((count, name) => count + shown[name].filter((id) => ids.has(id)).length, 0);
   const needsGit = project !== undefined && !project.isRepository;
   const start = (mode: "parallel" | "queue") => void startBatch({ taskIds: [...ids], mode });
   return (
@@ -24,7 +25,7 @@ export function BatchControls() {
         className="pointer-events-auto flex max-w-full flex-wrap items-center justify-center gap-1.5 rounded-xl border border-line bg-overlay p-2 shadow-float"
       >
         <span role="status" className="px-2 text-sm font-medium">
-          {ids.size === 1 ? "1 task selected" : `${ids.size} tasks selected`}
+          {counted(ids.size, "task")} selected{seen < ids.size ? <span className="font-normal text-attention"> ({ids.size - seen} hidden)</span> : null}
         </span>
         <Button look="primary" disabled={isBusy || needsGit} aria-describedby={needsGit ? "needs-git" : undefined} onClick={() => start("parallel")}>
           <Zap aria-hidden /> Execute Parallel

@@ -1,29 +1,37 @@
 // The board of a project.
 
 import { useNavigate } from "@tanstack/react-router";
-import { FolderPlus, ListPlus, Plus } from "lucide-react";
-import { useCallback, useEffect } from "react";
+import { CircleAlert, FileDown, FolderPlus, ListPlus, Plus } from "lucide-react";
+import { useCallback, useEffect, useMemo, useRef } from "react";
+import { toast } from "sonner";
+import { type BoardTask, hintOf, inWords, type Project } from "@/api/client";
 import { useProjects } from "@/api/queries";
-import { useWorld } from "@/live/world";
+import { load } from "@/live/load";
+import { useConnection, useWorld } from "@/live/world";
 import { openOverlay } from "@/shell/overlays";
 import { useProject } from "@/shell/project";
 import { Banner } from "@/ui/Banner";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
+import { counted } from "@/ui/format";
 import { Skeleton } from "@/ui/Skeleton";
 import { BatchControls } from "./BatchControls";
 import { Column } from "./Column";
 import { columnNames } from "./columns";
-import { ImportDrop, ImportPicker } from "./ImportDrop";
+import { shownColumns } from "./filter";
+import { FilterBar, useFilter } from "./FilterBar";
+import { ImportDrop, ImportPicker, importPlan } from "./ImportDrop";
 import { useBoardKeys } from "./keys";
-import { select } from "./selection";
+import { select, useSelection } from "./selection";
 
 export function Board() {
   const { data: projects } = useProjects();
   const isLoaded = useWorld((world) => world.isLoaded);
   const isEmpty = useWorld((world) => world.tasks.size === 0);
   const project = useProject();
-  if (projects?.length === 0) return <NoProject />;
+  const error = useConnection((connection) => connection.error);
+  if (projects && !projects.some((each) => each.status === "ready")) return <NoProject projects={projects} />;
+  if (!isLoaded && error) return <NotLoaded error={error} />;
   if (!isLoaded) return <Waiting />;
   return (
     <ImportDrop>
@@ -39,51 +47,93 @@ export function Board() {
 function Columns() {
   const navigate = useNavigate();
   const tasks = useWorld((world) => world.tasks);
+  const columns = useWorld((world) => world.columns);
+  const [filter, setFilter] = useFilter();
+  const before = useRef(columns);
+  const shown = useMemo(() => shownColumns(columns, tasks, filter, before.current), [columns, tasks, filter]);
+  before.current = shown;
   const onOpen = useCallback((id: string) => void navigate({ to: "/tasks/$id", params: { id } }), [navigate]);
-  useEffect(() => select.keep((id) => tasks.has(id)), [tasks]);
-  useBoardKeys(onOpen);
+  useGone(tasks);
+  useBoardKeys(onOpen, shown);
+  const count = columnNames.reduce((sum, name) => sum + shown[name].length, 0);
   return (
     <>
-      <div className="flex min-h-0 flex-1 snap-x snap-mandatory gap-2 overflow-x-auto p-3 sm:snap-none">
+      <FilterBar filter={filter} onChange={setFilter} shown={count} total={tasks.size} />
+      <div className="flex min-h-0 flex-1 snap-x snap-mandatory gap-2 overflow-x-auto px-3 pb-3 pt-2 sm:snap-none">
         {columnNames.map((name) => (
-          <Column key={name} name={name} onOpen={onOpen} />
+          <Column key={name} name={name} ids={shown[name]} total={columns[name].length} onOpen={onOpen} />
         ))}
       </div>
-      <BatchControls />
+      <BatchControls shown={shown} />
     </>
   );
 }
 
+/** Tasks that are deleted are no longer selected, and the person is told. */
+function useGone(tasks: ReadonlyMap<string, BoardTask>) {
+  useEffect(() => {
+    const { ids } = useSelection.getState();
+    const gone = [...ids].filter((id) => !tasks.has(id)).length;
+    select.keep((id) => tasks.has(id));
+    if (gone > 0) toast.info(`${counted(gone, "selected task is", "selected tasks are")} no longer there`);
+  }, [tasks]);
+}
+
 function NoTasks() {
+  const plan = useProject()?.foundPlan;
   return (
     <EmptyState
       icon={ListPlus}
       title="No tasks yet"
       action={
         <>
-          <Button look="primary" onClick={() => openOverlay("newTask")}>
+          {plan ? (
+            <Button look="primary" onClick={() => void importPlan(plan, { path: plan })}>
+              <FileDown aria-hidden /> Import {plan}
+            </Button>
+          ) : null}
+          <Button look={plan ? "plain" : "primary"} onClick={() => openOverlay("newTask")}>
             <Plus aria-hidden /> New task
           </Button>
           <ImportPicker />
         </>
       }
     >
-      Write the first one, or drop a plan in Markdown anywhere on this page.
+      {plan ? `This project has a plan. Its tasks and the file ${plan} are then kept in step, both ways.` : "Write the first one, or drop a plan in Markdown anywhere on this page."}
     </EmptyState>
   );
 }
 
-function NoProject() {
+function NoProject({ projects }: { projects: readonly Project[] }) {
+  const cloning = projects.find((project) => project.status === "cloning");
+  const failed = projects.find((project) => project.status === "failed");
   return (
-    <EmptyState icon={FolderPlus} title="No project yet">
-      Start <code className="font-mono">pleach serve</code> in a git repository, and its board is here.
+    <EmptyState
+      isPage
+      icon={FolderPlus}
+      title={cloning ? `${cloning.name} is being cloned` : "No project yet"}
+      action={
+        <Button look="primary" onClick={() => openOverlay("addProject")}>
+          <FolderPlus aria-hidden /> Add a project
+        </Button>
+      }
+    >
+      {cloning ? "Its board is here as soon as it is there." : failed ? `${failed.name} could not be cloned: ${failed.error ?? "nobody knows why"}` : "Add a folder or an address to clone, or start pleach serve in a repository."}
+    </EmptyState>
+  );
+}
+
+function NotLoaded({ error }: { error: unknown }) {
+  return (
+    <EmptyState isPage icon={CircleAlert} title="The board could not be loaded" action={<Button onClick={() => void load()}>Try again</Button>}>
+      {inWords(error)} {hintOf(error)}
     </EmptyState>
   );
 }
 
 function Waiting() {
   return (
-    <div role="status" aria-label="Loading the board" className="flex h-full gap-2 overflow-hidden p-3">
+    <div role="status" aria-label="Loading the board" className="flex h-full gap-2 overflow-hidden px-3 pb-3 pt-[52px]">
       {columnNames.map((name) => (
         <div key={name} className="min-w-[236px] flex-1 space-y-1.5 rounded-lg bg-surface p-2">
           <Skeleton className="mb-3 h-5 w-24" />

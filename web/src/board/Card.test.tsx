@@ -1,11 +1,12 @@
 // Cards have the names that tests and screen readers rely on.
 
-import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { BoardTask } from "@/api/client";
 import { change } from "@/live/world";
 import { Card } from "./Card";
-import { noSelection, useSelection } from "./selection";
+import { focusedCard } from "./keys";
+import { noSelection, select, useSelection } from "./selection";
 
 const at = "2026-01-01T00:00:00Z";
 
@@ -60,4 +61,57 @@ test("a task of a running batch wears its state and cannot be run again", () => 
   expect(screen.getByText("Running")).toBeTruthy();
   expect(screen.getByText("Batch 4")).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Run Task 1" })).toBeNull();
+});
+
+test("a queued task says which tasks it waits for, as long as they are not done", () => {
+  const queued = { id: 4, status: "queued", outcome: null } as const;
+  const tasks = [task("1", { batch: queued }), task("2", { status: "completed" }), task("3", { dependsOn: ["1", "2"], batch: queued })];
+  show(tasks);
+  expect(screen.getByRole("article", { name: "Task 3" }).textContent).toContain("Waits for 1");
+  expect(screen.getByRole("article", { name: "Task 1" }).textContent).toContain("Waits for its turn");
+});
+
+test("clicking beside the checkbox selects the card as well", () => {
+  const onOpen = show([task("1")]);
+  const label = screen.getByRole("checkbox", { name: "Select Task 1" }).closest("label") as HTMLElement;
+  fireEvent.click(label);
+  expect(onOpen).not.toHaveBeenCalled();
+  expect([...useSelection.getState().ids]).toEqual(["1"]);
+});
+
+test("keys are for the card that has the focus, not for the one that had it", () => {
+  show([task("1"), task("2")]);
+  const [first, second] = screen.getAllByRole("article") as [HTMLElement, HTMLElement];
+  act(() => first.focus());
+  expect(focusedCard()).toBe("1");
+  act(() => first.blur());
+  expect([useSelection.getState().cursor, focusedCard()]).toEqual(["1", null]);
+  act(() => second.querySelector("button")?.focus());
+  expect(focusedCard()).toBe("2");
+});
+
+test("a card that leaves the page with the focus has it again when it comes back", () => {
+  show([task("1"), task("2")]);
+  act(() => screen.getByRole("article", { name: "Task 2" }).focus());
+  cleanup();
+  show([task("1"), task("2")]);
+  expect(focusedCard()).toBe("2");
+});
+
+test("a card that comes back takes the focus from nothing else", () => {
+  show([task("1")]);
+  act(() => screen.getByRole("article", { name: "Task 1" }).focus());
+  cleanup();
+  const field = document.body.appendChild(document.createElement("input"));
+  field.focus();
+  show([task("1")]);
+  expect(document.activeElement).toBe(field);
+  field.remove();
+});
+
+test("another project begins with nothing selected", () => {
+  show([task("1")]);
+  select.toggle("1");
+  act(() => change({ type: "loaded", project: "q", tasks: [], batches: [] }));
+  expect(useSelection.getState()).toEqual(noSelection);
 });

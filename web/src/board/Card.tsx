@@ -2,11 +2,15 @@
 
 import { draggable } from "@atlaskit/pragmatic-drag-and-drop/element/adapter";
 import { ArrowDown, ArrowUp, ChevronsUp, GitFork, Play, TriangleAlert } from "lucide-react";
-import { memo, type MouseEvent, useEffect, useRef } from "react";
+import { memo, type MouseEvent, useEffect, useLayoutEffect, useRef } from "react";
+import type { BoardTask } from "@/api/client";
 import { Tag, StateBadge } from "@/ui/Badge";
 import { cn } from "@/ui/cn";
+import { useNow } from "@/live/clock";
+import { isOver, type World } from "@/live/state";
 import { useWorld } from "@/live/world";
-import { isBusy, wordOf } from "./columns";
+import { duration } from "@/ui/format";
+import { columnOf, isBusy, wordOf } from "./columns";
 import { MoveMenu } from "./MoveMenu";
 import { select, useSelection } from "./selection";
 import { startBatch, useStarting } from "./start";
@@ -29,12 +33,21 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
   const isWanted = useSelection((selection) => selection.wanted === id);
   const card = useRef<HTMLElement>(null);
   const busy = task ? isBusy(task) : false;
+  const batch = useWorld(batchOf(id));
 
   useEffect(() => {
     if (!isWanted || !card.current) return;
     card.current.focus({ preventScroll: true });
     select.arrived();
   }, [isWanted]);
+
+  useLayoutEffect(() => {
+    const element = card.current;
+    select.drawn(id);
+    return () => {
+      if (element?.contains(document.activeElement)) select.lose(id);
+    };
+  }, [id]);
 
   useEffect(() => {
     const element = card.current;
@@ -43,7 +56,6 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
   }, [id, busy]);
 
   if (!task) return null;
-  const batch = busy ? task.batch?.id : undefined;
   const word = busy && doing?.batch === batch ? (doing?.state ?? wordOf(task)) : wordOf(task);
 
   const tick = (event: MouseEvent<HTMLInputElement>) => {
@@ -52,7 +64,7 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
     else select.toggle(id);
   };
   const click = (event: MouseEvent) => {
-    if (event.target instanceof Element && event.target.closest("button, input, a, [role='menu']")) return;
+    if (event.target instanceof Element && event.target.closest("button, input, label, a, [role='menu']")) return;
     select.at(id);
     if (event.shiftKey) select.extend(id, order);
     else if (event.ctrlKey || event.metaKey) select.toggle(id);
@@ -70,7 +82,7 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
         onClick={click}
         onFocus={() => select.at(id)}
         className={cn(
-          "group relative cursor-pointer rounded-lg border border-line bg-raised px-3 pb-2.5 pt-1.5 hover:border-line-strong",
+          "group relative cursor-pointer rounded-lg border border-line bg-raised px-3 pb-2.5 pt-1.5 focus-within:border-accent-text hover:border-line-strong focus:outline-2 focus:outline-offset-1 focus:outline-accent-text",
           isSelected && "border-accent bg-accent-soft hover:border-accent",
         )}
       >
@@ -90,13 +102,18 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
           <span className="flex-1" />
           <span className="card-tools flex">
             <RunButton id={id} title={task.title} busy={busy} />
-            <MoveMenu id={id} title={task.title} />
+            <MoveMenu id={id} title={task.title} order={order} />
           </span>
         </div>
-        <h3 className="line-clamp-3 break-words text-sm font-medium">{task.title}</h3>
-        {busy ? <p className="mt-1 h-4 truncate text-xs text-fg-3">{doing?.action ?? meanwhile[word] ?? "\u00a0"}</p> : null}
+        <h3 dir="auto" className="line-clamp-3 break-words text-sm font-medium">{task.title}</h3>
+        {busy ? (
+          <p className="mt-1 flex h-4 gap-2 text-xs text-fg-3">
+            <span className="min-w-0 flex-1 truncate">{doing?.action ?? (word === "queued" ? <Queued task={task} /> : (meanwhile[word] ?? "\u00a0"))}</span>
+            {doing?.since ? <Since at={doing.since} /> : null}
+          </p>
+        ) : null}
         <div className="mt-1.5 flex flex-wrap items-center gap-1 empty:hidden">
-          {word === "pending" ? null : <StateBadge word={word} />}
+          {word === "pending" ? null : <StateBadge word={word} isSteady={busy} />}
           <Priority word={task.priority} />
           {task.labels.slice(0, 3).map((label) => (
             <Tag key={label}>{label}</Tag>
@@ -122,7 +139,6 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
 
 /** What is said of a task whose agent says nothing. */
 const meanwhile: Record<string, string> = {
-  queued: "Waits for its turn",
   waiting: "Waits for your approval",
   limited: "Its agent has reached a limit",
   running: "Its agent begins",
@@ -130,6 +146,17 @@ const meanwhile: Record<string, string> = {
   built: "Is woven into the batch",
   weaving: "Is woven into the batch",
 };
+
+/** What a queued task waits for. */
+function Queued({ task }: { task: BoardTask }) {
+  const needed = useWorld((world) => task.dependsOn.flatMap((id) => world.tasks.get(id) ?? []).filter((each) => columnOf(each) !== "done").map((each) => each.key).join(", "));
+  return needed === "" ? "Waits for its turn" : `Waits for ${needed}`;
+}
+
+function Since({ at }: { at: string }) {
+  const now = useNow(true);
+  return <span className="shrink-0">{duration((now - Date.parse(at)) / 1_000)}</span>;
+}
 
 const priorities = {
   critical: { word: "Critical", icon: ChevronsUp, tone: "text-failed" },
@@ -166,14 +193,20 @@ function RunButton({ id, title, busy }: { id: string; title: string; busy: boole
   );
 }
 
+/** The batch that has a task or had it, until it is over. */
+function batchOf(id: string | undefined) {
+  return ({ tasks, batches }: World): number | undefined => {
+    const task = id ? tasks.get(id) : undefined;
+    if (!task?.batch) return undefined;
+    const batch = batches.get(task.batch.id);
+    return isBusy(task) || (batch && !isOver(batch)) ? task.batch.id : undefined;
+  };
+}
+
 /** The border around neighbours of the same batch. */
 function GroupFrame({ batch, above, below }: { batch: number | undefined; above: string | undefined; below: string | undefined }) {
-  const isSame = (id: string | undefined) => (world: ReturnType<typeof useWorld.getState>) => {
-    const other = id ? world.tasks.get(id) : undefined;
-    return other !== undefined && isBusy(other) && other.batch?.id === batch;
-  };
-  const joinsAbove = useWorld(isSame(above));
-  const joinsBelow = useWorld(isSame(below));
+  const joinsAbove = useWorld(batchOf(above)) === batch;
+  const joinsBelow = useWorld(batchOf(below)) === batch;
   if (!batch) return null;
   return (
     <div

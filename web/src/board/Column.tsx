@@ -3,8 +3,7 @@
 import { autoScrollForElements } from "@atlaskit/pragmatic-drag-and-drop-auto-scroll/element";
 import { dropTargetForElements } from "@atlaskit/pragmatic-drag-and-drop/element/adapter";
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef, useState } from "react";
-import { useWorld } from "@/live/world";
+import { memo, useEffect, useRef, useState } from "react";
 import { Checkbox } from "@/ui/Checkbox";
 import { cn } from "@/ui/cn";
 import { Card } from "./Card";
@@ -20,10 +19,16 @@ const hints: Record<ColumnName, string> = {
   cancelled: "Nothing was cancelled.",
 };
 
-type Props = { name: ColumnName; onOpen: (id: string) => void };
+type Props = {
+  name: ColumnName;
+  /** The cards that are shown, in their order. */
+  ids: readonly string[];
+  /** How many there are, shown or not. */
+  total: number;
+  onOpen: (id: string) => void;
+};
 
-export function Column({ name, onOpen }: Props) {
-  const ids = useWorld((world) => world.columns[name]);
+export const Column = memo(function Column({ name, ids, total, onOpen }: Props) {
   const title = columnTitles[name];
   const list = useRef<HTMLDivElement>(null);
   const wanted = useSelection((selection) => selection.wanted);
@@ -55,7 +60,7 @@ export function Column({ name, onOpen }: Props) {
     const items = rows.getVirtualItems();
     const next = items.find((item) => y < item.start + item.size / 2);
     const last = items.at(-1);
-    return next ? { index: next.index, at: next.start } : { index: ids.length, at: last ? last.end : 0 };
+    return next ? { before: ids[next.index], at: next.start } : { before: undefined, at: last ? last.end : 0 };
   });
 
   return (
@@ -65,12 +70,12 @@ export function Column({ name, onOpen }: Props) {
     >
       <header className="group flex h-9 shrink-0 items-center gap-2 px-3">
         <h2 className="text-sm font-semibold">{title}</h2>
-        <span className="text-fg-3">{ids.length}</span>
+        <span className="text-fg-3">{ids.length < total ? `${ids.length} of ${total}` : total}</span>
         <span className="flex-1" />
         <SelectAll ids={ids} title={title} />
       </header>
       <div ref={list} className="relative min-h-0 flex-1 overflow-y-auto overscroll-contain pt-1 [scrollbar-width:thin]">
-        {ids.length === 0 ? <p className="px-3 py-2 text-xs text-fg-3">{hints[name]}</p> : null}
+        {ids.length === 0 ? <p className="px-3 py-2 text-xs text-fg-3">{total > 0 ? "Nothing here passes the filter." : hints[name]}</p> : null}
         <div className="relative w-full" style={{ height: rows.getTotalSize() }}>
           {rows.getVirtualItems().map((row) => {
             const id = ids[row.index];
@@ -86,7 +91,7 @@ export function Column({ name, onOpen }: Props) {
       </div>
     </section>
   );
-}
+});
 
 function SelectAll({ ids, title }: { ids: readonly string[]; title: string }) {
   const isSelecting = useSelection((selection) => selection.ids.size > 0);
@@ -104,7 +109,7 @@ function SelectAll({ ids, title }: { ids: readonly string[]; title: string }) {
   );
 }
 
-type Spot = { index: number; at: number };
+type Spot = { before: string | undefined; at: number };
 
 /** Takes cards that are dropped; where the line is drawn meanwhile, or null. */
 function useDrop(name: ColumnName, list: React.RefObject<HTMLDivElement | null>, spotAt: (y: number) => Spot): number | null {
@@ -124,7 +129,7 @@ function useDrop(name: ColumnName, list: React.RefObject<HTMLDivElement | null>,
         setLine(null);
         const id = source.data.card as string;
         const { ids } = useSelection.getState();
-        void moveTo(ids.has(id) ? [...ids] : [id], name, spot(location.current.input.clientY).index);
+        void moveTo(ids.has(id) ? [...ids] : [id], name, spot(location.current.input.clientY).before);
       },
     });
     const stopScroll = autoScrollForElements({ element });

@@ -3,30 +3,34 @@
 import { FileDown, Upload } from "lucide-react";
 import { type DragEvent, type ReactNode, useRef, useState } from "react";
 import { toast } from "sonner";
-import { answered, api, inWords, Refused } from "@/api/client";
-import { putTask, useWorld } from "@/live/world";
+import { answered, api, hintOf, inWords } from "@/api/client";
+import { asked } from "@/live/order";
+import { useWorld } from "@/live/world";
 import { Button } from "@/ui/Button";
 
 /** The largest plan that is sent; the server takes no more. */
 const MOST_BYTES = 3_500_000;
 
-async function importPlan(file: File) {
+async function importFile(file: File) {
+  if (file.size > MOST_BYTES) toast.error(`${file.name} is too large for a plan`);
+  else await importPlan(file.name, { markdown: await file.text() });
+}
+
+/** Takes in a plan: its text, or a file of the project, which is then kept in step with the board. */
+export async function importPlan(name: string, plan: { markdown: string } | { path: string }) {
   const { project } = useWorld.getState();
   if (!project) return;
-  if (file.size > MOST_BYTES) {
-    toast.error(`${file.name} is too large for a plan`);
-    return;
-  }
   try {
-    const markdown = await file.text();
-    const { tasks, warnings } = await answered(api.POST("/api/tasks/import", { body: { projectId: project, markdown } }));
-    for (const task of tasks) putTask(task);
+    const { tasks, warnings } = await asked(
+      () => answered(api.POST("/api/tasks/import", { body: { projectId: project, ...plan } })),
+      (imported) => ({ type: "tasks", tasks: imported.tasks }),
+    );
     const count = tasks.length === 1 ? "1 task" : `${tasks.length} tasks`;
-    toast.success(`${count} imported from ${file.name}`, {
+    toast.success(`${count} imported from ${name}`, {
       description: warnings.length > 0 ? warnings.map((warning) => (warning.line ? `Line ${warning.line}: ${warning.message}` : warning.message)).join("\n") : undefined,
     });
   } catch (error) {
-    toast.error(`${file.name} was not imported`, { description: [inWords(error), error instanceof Refused ? error.hint : undefined].filter(Boolean).join(" ") });
+    toast.error(`${name} was not imported`, { description: [inWords(error), hintOf(error)].filter(Boolean).join(" ") });
   }
 }
 
@@ -46,7 +50,7 @@ export function ImportDrop({ children }: { children: ReactNode }) {
     event.preventDefault();
     depth.current = 0;
     setIsOver(false);
-    for (const file of event.dataTransfer.files) void importPlan(file);
+    for (const file of event.dataTransfer.files) void importFile(file);
   };
   return (
     <div
@@ -79,7 +83,7 @@ export function ImportPicker() {
         className="hidden"
         aria-label="Plan file"
         onChange={(event) => {
-          for (const file of event.target.files ?? []) void importPlan(file);
+          for (const file of event.target.files ?? []) void importFile(file);
           event.target.value = "";
         }}
       />

@@ -9,7 +9,7 @@ import { columnNames, columnOf, columnTitles, isBusy, statusOfColumn } from "./c
 import { moveTo, shift } from "./move";
 import { select, useSelection } from "./selection";
 
-export function MoveMenu({ id, title }: { id: string; title: string }) {
+export function MoveMenu({ id, title, order }: { id: string; title: string; order: readonly string[] }) {
   const [open, setOpen] = useState(false);
   return (
     <Radix.Root modal={false} open={open} onOpenChange={setOpen}>
@@ -21,12 +21,12 @@ export function MoveMenu({ id, title }: { id: string; title: string }) {
       >
         <EllipsisVertical className="size-3.5" aria-hidden />
       </Radix.Trigger>
-      {open ? <Content id={id} /> : null}
+      {open ? <Content id={id} order={order} /> : null}
     </Radix.Root>
   );
 }
 
-function Content({ id }: { id: string }) {
+function Content({ id, order }: { id: string; order: readonly string[] }) {
   const task = useWorld((world) => world.tasks.get(id));
   const selected = useSelection((selection) => selection.ids);
   if (!task) return null;
@@ -54,10 +54,10 @@ function Content({ id }: { id: string }) {
             </MenuItem>
           ))}
         <MenuLine />
-        <MenuItem disabled={busy} onSelect={() => shift(id, -1)}>
+        <MenuItem disabled={busy} onSelect={() => shift(id, -1, order)}>
           <ArrowUp aria-hidden /> Up
         </MenuItem>
-        <MenuItem disabled={busy} onSelect={() => shift(id, 1)}>
+        <MenuItem disabled={busy} onSelect={() => shift(id, 1, order)}>
           <ArrowDown aria-hidden /> Down
         </MenuItem>
       </Radix.Content>

@@ -1,23 +1,21 @@
 // Asks how a batch is to run before it starts.
 
-import { CircleAlert, Layers, Play } from "lucide-react";
+import { Play } from "lucide-react";
 import { RadioGroup } from "radix-ui";
-import { useId, useMemo, useState } from "react";
-import type { BatchOptions } from "@/api/client";
+import { useId, useState } from "react";
+import { type BatchOptions, inWords } from "@/api/client";
 import { useAgents, useSettings } from "@/api/queries";
-import { useWorld } from "@/live/world";
 import { openRun } from "@/shell/overlays";
 import { useProject } from "@/shell/project";
 import { Button } from "@/ui/Button";
-import { Checkbox } from "@/ui/Checkbox";
 import { cn } from "@/ui/cn";
 import { Dialog } from "@/ui/Dialog";
 import { TextArea } from "@/ui/Field";
 import { Select } from "@/ui/Select";
 import { Slider } from "@/ui/Slider";
-import { NEEDS_GIT } from "./BatchControls";
-import { preview } from "./preview";
-import { startBatch, useStarting } from "./start";
+import { Foreseen } from "./Foreseen";
+import { NEEDS_GIT, startBatch, useStarting } from "./start";
+import { usePreview } from "./usePreview";
 
 type Mode = "serial" | "queue" | "parallel";
 
@@ -40,13 +38,19 @@ export function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
   const isBusy = useStarting((starting) => starting.isBusy);
   const id = useId();
 
+  const options: BatchOptions = { taskIds: [...ids], mode, withDeps };
+  if (mode === "parallel") options.maxConcurrent = most ?? usual;
+  if (agent) options.agent = agent;
+  const { preview, error, isOld } = usePreview(options);
+  const refusal = preview?.refusal;
+  const isRefused = !isOld && refusal != null;
+  const cannot = isBusy || isRefused || (mode === "parallel" && needsGit);
+
   const start = async () => {
-    const options: BatchOptions = { taskIds: [...ids], mode, withDeps };
-    if (mode === "parallel") options.maxConcurrent = most ?? usual;
+    if (cannot) return;
     if (prompt.trim()) options.prompt = prompt;
-    if (agent) options.agent = agent;
-    openRun(null);
-    await startBatch(options);
+    // Where it is refused, what was chosen and written stays.
+    if ((await startBatch(options)) || useStarting.getState().consent) openRun(null);
   };
 
   return (
@@ -60,7 +64,7 @@ export function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
           <Button disabled={isBusy} onClick={() => openRun(null)}>
             Cancel
           </Button>
-          <Button data-first look="primary" disabled={isBusy || (mode === "parallel" && needsGit)} onClick={() => void start()}>
+          <Button data-first look="primary" disabled={cannot} onClick={() => void start()}>
             <Play aria-hidden /> Start batch
           </Button>
         </>
@@ -95,7 +99,7 @@ export function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
           </label>
           <TextArea id={`${id}prompt`} value={prompt} placeholder="Told to every agent of this batch besides its task" onChange={(event) => setPrompt(event.target.value)} />
         </div>
-        <Foreseen ids={ids} withDeps={withDeps} onWithDeps={setWithDeps} />
+        {error && !preview ? <p className="text-xs text-fg-2">{inWords(error)}</p> : <Foreseen preview={preview} isOld={isOld} onAdd={() => setWithDeps(true)} />}
       </form>
     </Dialog>
   );
@@ -145,40 +149,5 @@ function AgentChoice({ id, project, value, onChange }: { id: string; project: st
       </label>
       <Select id={id} className="w-full" value={value} options={options} onChange={(event) => onChange(event.target.value)} />
     </div>
-  );
-}
-
-function Foreseen({ ids, withDeps, onWithDeps }: { ids: readonly string[]; withDeps: boolean; onWithDeps: (is: boolean) => void }) {
-  const tasks = useWorld((world) => world.tasks);
-  const seen = useMemo(() => preview(ids.flatMap((id) => tasks.get(id) ?? []), tasks), [ids, tasks]);
-  return (
-    <section aria-label="Waves and collisions" className="space-y-2">
-      <h3 className="flex items-center gap-1.5 font-medium">
-        <Layers className="size-3.5 text-fg-3" aria-hidden />
-        {seen.waves.length === 1 ? "1 wave" : `${seen.waves.length} waves`}
-      </h3>
-      <ol className="space-y-1">
-        {seen.waves.slice(0, 6).map((wave, at) => (
-          <li key={wave[0]?.id} className="flex gap-2 text-xs text-fg-2">
-            <span className="w-4 shrink-0 text-right text-fg-3">{at + 1}</span>
-            <span className="min-w-0 truncate">{wave.map((task) => `${task.key} ${task.title}`).join(" · ")}</span>
-          </li>
-        ))}
-      </ol>
-      {seen.collisions.map((pair) => (
-        <p key={`${pair.then.id}${pair.file}`} className="flex items-start gap-1.5 text-xs text-fg-2">
-          <CircleAlert className="mt-px size-3.5 shrink-0 text-attention" aria-hidden />
-          <span>
-            “{pair.then.title}” comes after “{pair.first.title}”: both declare <code className="font-mono">{pair.file}</code>
-          </span>
-        </p>
-      ))}
-      {seen.missing.length > 0 ? (
-        <label className="flex items-start gap-2 text-sm text-fg-2">
-          <Checkbox className="mt-px" checked={withDeps} onChange={(event) => onWithDeps(event.target.checked)} />
-          <span>Add what they need: {seen.missing.map((task) => `“${task.title}”`).join(", ")}</span>
-        </label>
-      ) : null}
-    </section>
   );
 }

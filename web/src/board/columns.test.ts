@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { BoardTask } from "@/api/client";
-import { between, columnOf, wordOf } from "./columns";
+import { columnOf, spread, wordOf } from "./columns";
 
 /** Written as `status batch-status/outcome -> column word`. */
 function check(text: string) {
@@ -34,6 +34,8 @@ test("a task that did not make it needs a person", () => {
   for (const outcome of ["conflicted", "invalid", "blocked"]) check(`pending skipped/${outcome} -> needs_you ${outcome}`);
   for (const outcome of ["failed", "timed_out"]) check(`pending failed/${outcome} -> needs_you ${outcome}`);
   check("pending cancelled/cancelled -> cancelled cancelled");
+  for (const outcome of ["conflicted", "failed"]) check(`in_progress failed/${outcome} -> needs_you ${outcome}`);
+  check("in_progress completed/merged -> done completed");
   check("completed completed/merged -> done completed");
   check("completed completed/no_changes -> done no_changes");
 });
@@ -43,6 +45,7 @@ test("what a person said last of a task counts more than its last batch", () => 
   check("cancelled failed/failed -> cancelled cancelled");
 });
 
-test("a place between two others is found", () => {
-  expect([between(1, 2), between(undefined, 2), between(2, undefined), between(undefined, undefined)]).toEqual([1.5, 1, 3, 1]);
+test("places between two others are found where there is room", () => {
+  expect([spread(1, 2, 1), spread(undefined, 2, 1), spread(2, undefined, 1), spread(undefined, undefined, 1)]).toEqual([[1.5], [1], [3], [1]]);
+  expect([spread(undefined, 3, 2), spread(0, 3, 2), spread(1, 1, 1), spread(1, 1 + Number.EPSILON, 1)]).toEqual([[1, 2], [1, 2], undefined, undefined]);
 });

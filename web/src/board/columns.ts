@@ -25,23 +25,27 @@ export function isBusy(task: Standing): boolean {
   return last != null && last.outcome == null && (underWay.has(last.status) || last.status === "waiting");
 }
 
+/** Whether its batch is done with it, though the rest of the batch may go on. */
+function isWoven(task: Standing): boolean {
+  return task.status === "in_progress" && (task.batch?.outcome === "merged" || task.batch?.outcome === "no_changes");
+}
+
 /** The one word that says best where a task stands. */
 export function wordOf(task: Standing): string {
   const last = task.batch;
   if (last && isBusy(task)) return last.status;
-  if (task.status === "completed") return last?.outcome === "no_changes" ? "no_changes" : "completed";
-  if (task.status !== "pending") return task.status;
+  if (task.status === "completed" || isWoven(task)) return last?.outcome === "no_changes" ? "no_changes" : "completed";
+  if (task.status !== "pending" && !(task.status === "in_progress" && last?.outcome)) return task.status;
   const ended = last?.outcome ?? last?.status;
   return ended && (needYou.has(ended) || ended === "cancelled") ? ended : "pending";
 }
 
 export function columnOf(task: Standing): ColumnName {
   if (isBusy(task)) return task.batch?.status === "waiting" ? "needs_you" : "in_progress";
-  if (task.status === "completed") return "done";
+  if (task.status === "completed" || isWoven(task)) return "done";
   if (task.status === "cancelled" || task.status === "skipped") return "cancelled";
-  if (task.status === "in_progress") return "in_progress";
   const word = wordOf(task);
-  if (word === "cancelled") return "cancelled";
+  if (word === "cancelled" || word === "in_progress") return word;
   return needYou.has(word) ? "needs_you" : "todo";
 }
 
@@ -68,10 +72,12 @@ export function arrange(tasks: ReadonlyMap<string, BoardTask>, before?: Columns)
   return columnNames.every((name) => kept[name] === before[name]) ? before : kept;
 }
 
-/** The position between two neighbours, either of which may be missing. */
-export function between(above: number | undefined, below: number | undefined): number {
-  if (above === undefined && below === undefined) return 1;
-  if (above === undefined) return (below as number) - 1;
-  if (below === undefined) return above + 1;
-  return (above + below) / 2;
+/** So many positions between two neighbours, either of which may be missing; none where there is no room. */
+export function spread(above: number | undefined, below: number | undefined, count: number): number[] | undefined {
+  const steps = Array.from({ length: count }, (_, at) => at + 1);
+  if (below === undefined) return steps.map((step) => (above ?? 0) + step);
+  if (above === undefined) return steps.map((step) => below - count + step - 1);
+  const found = steps.map((step) => above + ((below - above) * step) / (count + 1));
+  const isRoom = found.every((place, at) => place > (found[at - 1] ?? above) && place < below);
+  return isRoom ? found : undefined;
 }

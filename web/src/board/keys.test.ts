@@ -1,7 +1,8 @@
 // Arrow keys find the next card.
 
-import { expect, test } from "vitest";
-import { keyName } from "@/keys/hotkeys";
+import { renderHook } from "@testing-library/react";
+import { expect, test, vi } from "vitest";
+import { allowSingleKeys, isSingle, keyName, useHotkeys } from "@/keys/hotkeys";
 import { neighbour } from "./keys";
 
 const columns = { todo: ["a", "b", "c"], in_progress: [], needs_you: ["d"], done: ["e", "f"], cancelled: [] };
@@ -27,4 +28,22 @@ test("keys have one name on every system", () => {
   expect(press("K", { shiftKey: true })).toBe("shift+k");
   expect(press("?", { shiftKey: true })).toBe("?");
   expect(press("ArrowDown", { shiftKey: true })).toBe("shift+ArrowDown");
+});
+
+test("letters and signs are single keys; arrows and keys with Ctrl are not", () => {
+  expect(["r", "shift+j", "?", "/"].map(isSingle)).toEqual([true, true, true, true]);
+  expect(["ArrowUp", "shift+ArrowDown", "ctrl+k", "alt+x", "Escape"].map(isSingle)).toEqual([false, false, false, false, false]);
+});
+
+test("a person can turn single keys off", () => {
+  const keys = { r: vi.fn(), ArrowUp: vi.fn() };
+  const { unmount } = renderHook(() => useHotkeys(keys));
+  const press = () => ["r", "ArrowUp"].map((key) => document.dispatchEvent(new KeyboardEvent("keydown", { key })));
+  allowSingleKeys(false);
+  press();
+  expect([keys.r.mock.calls.length, keys.ArrowUp.mock.calls.length]).toEqual([0, 1]);
+  allowSingleKeys(true);
+  press();
+  expect([keys.r.mock.calls.length, keys.ArrowUp.mock.calls.length]).toEqual([1, 2]);
+  unmount();
 });

@@ -1,8 +1,7 @@
 // The board by keyboard alone.
 
-import { useMemo } from "react";
+import { useMemo, useRef } from "react";
 import { type Keys, useHotkeys } from "@/keys/hotkeys";
-import { useWorld } from "@/live/world";
 import { openRun } from "@/shell/overlays";
 import { columnNames, type Columns } from "./columns";
 import { shift } from "./move";
@@ -23,33 +22,41 @@ export function neighbour(columns: Columns, from: string | null, down: number, r
   return from;
 }
 
-function columnAround(id: string): readonly string[] {
-  const { columns } = useWorld.getState();
+function columnAround(columns: Columns, id: string): readonly string[] {
   return columnNames.map((name) => columns[name]).find((ids) => ids.includes(id)) ?? [];
 }
 
-export function useBoardKeys(onOpen: (id: string) => void) {
+/** The card that has the focus, itself or something in it: what is done to a card is done to one that is seen to be meant. */
+export function focusedCard(): string | null {
+  return document.activeElement?.closest("[data-task]")?.getAttribute("data-task") ?? null;
+}
+
+export function useBoardKeys(onOpen: (id: string) => void, shown: Columns) {
+  const latest = useRef(shown);
+  latest.current = shown;
   const keys = useMemo<Keys>(() => {
+    const around = (id: string) => columnAround(latest.current, id);
     const cursor = () => {
       const { cursor: id } = useSelection.getState();
-      return id && useWorld.getState().tasks.has(id) ? id : null;
+      return id && around(id).length > 0 ? id : null;
     };
     const go = (down: number, right: number) => () => {
-      const to = neighbour(useWorld.getState().columns, cursor(), down, right);
+      const to = neighbour(latest.current, cursor(), down, right);
       if (to) select.go(to);
     };
     const stretch = (down: number) => () => {
       const from = cursor();
       if (!from) return;
       if (useSelection.getState().anchor === null) select.toggle(from);
-      const to = neighbour(useWorld.getState().columns, from, down, 0);
+      const to = neighbour(latest.current, from, down, 0);
       if (!to) return;
-      select.extend(to, columnAround(to));
+      select.extend(to, around(to));
       select.go(to);
     };
-    const withCursor = (act: (id: string) => void) => () => {
-      const id = cursor();
-      if (id) act(id);
+    const withCard = (act: (id: string) => void) => () => {
+      const id = focusedCard();
+      if (!id || around(id).length === 0) return false;
+      act(id);
     };
     const withSelection = (act: (ids: string[]) => void) => () => {
       const { ids } = useSelection.getState();
@@ -68,14 +75,14 @@ export function useBoardKeys(onOpen: (id: string) => void) {
       "shift+ArrowUp": stretch(-1),
       "shift+j": stretch(1),
       "shift+k": stretch(-1),
-      x: withCursor(select.toggle),
-      Enter: withCursor(onOpen),
-      "ctrl+a": withCursor((id) => select.toggleAll(columnAround(id))),
+      x: withCard(select.toggle),
+      Enter: withCard(onOpen),
+      "ctrl+a": withCard((id) => select.toggleAll(around(id))),
       Escape: () => select.clear(),
-      "alt+ArrowUp": withCursor((id) => shift(id, -1)),
-      "alt+ArrowDown": withCursor((id) => shift(id, 1)),
-      r: withCursor((id) => void startBatch({ taskIds: [id] })),
-      m: withCursor((id) => {
+      "alt+ArrowUp": withCard((id) => shift(id, -1, around(id))),
+      "alt+ArrowDown": withCard((id) => shift(id, 1, around(id))),
+      r: withCard((id) => void startBatch({ taskIds: [id] })),
+      m: withCard((id) => {
         const button = document.querySelector<HTMLElement>(`[data-move="${id}"]`);
         button?.focus();
         button?.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));

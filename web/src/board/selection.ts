@@ -1,6 +1,7 @@
 // Which cards are selected, and which one the keyboard is at. Survives scrolling and live updates.
 
 import { create } from "zustand";
+import { useWorld } from "@/live/world";
 
 export type Selection = {
   ids: ReadonlySet<string>;
@@ -10,9 +11,11 @@ export type Selection = {
   cursor: string | null;
   /** The card that should have the focus as soon as it is drawn. */
   wanted: string | null;
+  /** The card that had the focus when it was taken off the page; it gets it back where it is drawn next. */
+  lost: string | null;
 };
 
-export const noSelection: Selection = { ids: new Set(), anchor: null, cursor: null, wanted: null };
+export const noSelection: Selection = { ids: new Set(), anchor: null, cursor: null, wanted: null, lost: null };
 
 /** Adds a card or takes it out. */
 export function toggled(selection: Selection, id: string): Selection {
@@ -50,6 +53,11 @@ export function kept(selection: Selection, isThere: (id: string) => boolean): Se
   return { ...selection, ids: new Set([...selection.ids].filter(isThere)), cursor };
 }
 
+/** Whether nothing else has the focus. */
+function isFree(active: Element | null): boolean {
+  return active === null || active === document.body || active.id === "page";
+}
+
 export const useSelection = create<Selection>(() => noSelection);
 
 export const select = {
@@ -59,7 +67,17 @@ export const select = {
   clear: () => useSelection.setState((before) => ({ ...noSelection, cursor: before.cursor })),
   keep: (isThere: (id: string) => boolean) => useSelection.setState((before) => kept(before, isThere)),
   /** Brings the keyboard to a card. */
-  go: (id: string) => useSelection.setState({ cursor: id, wanted: id }),
-  at: (id: string) => useSelection.setState({ cursor: id }),
+  go: (id: string) => useSelection.setState({ cursor: id, wanted: id, lost: null }),
+  at: (id: string) => useSelection.setState({ cursor: id, lost: null }),
+  lose: (id: string) => useSelection.setState({ lost: id }),
+  /** Hears that a card is drawn, which may be the one that had the focus. */
+  drawn: (id: string) => {
+    if (useSelection.getState().lost === id && isFree(document.activeElement)) select.go(id);
+  },
   arrived: () => useSelection.setState({ wanted: null }),
 };
+
+// Another project has other cards.
+useWorld.subscribe((now, before) => {
+  if (now.project !== before.project) useSelection.setState(noSelection);
+});

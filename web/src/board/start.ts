@@ -2,8 +2,11 @@
 
 import { toast } from "sonner";
 import { create } from "zustand";
-import { answered, api, type BatchOptions, inWords, Refused } from "@/api/client";
-import { change } from "@/live/world";
+import { answered, api, type BatchOptions, hintOf, inWords, Refused } from "@/api/client";
+import { projectsQuery, queryClient } from "@/api/queries";
+import { fetchStale } from "@/live/batches";
+import { asked } from "@/live/order";
+import { useWorld } from "@/live/world";
 import { select } from "./selection";
 
 export type ConsentChange = { what: "file" | "setting"; name: string; kind: "new" | "changed" | "gone"; before?: unknown; now?: unknown };
@@ -18,14 +21,31 @@ type Starting = {
 
 export const useStarting = create<Starting>(() => ({ isBusy: false, consent: null }));
 
+export const NEEDS_GIT = "Parallel mode requires a git repository";
+
+/** Whether the project that is shown cannot run tasks beside each other. */
+function lacksGit(): boolean {
+  const { project } = useWorld.getState();
+  return queryClient.getQueryData(projectsQuery.queryKey)?.find((each) => each.id === project)?.isRepository === false;
+}
+
 /** Starts a batch; whether it did. Errors are told. */
-export async function startBatch(options: BatchOptions): Promise<boolean> {
+export async function startBatch(wish: BatchOptions): Promise<boolean> {
   if (useStarting.getState().isBusy) return false;
+  if (wish.mode === "parallel" && lacksGit()) {
+    toast.error(NEEDS_GIT);
+    return false;
+  }
+  // Without a wish the server takes the usual mode, which is parallel.
+  const options: BatchOptions = wish.mode == null && lacksGit() ? { ...wish, mode: "serial" } : wish;
   useStarting.setState({ isBusy: true, consent: null });
   try {
     const header = { "Idempotency-Key": crypto.randomUUID() };
-    const started = await answered(api.POST("/api/batches", { params: { header }, body: options }));
-    change({ type: "batch", batch: started });
+    const started = await asked(
+      () => answered(api.POST("/api/batches", { params: { header }, body: options })),
+      (batch) => ({ type: "batch", batch }),
+    );
+    fetchStale();
     for (const warning of started.warnings) toast.warning(warning.message, { description: warning.hint ?? undefined });
     toast.success(`Batch ${started.id} started`);
     select.clear();
@@ -43,10 +63,9 @@ function refused(error: unknown, options: BatchOptions): boolean {
     useStarting.setState({ consent: { options, changes, fingerprint } });
     return false;
   }
-  const hint = error instanceof Refused ? error.hint : undefined;
   const canAdd = error instanceof Refused && error.code === "missing_dependencies";
   toast.error(inWords(error), {
-    description: hint,
+    description: hintOf(error),
     ...(canAdd ? { action: { label: "Add them", onClick: () => void startBatch({ ...options, withDeps: true }) } } : {}),
   });
   return false;

@@ -13,7 +13,18 @@ const groups: [string, [string[], string][]][] = [
       [["G", "B"], "Board"],
       [["G", "A"], "All batches"],
       [["G", "S"], "Settings"],
+      [["A"], "Approve next"],
       [["?"], "This list"],
+    ],
+  ],
+  [
+    "Transcript",
+    [
+      [["/"], "Search it"],
+      [["N"], "Next match (Shift N: the one before)"],
+      [["F"], "Follow what the agent says"],
+      [["W"], "Wrap lines"],
+      [["Home", "End"], "First and last line"],
     ],
   ],
   [
@@ -27,6 +38,7 @@ const groups: [string, [string[], string][]][] = [
   [
     "Board",
     [
+      [["/"], "Filter tasks"],
       [["↑", "↓"], "Card above, below (also K, J)"],
       [["←", "→"], "Column before, after (also H, L)"],
       [["Enter"], "Open the task"],
@@ -44,7 +56,7 @@ const groups: [string, [string[], string][]][] = [
 export function Sheet() {
   const open = useOverlays((overlays) => overlays.sheet);
   return (
-    <Dialog open={open} onOpenChange={(is) => openOverlay("sheet", is)} title="Keys" className="max-w-[640px]">
+    <Dialog open={open} onOpenChange={(is) => openOverlay("sheet", is)} title="Keys" isText className="max-w-[640px]">
       <div className="gap-6 sm:columns-2">
         {groups.map(([title, rows]) => (
           <section key={title} className="mb-6 break-inside-avoid">

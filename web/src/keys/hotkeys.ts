@@ -1,6 +1,8 @@
 // Keys that work wherever the person is, unless they are writing or a window is open.
 
 import { useEffect } from "react";
+import { create } from "zustand";
+import { recall, remember } from "@/shell/memory";
 
 /** What keys do; `false` says that the key was not meant. */
 export type Keys = Record<string, (event: KeyboardEvent) => void | false>;
@@ -27,12 +29,25 @@ function isTaken(event: KeyboardEvent): boolean {
   return presses && (at?.matches("button, a, input, summary") ?? false);
 }
 
+/** Whether letters and signs alone do something; a person who speaks to the page, or types past a field, turns that off. */
+export const useSingleKeys = create<{ isOn: boolean }>(() => ({ isOn: recall("single-keys") !== "off" }));
+
+export function allowSingleKeys(isOn: boolean) {
+  remember("single-keys", isOn ? null : "off");
+  useSingleKeys.setState({ isOn });
+}
+
+/** Whether a key is one letter or sign, with Shift or without. */
+export function isSingle(name: string): boolean {
+  return name.replace(/^shift\+/, "").length === 1;
+}
+
 export function useHotkeys(keys: Keys) {
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       const name = keyName(event);
       const act = keys[name];
-      if (!act || event.defaultPrevented) return;
+      if (!act || event.defaultPrevented || (isSingle(name) && !useSingleKeys.getState().isOn)) return;
       if (isTaken(event) && name !== "ctrl+k") return;
       if (act(event) !== false) event.preventDefault();
     };

@@ -57,6 +57,7 @@ test("a connection that the browser gave up is made again after the last event",
   last().onerror?.();
   vi.advanceTimersByTime(1000);
   expect(FakeSource.made.map((source) => source.url)).toEqual(["/api/events", "/api/events?from=4"]);
+  expect(heard.at(-1)).toEqual({ kind: "lost", isRefused: true });
 });
 
 test("a connection that the browser makes again itself is left to it", () => {
@@ -65,7 +66,7 @@ test("a connection that the browser makes again itself is left to it", () => {
   last().onerror?.();
   vi.advanceTimersByTime(5000);
   expect(FakeSource.made.length).toBe(1);
-  expect(heard).toEqual([{ kind: "lost" }]);
+  expect(heard).toEqual([{ kind: "lost", isRefused: false }]);
 });
 
 test("after a reset nothing of the old log is asked for", () => {
@@ -77,4 +78,23 @@ test("after a reset nothing of the old log is asked for", () => {
   vi.advanceTimersByTime(1000);
   expect(last().url).toBe("/api/events");
   expect(heard.map((message) => message.kind)).toEqual(["event", "reset", "lost"]);
+});
+
+test("a server that refuses is asked less and less often, until it lets the page in", () => {
+  listen((message) => heard.push(message));
+  const refuse = () => {
+    last().close();
+    last().onerror?.();
+  };
+  refuse();
+  vi.advanceTimersByTime(1_000);
+  refuse();
+  vi.advanceTimersByTime(1_999);
+  expect(FakeSource.made.length).toBe(2);
+  vi.advanceTimersByTime(1);
+  expect(FakeSource.made.length).toBe(3);
+  last().onopen?.();
+  refuse();
+  vi.advanceTimersByTime(1_000);
+  expect(FakeSource.made.length).toBe(4);
 });

@@ -2,8 +2,9 @@
 
 import { eventNames, type FromStream } from "./events";
 
-/** How long to wait before a connection that the browser gave up is made again. */
-const PAUSE_MS = 1000;
+/** How long to wait before a connection that the browser gave up is made again; doubles while it is refused. */
+const PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 10_000;
 
 /** Listens until the page is gone. */
 export function listen(tell: (message: FromStream) => void): () => void {
@@ -11,6 +12,7 @@ export function listen(tell: (message: FromStream) => void): () => void {
   let last = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
+  let pause = PAUSE_MS;
 
   const connect = () => {
     const opened = new EventSource(last === "" ? "/api/events" : `/api/events?from=${last}`);
@@ -24,13 +26,18 @@ export function listen(tell: (message: FromStream) => void): () => void {
       last = "";
       tell({ kind: "reset" });
     });
-    opened.onopen = () => tell({ kind: "open" });
+    opened.onopen = () => {
+      pause = PAUSE_MS;
+      tell({ kind: "open" });
+    };
     opened.onerror = () => {
-      tell({ kind: "lost" });
       // The browser comes back by itself unless the server answered with an error.
-      if (opened.readyState === EventSource.CLOSED && !isOver) {
+      const isRefused = opened.readyState === EventSource.CLOSED;
+      tell({ kind: "lost", isRefused });
+      if (isRefused && !isOver) {
         clearTimeout(timer);
-        timer = setTimeout(connect, PAUSE_MS);
+        timer = setTimeout(connect, pause);
+        pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
       }
     };
   };

@@ -8,11 +8,13 @@ type OfTask = Of & { taskId: string };
 export type LiveEvent =
   | { name: "task:created" | "task:updated"; data: { taskId: string; projectId?: string; task: BoardTask } }
   | { name: "task:deleted"; data: { taskId: string; projectId?: string } }
+  | { name: "project:updated"; data: { projectId: string } }
   | { name: "settings:updated"; data: { settings: unknown } }
   | { name: "execution:log"; data: OfTask & { attempt: number; total: number } }
   | { name: "execution:progress"; data: OfTask & { attempt: number; action?: string | null; tokens: number; costUsd: number } }
   | { name: "batch:progress"; data: Of & { completed: number; total: number; percentage: number; running: number } }
   | { name: "batch:predicted"; data: Of & { pairs: { files: string[]; tasks: string[] }[] } }
+  | { name: "batch:interrupted"; data: Of }
   | { name: "batch:conflict"; data: OfTask & { files: string[]; with: string[] } }
   | { name: TaskEventName; data: OfTask & { outcome?: string; error?: string; reason?: string; attempt?: number; worktreeId?: string; sessionId?: string; tokens?: number; costUsd?: number; files?: string[]; branch?: string; consent?: string[]; at: string } }
   | { name: BatchEventName; data: Of & { prUrl?: string | null; error?: string; reason?: string; hint?: string } };
@@ -77,9 +79,11 @@ export const eventNames: readonly string[] = [
   "batch:progress",
   "batch:predicted",
   "batch:conflict",
+  "batch:interrupted",
   "task:created",
   "task:updated",
   "task:deleted",
+  "project:updated",
   "settings:updated",
   "execution:log",
   "execution:progress",
@@ -99,6 +103,7 @@ export function isBatchEvent(event: LiveEvent): event is Extract<LiveEvent, { na
 /** What the connection tells a tab. */
 export type FromStream =
   | { kind: "open" }
-  | { kind: "lost" }
+  /** `isRefused` where the server answered, but not with events. */
+  | { kind: "lost"; isRefused: boolean }
   | { kind: "reset" }
   | { kind: "event"; name: string; data: string };

@@ -1,33 +1,11 @@
 // The world follows what is heard, and keeps what nobody spoke of.
 
 import { expect, test } from "vitest";
-import type { BatchView, BoardTask, TaskView } from "@/api/client";
+import type { BatchView } from "@/api/client";
 import type { LiveEvent } from "./events";
-import { emptyWorld, reduce, type World } from "./reducer";
-
-const at = "2026-01-01T00:00:00Z";
-
-function task(key: string, more: Partial<BoardTask> = {}): BoardTask {
-  return {
-    id: `id-${key}`, key, projectId: "p", plan: null, line: null, title: `Task ${key}`, description: "", status: "pending", phase: null,
-    priority: "medium", labels: [], dependsOn: [], files: [], position: Number(key), batch: null, createdAt: at, updatedAt: at, ...more,
-  };
-}
-
-function inBatch(key: string): TaskView {
-  return {
-    taskId: key, title: `Task ${key}`, status: "queued", state: "queued", attempts: 0, lastAttempt: 0, consent: [], files: [], sandbox: "none", seconds: 0,
-  };
-}
-
-function batch(id: number, tasks: string[]): BatchView {
-  return {
-    id, projectId: "p", mode: "parallel", status: "running", interrupted: false, tasks: tasks.map(inBatch), mainRepoPath: "/r", plan: "board",
-    settings: { maxConcurrent: 3, concurrentNow: 3, autoApprove: true, stopOnFailure: false, conflictBehavior: "skip" },
-    progress: { total: tasks.length, completed: 0, failed: 0, running: 0, queued: tasks.length, skipped: 0, cancelled: 0, percentage: 0 },
-    validation: { flaky: [], runs: [], verdict: "unknown" }, conflicts: [], predictedConflicts: [], stages: [], createdAt: at, seconds: 0, workedSeconds: 0,
-  };
-}
+import { reduce } from "./reducer";
+import { emptyWorld, type World } from "./state";
+import { at, batch, task } from "./samples";
 
 function begin(batches: BatchView[] = []): World {
   return reduce(emptyWorld, { type: "loaded", project: "p", tasks: ["1", "2", "3"].map((key) => task(key)), batches });
@@ -91,6 +69,16 @@ test("a coming conflict is shown on both tasks, and goes again", () => {
   expect(world.doing.get("id-1")?.coming).toEqual([]);
 });
 
+test("a conflict that is taken up again needs nobody, and the server is asked what is left of it", () => {
+  for (const name of ["batch:task:resolved", "batch:task:queued"] as const) {
+    const world = hear(begin([batch(7, ["1"])]), { name: "batch:task:skipped", data: of("1", { outcome: "conflicted" }) });
+    expect(shown(world)).toBe("todo: 2 3; needs_you: 1");
+    const fresh = reduce(world, { type: "batch", batch: world.batches.get(7)! });
+    const again = hear(fresh, { name, data: of("1") });
+    expect([shown(again), again.stale.has(7)]).toEqual(["todo: 2 3; in_progress: 1", true]);
+  }
+});
+
 test("hearing something twice changes nothing more", () => {
   const events: LiveEvent[] = [
     { name: "batch:task:started", data: of("1", { attempt: 1 }) },
@@ -125,4 +113,37 @@ test("a deleted task is gone", () => {
 test("an older batch does not speak for a task that a newer one has", () => {
   const world = begin([batch(9, ["1"]), batch(7, ["1"])]);
   expect(world.tasks.get("id-1")?.batch?.id).toBe(9);
+});
+
+test("an answer about a task of another project does not bring it onto the board", () => {
+  const far = task("9", { id: "x", projectId: "q" });
+  const world = reduce(begin(), { type: "tasks", tasks: [task("4"), far] });
+  expect(shown(world)).toBe("todo: 1 2 3 4");
+});
+
+test("a batch that the server does not know is forgotten, and not asked for again", () => {
+  const world = hear(begin([batch(7, ["1"])]), { name: "batch:merging", data: { batchId: 7, at } });
+  const gone = reduce(world, { type: "gone", batch: 7 });
+  expect([gone.batches.size, gone.stale.size]).toEqual([0, 0]);
+});
+
+test("another server begins with an empty world", () => {
+  expect(reduce(begin([batch(7, ["1"])]), { type: "reset" })).toBe(emptyWorld);
+});
+
+test("of the batches that are over only the newest are kept in mind", () => {
+  let world = begin([batch(1, ["1"])]);
+  for (let id = 2; id <= 250; id += 1) world = reduce(world, { type: "batch", batch: { ...batch(id, []), status: "completed" } });
+  expect(world.batches.size).toBe(200);
+  expect([world.batches.has(1), world.batches.has(2), world.batches.has(250)]).toEqual([true, false, true]);
+});
+
+test("what a person said since a batch ended is not overruled by looking at that batch", () => {
+  const ended = batch(7, ["1"]);
+  const failed = { ...ended, status: "failed", tasks: ended.tasks.map((each) => ({ ...each, status: "failed" as const, state: "failed", outcome: "failed", completedAt: "2026-01-02T10:00:00.000Z" })) };
+  const looked = (updatedAt: string) => shown(reduce(reduce(begin(), { type: "tasks", tasks: [task("1", { updatedAt })] }), { type: "batch", batch: failed }));
+  expect(looked("2026-01-02T10:00:01.000Z")).toBe("todo: 1 2 3");
+  expect(looked("2026-01-02T09:59:59.000Z")).toBe("todo: 2 3; needs_you: 1");
+  const followed = reduce(begin([ended]), { type: "batch", batch: failed });
+  expect(shown(followed)).toBe("todo: 2 3; needs_you: 1");
 });

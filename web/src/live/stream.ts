@@ -3,17 +3,46 @@
 import { listen } from "./connection";
 import type { FromStream } from "./events";
 
+type Tell = (message: FromStream) => void;
+
 /** Calls `tell` for everything that is heard until the returned function is called. */
-export function openStream(tell: (message: FromStream) => void): () => void {
+export function openStream(tell: Tell): () => void {
+  let leave = join(tell);
+  const hide = () => leave();
+  // A page that the browser kept while another one was shown goes on where it was, but has left.
+  const show = (event: PageTransitionEvent) => {
+    if (event.persisted) leave = join(tell);
+  };
+  addEventListener("pagehide", hide);
+  addEventListener("pageshow", show);
+  return () => {
+    removeEventListener("pagehide", hide);
+    removeEventListener("pageshow", show);
+    leave();
+  };
+}
+
+function join(tell: Tell): () => void {
   if (typeof SharedWorker === "undefined") return listen(tell);
   const worker = new SharedWorker(new URL("./stream.worker.ts", import.meta.url), { type: "module", name: "pleach-events" });
-  worker.port.onmessage = (message: MessageEvent<FromStream>) => tell(message.data);
-  worker.port.start();
-  const leave = () => worker.port.postMessage("bye");
-  addEventListener("pagehide", leave);
-  return () => {
-    removeEventListener("pagehide", leave);
+  const { port } = worker;
+  let leave = () => {
+    port.postMessage("bye");
+    port.close();
+  };
+  // A worker that does not start says nothing; this tab then listens for itself.
+  worker.onerror = () => {
+    worker.onerror = null;
     leave();
-    worker.port.close();
+    leave = listen(tell);
+  };
+  port.onmessage = (message: MessageEvent<FromStream>) => {
+    worker.onerror = null;
+    tell(message.data);
+  };
+  port.start();
+  return () => {
+    worker.onerror = null;
+    leave();
   };
 }

@@ -4,7 +4,7 @@ import { listen } from "./connection";
 import type { FromStream } from "./events";
 
 const tabs = new Set<MessagePort>();
-let state: FromStream = { kind: "lost" };
+let state: FromStream = { kind: "lost", isRefused: false };
 let isListening = false;
 
 function tell(message: FromStream) {

@@ -1,10 +1,12 @@
 // What batches do by default, saved at once.
 
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
-import { type ReactNode, useEffect, useId, useState } from "react";
+import { useEffect, useId, useState } from "react";
 import { toast } from "sonner";
 import { type AgentFound, inWords, type Settings as AllSettings, type SettingsChange } from "@/api/client";
 import { useAgents, useSaveSettings, useSettings } from "@/api/queries";
+import { allowSingleKeys, useSingleKeys } from "@/keys/hotkeys";
+import { askLeave, useLeave } from "@/live/notify";
 import { useProject } from "@/shell/project";
 import { useTheme, type Wish, wishFor } from "@/shell/theme";
 import { Banner } from "@/ui/Banner";
@@ -13,13 +15,15 @@ import { Select } from "@/ui/Select";
 import { Skeleton } from "@/ui/Skeleton";
 import { Slider } from "@/ui/Slider";
 import { Switch } from "@/ui/Switch";
+import { Group, Row } from "./Group";
+import { Projects } from "./Projects";
 
 type Name = keyof AllSettings;
 type Save = (change: SettingsChange) => void;
 
 export function Settings() {
   const project = useProject();
-  const { data, error, isPending } = useSettings(project?.id);
+  const { data, error, isPending, refetch } = useSettings(project?.id);
   const saving = useSaveSettings(project?.id);
   const save: Save = (change) =>
     saving.mutate(change, {
@@ -29,39 +33,18 @@ export function Settings() {
     <div className="mx-auto max-w-2xl px-4 py-6 sm:px-6">
       <h1 className="text-xl font-semibold">Settings</h1>
       <p className="mt-1 text-fg-2">Saved at once, for every batch that starts from now on.</p>
-      {error ? <Banner tone="error">{inWords(error)}</Banner> : null}
+      {error && !data ? (
+        <div className="mt-4">
+          <Banner tone="error" action={<Button size="small" onClick={() => void refetch()}>Try again</Button>}>
+            The settings could not be read. {inWords(error)}
+          </Banner>
+        </div>
+      ) : null}
       {isPending ? <Skeleton className="mt-6 h-64" /> : null}
       {data ? <BatchSettings settings={data} save={save} /> : null}
       <Appearance />
       <Agents project={project?.id} />
-    </div>
-  );
-}
-
-function Group({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section className="mt-8">
-      <h2 className="mb-2 text-base font-semibold">{title}</h2>
-      <div className="divide-y divide-line rounded-xl border border-line bg-surface">{children}</div>
-    </section>
-  );
-}
-
-type RowProps = { label: string; labelId: string; help: string; note?: string | null; children: ReactNode };
-
-function Row({ label, labelId, help, note, children }: RowProps) {
-  return (
-    <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2 px-4 py-3">
-      <div className="min-w-0 flex-1 basis-56">
-        <div id={labelId} className="font-medium">
-          {label}
-        </div>
-        <p id={`${labelId}help`} className="text-xs text-fg-2">
-          {help}
-        </p>
-        {note ? <p className="mt-0.5 text-xs text-attention">{note}</p> : null}
-      </div>
-      {children}
+      <Projects />
     </div>
   );
 }
@@ -86,22 +69,8 @@ function BatchSettings({ settings, save }: { settings: AllSettings; save: Save }
       <Row label="Parallel limit" help="How many tasks run at once over all batches." {...of("parallelLimit")}>
         <NumberSlider labelId={`${id}parallelLimit`} value={settings.parallelLimit.value} max={64} onSave={(parallelLimit) => save({ parallelLimit })} />
       </Row>
-      <Row label="Queue auto-approve" help="A queue goes on without asking after each task." {...of("queueAutoApprove")}>
-        <Switch
-          aria-labelledby={`${id}queueAutoApprove`}
-          aria-describedby={`${id}queueAutoApprovehelp`}
-          checked={settings.queueAutoApprove.value === true}
-          onCheckedChange={(queueAutoApprove) => save({ queueAutoApprove })}
-        />
-      </Row>
-      <Row label="Stop on failure" help="Nothing new starts once a task has failed." {...of("stopOnFailure")}>
-        <Switch
-          aria-labelledby={`${id}stopOnFailure`}
-          aria-describedby={`${id}stopOnFailurehelp`}
-          checked={settings.stopOnFailure.value === true}
-          onCheckedChange={(stopOnFailure) => save({ stopOnFailure })}
-        />
-      </Row>
+      <SwitchRow label="Queue auto-approve" help="A queue goes on without asking after each task." {...of("queueAutoApprove")} isOn={settings.queueAutoApprove.value === true} onSave={(queueAutoApprove) => save({ queueAutoApprove })} />
+      <SwitchRow label="Stop on failure" help="Nothing new starts once a task has failed." {...of("stopOnFailure")} isOn={settings.stopOnFailure.value === true} onSave={(stopOnFailure) => save({ stopOnFailure })} />
       <Row label="Conflict behavior" help="What becomes of a task that does not merge cleanly." {...of("conflictBehavior")}>
         <Select
           aria-labelledby={`${id}conflictBehavior`}
@@ -120,6 +89,16 @@ function BatchSettings({ settings, save }: { settings: AllSettings; save: Save }
   );
 }
 
+type SwitchProps = { label: string; labelId: string; help: string; note: string | null; isOn: boolean; onSave: (isOn: boolean) => void };
+
+function SwitchRow({ isOn, onSave, ...row }: SwitchProps) {
+  return (
+    <Row {...row}>
+      <Switch aria-labelledby={row.labelId} aria-describedby={`${row.labelId}help`} checked={isOn} onCheckedChange={onSave} />
+    </Row>
+  );
+}
+
 function NumberSlider({ labelId, value, max, onSave }: { labelId: string; value: unknown; max: number; onSave: (value: number) => void }) {
   const known = typeof value === "number" ? value : 3;
   const [shown, setShown] = useState(known);
@@ -135,7 +114,8 @@ function NumberSlider({ labelId, value, max, onSave }: { labelId: string; value:
 function Appearance() {
   const { wish } = useTheme();
   const id = useId();
-  const [allowed, setAllowed] = useState(() => (typeof Notification === "undefined" ? "denied" : Notification.permission));
+  const leave = useLeave((state) => state.leave);
+  const singleKeys = useSingleKeys((state) => state.isOn);
   const says = { granted: "Allowed.", denied: "This browser does not allow them.", default: "When a task needs you or a batch ends." };
   return (
     <Group title="This browser">
@@ -152,8 +132,11 @@ function Appearance() {
           onChange={(event) => wishFor(event.target.value as Wish)}
         />
       </Row>
-      <Row label="Notifications" labelId={`${id}notes`} help={says[allowed]}>
-        {allowed === "default" ? <Button onClick={() => void Notification.requestPermission().then(setAllowed)}>Allow notifications</Button> : null}
+      <Row label="Single-key shortcuts" labelId={`${id}keys`} help="Letters alone do something, as R runs a task. Arrows, Enter and Ctrl K always work.">
+        <Switch aria-labelledby={`${id}keys`} aria-describedby={`${id}keyshelp`} checked={singleKeys} onCheckedChange={allowSingleKeys} />
+      </Row>
+      <Row label="Notifications" labelId={`${id}notes`} help={says[leave]}>
+        {leave === "default" ? <Button onClick={() => void askLeave()}>Allow notifications</Button> : null}
       </Row>
     </Group>
   );
@@ -165,7 +148,7 @@ function Agents({ project }: { project: string | undefined }) {
     <Group title="Agents">
       {isPending ? <Skeleton className="m-4 h-24" /> : null}
       {error ? <p className="px-4 py-3 text-failed">{inWords(error)}</p> : null}
-      {data?.map((agent) => <AgentRow key={agent.name} agent={agent} />)}
+      {data?.toSorted((a, b) => Number(b.found) - Number(a.found)).map((agent) => <AgentRow key={agent.name} agent={agent} />)}
     </Group>
   );
 }

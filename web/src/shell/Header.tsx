@@ -1,11 +1,11 @@
 // The project, whether the page is live, search, and the theme.
 
-import { ChevronsUpDown, Keyboard, Moon, Plus, Search, Sun, Wifi, WifiOff } from "lucide-react";
+import { ChevronsUpDown, FolderPlus, Keyboard, Moon, Plus, Search, Sun, Wifi, WifiOff } from "lucide-react";
 import { useProjects } from "@/api/queries";
 import { useConnection } from "@/live/world";
 import { Button } from "@/ui/Button";
 import { Kbd } from "@/ui/Kbd";
-import { Menu, MenuItem, MenuLabel, MenuRadio, MenuRadioItem } from "@/ui/Menu";
+import { Menu, MenuItem, MenuLabel, MenuLine, MenuRadio, MenuRadioItem } from "@/ui/Menu";
 import { openOverlay } from "./overlays";
 import { chooseProject, useProject } from "./project";
 import { useTheme, type Wish, wishFor } from "./theme";
@@ -86,7 +86,10 @@ function ProjectSwitcher() {
           </MenuRadioItem>
         ))}
       </MenuRadio>
-      {projects.length === 1 ? <MenuItem disabled>Start pleach serve in another folder to add it</MenuItem> : null}
+      <MenuLine />
+      <MenuItem onSelect={() => openOverlay("addProject")}>
+        <FolderPlus aria-hidden /> Add a project…
+      </MenuItem>
     </Menu>
   );
 }

@@ -1,21 +1,26 @@
 // Finds tasks, batches and commands by a few letters.
 
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useRouter } from "@tanstack/react-router";
 import { Command } from "cmdk";
-import { CircleDot, Kanban, Keyboard, Layers, ListOrdered, type LucideIcon, Moon, Plus, Settings as Gear, SlidersHorizontal, Sun, X, Zap } from "lucide-react";
+import { CircleDot, FolderPlus, Kanban, Keyboard, Layers, ListOrdered, type LucideIcon, Moon, Plus, Settings as Gear, SlidersHorizontal, Sun, X, Zap } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import { type ReactNode, useMemo, useState } from "react";
+import { boardAddress } from "@/board/FilterBar";
 import { select, useSelection } from "@/board/selection";
-import { startBatch } from "@/board/start";
+import { NEEDS_GIT, startBatch } from "@/board/start";
 import { useWorld } from "@/live/world";
+import { StateBadge } from "@/ui/Badge";
+import { useGivenBack } from "@/ui/focus";
 import { Kbd } from "@/ui/Kbd";
 import { openOverlay, openRun } from "./overlays";
+import { useProject } from "./project";
 import { useTheme, wishFor } from "./theme";
 
 const MOST_TASKS = 20;
 
 export function Palette() {
   const [text, setText] = useState("");
+  const focus = useGivenBack();
   const close = () => openOverlay("palette", false);
   const does = (act: () => void) => () => {
     close();
@@ -27,6 +32,8 @@ export function Palette() {
         <Radix.Overlay className="fixed inset-0 z-40 bg-scrim" />
         <Radix.Content
           aria-describedby={undefined}
+          onOpenAutoFocus={focus.opened}
+          onCloseAutoFocus={focus.closed}
           className="fixed left-1/2 top-[12vh] z-50 w-[calc(100vw-24px)] max-w-[560px] -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-overlay shadow-float"
         >
           <Radix.Title className="sr-only">Search and commands</Radix.Title>
@@ -40,6 +47,7 @@ export function Palette() {
             <Command.List aria-label="Results" tabIndex={0} className="max-h-[50vh] overflow-y-auto p-1.5">
               <Command.Empty className="px-3 py-6 text-center text-fg-3">Nothing found.</Command.Empty>
               <Commands does={does} />
+              <Batches does={does} />
               <Tasks text={text} does={does} />
             </Command.List>
           </Command>
@@ -52,16 +60,18 @@ export function Palette() {
 type Does = (act: () => void) => () => void;
 
 function Commands({ does }: { does: Does }) {
+  const router = useRouter();
   const navigate = useNavigate();
   const { ids } = useSelection();
   const { shown } = useTheme();
   const chosen = [...ids];
+  const needsGit = useProject()?.isRepository === false;
   return (
     <>
       {chosen.length > 0 ? (
         <Group title={chosen.length === 1 ? "1 task selected" : `${chosen.length} tasks selected`}>
-          <Item icon={Zap} keys="P" onSelect={does(() => void startBatch({ taskIds: chosen, mode: "parallel" }))}>
-            Execute Parallel
+          <Item icon={Zap} keys="P" disabled={needsGit} onSelect={does(() => void startBatch({ taskIds: chosen, mode: "parallel" }))}>
+            Execute Parallel {needsGit ? <span className="text-xs text-attention">{NEEDS_GIT}</span> : null}
           </Item>
           <Item icon={ListOrdered} keys="Q" onSelect={does(() => void startBatch({ taskIds: chosen, mode: "queue" }))}>
             Execute Queue
@@ -78,7 +88,10 @@ function Commands({ does }: { does: Does }) {
         <Item icon={Plus} keys="C" onSelect={does(() => openOverlay("newTask"))}>
           New task
         </Item>
-        <Item icon={Kanban} keys="G B" onSelect={does(() => void navigate({ to: "/" }))}>
+        <Item icon={FolderPlus} onSelect={does(() => openOverlay("addProject"))}>
+          Add a project
+        </Item>
+        <Item icon={Kanban} keys="G B" onSelect={does(() => router.history.push(boardAddress()))}>
           Board
         </Item>
         <Item icon={Layers} keys="G A" onSelect={does(() => void navigate({ to: "/batches" }))}>
@@ -95,6 +108,21 @@ function Commands({ does }: { does: Does }) {
         </Item>
       </Group>
     </>
+  );
+}
+
+function Batches({ does }: { does: Does }) {
+  const navigate = useNavigate();
+  const batches = useWorld((world) => world.batches);
+  if (batches.size === 0) return null;
+  return (
+    <Group title="Batches">
+      {[...batches.values()].sort((a, b) => b.id - a.id).map((batch) => (
+        <Item key={batch.id} icon={Layers} value={`Batch ${batch.id}`} onSelect={does(() => void navigate({ to: "/batches/$id", params: { id: String(batch.id) } }))}>
+          Batch {batch.id} <StateBadge word={batch.status} />
+        </Item>
+      ))}
+    </Group>
   );
 }
 
@@ -126,11 +154,11 @@ function Group({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-type ItemProps = { icon: LucideIcon; keys?: string; value?: string; onSelect: () => void; children: ReactNode };
+type ItemProps = { icon: LucideIcon; keys?: string; disabled?: boolean; value?: string; onSelect: () => void; children: ReactNode };
 
-function Item({ icon: Icon, keys, value, onSelect, children }: ItemProps) {
+function Item({ icon: Icon, keys, disabled, value, onSelect, children }: ItemProps) {
   return (
-    <Command.Item value={value} onSelect={onSelect} className="flex h-9 items-center gap-2.5 rounded-md px-2.5 text-sm data-[selected=true]:bg-hover">
+    <Command.Item value={value} disabled={disabled} onSelect={onSelect} className="flex h-9 items-center gap-2.5 rounded-md px-2.5 text-sm data-[selected=true]:bg-hover">
       <Icon className="size-4 shrink-0 text-fg-3" aria-hidden />
       <span className="flex min-w-0 flex-1 items-center gap-2">{children}</span>
       {keys ? keys.split(" ").map((key) => <Kbd key={key}>{key}</Kbd>) : null}

@@ -1,19 +1,26 @@
 // What stands around every page: navigation, the project, the connection, running batches.
 
-import { Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
+import { Outlet, useRouter } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
-import { Toaster } from "sonner";
+import { toast, Toaster } from "sonner";
+import { hintOf, inWords } from "@/api/client";
 import { useProjects } from "@/api/queries";
 import { BatchStrip } from "@/batch/BatchStrip";
 import { ConsentDialog } from "@/board/Consent";
+import { boardAddress } from "@/board/FilterBar";
 import { NewTask } from "@/board/NewTask";
 import { RunDialog } from "@/board/RunDialog";
 import { type Keys, useHotkeys } from "@/keys/hotkeys";
 import { Sheet } from "@/keys/Sheet";
-import { goLive, useConnection, useWorld } from "@/live/world";
+import { goLive } from "@/live/live";
+import { load } from "@/live/load";
+import { isOver } from "@/live/state";
+import { useConnection, useWorld } from "@/live/world";
+import { approveNext } from "@/task/queries";
 import { Banner } from "@/ui/Banner";
 import { Button } from "@/ui/Button";
-import { TooltipProvider } from "@/ui/Tooltip";
+import { AddProject } from "./AddProject";
+import { useNoDrop } from "./drop";
 import { Header } from "./Header";
 import { openOverlay, useOverlays } from "./overlays";
 import { Palette } from "./Palette";
@@ -21,12 +28,14 @@ import { Outside } from "./pages";
 import { useFirstProject } from "./project";
 import { Sidebar } from "./Sidebar";
 import { useTheme } from "./theme";
+import { useTitle } from "./title";
 
 export function Shell() {
   useEffect(() => goLive(), []);
   useFirstProject();
   useTitle();
   useGoing();
+  useNoDrop();
   useShellKeys();
   const { shown } = useTheme();
   const projects = useProjects();
@@ -34,7 +43,7 @@ export function Shell() {
   const failure = projects.error && !projects.data ? projects.error : locked?.status === 401 ? locked : null;
   const overlays = useOverlays();
   return (
-    <TooltipProvider delayDuration={400}>
+    <>
       <a href="#page" className="sr-only focus:not-sr-only focus:absolute focus:left-2 focus:top-2 focus:z-50 focus:bg-overlay focus:p-2">
         Skip to the page
       </a>
@@ -43,6 +52,7 @@ export function Shell() {
         <div className="flex min-h-0 min-w-0 flex-1 flex-col">
           <Header />
           <ConnectionBanner />
+          <VersionBanner />
           <BatchStrip />
           <main id="page" tabIndex={-1} className="min-h-0 flex-1 overflow-auto outline-none">
             {failure ? <Outside error={failure} /> : <Outlet />}
@@ -50,21 +60,29 @@ export function Shell() {
         </div>
       </div>
       <NewTask />
+      <AddProject />
       <ConsentDialog />
       <Sheet />
       {overlays.palette ? <Palette /> : null}
       {overlays.run ? <RunDialog tasks={overlays.run} /> : null}
-      <Toaster theme={shown} position="bottom-right" mobileOffset={{ bottom: 64 }} toastOptions={{ className: "!bg-overlay !border-line !text-fg !font-sans !text-sm" }} />
-    </TooltipProvider>
+      <Toaster theme={shown} position="bottom-right" mobileOffset={{ bottom: 64 }} toastOptions={toastLook} />
+    </>
   );
 }
 
+const toastLook = {
+  className: "!bg-overlay !border-line !text-fg !font-sans !text-sm",
+  classNames: { description: "!text-fg-2", actionButton: "!bg-accent !text-on-accent", cancelButton: "!bg-hover !text-fg" },
+};
+
 function ConnectionBanner() {
   const { state, error } = useConnection();
-  if (error && error.status !== 401) {
+  const isLoaded = useWorld((world) => world.isLoaded);
+  if (error?.status === 401 || (error && !isLoaded)) return null;
+  if (error && !(error.status === 0 && state === "lost")) {
     return (
-      <Banner tone="error" action={<Button size="small" onClick={() => location.reload()}>Load again</Button>}>
-        {error.message}
+      <Banner tone="error" action={<Button size="small" onClick={() => void load()}>Load again</Button>}>
+        What you see may be old: {inWords(error)}
       </Banner>
     );
   }
@@ -72,40 +90,43 @@ function ConnectionBanner() {
   return <Banner>Disconnected from the server. What you see may be old; reconnecting…</Banner>;
 }
 
-/** The title says how many tasks need a person. */
-function useTitle() {
-  const needed = useWorld((world) => world.columns.needs_you.length);
-  const running = useWorld((world) => world.columns.in_progress.length);
-  const path = useRouterState({ select: (state) => state.location.pathname });
-  useEffect(() => {
-    const page = path.startsWith("/settings") ? "Settings" : path.startsWith("/batches") ? "Batches" : path.startsWith("/tasks") ? "Task" : "Board";
-    const badge = needed > 0 ? `(${needed}) ` : running > 0 ? "▸ " : "";
-    document.title = `${badge}${page} · Pleach`;
-  }, [needed, running, path]);
+function VersionBanner() {
+  const isOther = useConnection((connection) => connection.isOtherVersion);
+  if (!isOther) return null;
+  return <Banner action={<Button size="small" onClick={() => location.reload()}>Reload</Button>}>The server speaks another version than this page.</Banner>;
 }
 
 /** Notices ask for pages without knowing the router. */
 function useGoing() {
-  const navigate = useNavigate();
+  const router = useRouter();
   useEffect(() => {
-    const go = (event: Event) => void navigate({ to: (event as CustomEvent<string>).detail });
+    const go = (event: Event) => router.history.push((event as CustomEvent<string>).detail);
     addEventListener("pleach:go", go);
     return () => removeEventListener("pleach:go", go);
-  }, [navigate]);
+  }, [router]);
+}
+
+/** Lets the task start that waits, if it is clear which one is meant. */
+function approve(): void | false {
+  const { project, batches } = useWorld.getState();
+  const waiting = [...batches.values()].filter((batch) => batch.projectId === project && !isOver(batch) && batch.tasks.some((task) => task.status === "waiting"));
+  const [batch] = waiting;
+  if (!batch || waiting.length > 1) return false;
+  approveNext(batch.id).catch((error: unknown) => toast.error(inWords(error), { description: hintOf(error) }));
 }
 
 /** How long the second key of a pair may take. */
 const PAIR_MS = 1000;
 
 function useShellKeys() {
-  const navigate = useNavigate();
+  const router = useRouter();
   const keys = useMemo<Keys>(() => {
     let since = 0;
     const pages: Record<string, "/" | "/batches" | "/settings"> = { b: "/", a: "/batches", s: "/settings" };
     const go = (key: string) => (event: KeyboardEvent) => {
       const page = pages[key];
       if (!page || event.timeStamp - since > PAIR_MS) return false;
-      void navigate({ to: page });
+      router.history.push(page === "/" ? boardAddress() : page);
     };
     return {
       "ctrl+k": () => openOverlay("palette"),
@@ -115,9 +136,9 @@ function useShellKeys() {
         since = event.timeStamp;
       },
       b: go("b"),
-      a: go("a"),
+      a: (event) => (go("a")(event) === false ? approve() : undefined),
       s: go("s"),
     };
-  }, [navigate]);
+  }, [router]);
   useHotkeys(keys);
 }

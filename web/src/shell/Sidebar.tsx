@@ -1,9 +1,11 @@
 // The way between pages: beside the page, or below it where there is little room.
 
-import { Link } from "@tanstack/react-router";
+import { Link, useRouter } from "@tanstack/react-router";
 import { Kanban, Layers, type LucideIcon, Settings as Gear } from "lucide-react";
+import { boardAddress } from "@/board/FilterBar";
 import { useWorld } from "@/live/world";
-import { isOver } from "@/live/reducer";
+import { isOver } from "@/live/state";
+import { isPlain } from "./Go";
 
 const entries: { to: "/" | "/batches" | "/settings"; word: string; icon: LucideIcon }[] = [
   { to: "/", word: "Board", icon: Kanban },
@@ -12,7 +14,8 @@ const entries: { to: "/" | "/batches" | "/settings"; word: string; icon: LucideI
 ];
 
 export function Sidebar() {
-  const running = useWorld((world) => [...world.batches.values()].filter((batch) => !isOver(batch)).length);
+  const router = useRouter();
+  const running = useWorld((world) => [...world.batches.values()].filter((batch) => batch.projectId === world.project && !isOver(batch)).length);
   return (
     <nav
       aria-label="Pages"
@@ -26,7 +29,12 @@ export function Sidebar() {
         <Link
           key={to}
           to={to}
-          activeOptions={{ exact: to === "/" }}
+          activeOptions={{ exact: to === "/", includeSearch: false }}
+          onClick={(event) => {
+            if (to !== "/" || !isPlain(event)) return;
+            event.preventDefault();
+            router.history.push(boardAddress());
+          }}
           className="flex h-12 flex-1 flex-col items-center justify-center gap-0.5 rounded-md text-2xs text-fg-2 hover:bg-hover hover:text-fg aria-[current=page]:bg-hover aria-[current=page]:text-fg sm:h-8 sm:flex-none sm:flex-row sm:text-sm lg:justify-start lg:gap-2.5 lg:px-2"
         >
           <Icon className="size-4" aria-hidden />

@@ -2,11 +2,12 @@
 
 import { create } from "zustand";
 
-type Overlays = { palette: boolean; sheet: boolean; newTask: boolean; run: readonly string[] | null };
+type Name = "palette" | "sheet" | "newTask" | "addProject";
+type Overlays = Record<Name, boolean> & { run: readonly string[] | null };
 
-export const useOverlays = create<Overlays>(() => ({ palette: false, sheet: false, newTask: false, run: null }));
+export const useOverlays = create<Overlays>(() => ({ palette: false, sheet: false, newTask: false, addProject: false, run: null }));
 
-export function openOverlay(name: "palette" | "sheet" | "newTask", open = true) {
+export function openOverlay(name: Name, open = true) {
   useOverlays.setState({ [name]: open });
 }
 

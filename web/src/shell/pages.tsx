@@ -2,14 +2,14 @@
 
 import { Link } from "@tanstack/react-router";
 import { CircleAlert, Compass, KeyRound, Unplug } from "lucide-react";
-import { inWords, Refused } from "@/api/client";
+import { hintOf, inWords, Refused } from "@/api/client";
 import { Button, buttonLook } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
-import { Skeleton } from "@/ui/Skeleton";
 
 export function NotFound() {
   return (
     <EmptyState
+      isPage
       icon={Compass}
       title="There is no such page"
       action={
@@ -23,19 +23,9 @@ export function NotFound() {
 
 export function ErrorPage({ error }: { error: unknown }) {
   return (
-    <EmptyState icon={CircleAlert} title="This page could not be shown" action={<Button onClick={() => location.reload()}>Load it again</Button>}>
+    <EmptyState isPage icon={CircleAlert} title="This page could not be shown" action={<Button onClick={() => location.reload()}>Load it again</Button>}>
       <p>{inWords(error)}</p>
     </EmptyState>
-  );
-}
-
-export function Pending() {
-  return (
-    <div role="status" aria-label="Loading" className="space-y-3 p-6">
-      <Skeleton className="h-6 w-64" />
-      <Skeleton className="h-24 w-full" />
-      <Skeleton className="h-24 w-full" />
-    </div>
   );
 }
 
@@ -44,7 +34,7 @@ export function Outside({ error }: { error: unknown }) {
   const isLocked = error instanceof Refused && error.status === 401;
   if (isLocked) {
     return (
-      <EmptyState icon={KeyRound} title="This browser is not let in yet">
+      <EmptyState isPage icon={KeyRound} title="This browser is not let in yet">
         <p>
           Run <code className="font-mono">pleach serve</code> again: it prints a link that opens the board here. Each link works once.
         </p>
@@ -52,9 +42,9 @@ export function Outside({ error }: { error: unknown }) {
     );
   }
   return (
-    <EmptyState icon={Unplug} title="The server cannot be reached" action={<Button onClick={() => location.reload()}>Try again</Button>}>
+    <EmptyState isPage icon={Unplug} title="The server cannot be reached" action={<Button onClick={() => location.reload()}>Try again</Button>}>
       <p>{inWords(error)}</p>
-      {error instanceof Refused && error.hint ? <p className="mt-1 text-fg-3">{error.hint}</p> : null}
+      <p className="mt-1 text-fg-3 empty:hidden">{hintOf(error)}</p>
     </EmptyState>
   );
 }

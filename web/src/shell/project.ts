@@ -1,14 +1,15 @@
 // Which project is shown: the one chosen last, else the first.
 
 import { useEffect } from "react";
-import type { Project } from "@/api/client";
-import { useProjects } from "@/api/queries";
-import { load, useWorld } from "@/live/world";
+import type { BoardTask, Project } from "@/api/client";
+import { keys, projectsQuery, queryClient, useProjects } from "@/api/queries";
+import { show } from "@/live/load";
+import { useConnection, useWorld } from "@/live/world";
 import { recall, remember } from "./memory";
 
-export function chooseProject(id: string) {
-  remember("project", id);
-  void load(id);
+/** Shows a project from now on; it is remembered once it is there. */
+export async function chooseProject(id: string) {
+  if (await show(id)) remember("project", id);
 }
 
 /** The project that is shown, once it is known. */
@@ -18,14 +19,29 @@ export function useProject(): Project | undefined {
   return data?.find((project) => project.id === id);
 }
 
+/** Shows the project of a task that was opened by its address, once: the person may choose another one then. */
+export function useProjectOf(task: BoardTask | undefined) {
+  const project = task?.projectId;
+  useEffect(() => {
+    if (project && project !== useConnection.getState().wanted) void showListed(project);
+  }, [task?.id, project]);
+}
+
+async function showListed(project: string) {
+  const isListed = () => queryClient.getQueryData(projectsQuery.queryKey)?.some((each) => each.id === project);
+  if (!isListed()) await queryClient.refetchQueries({ queryKey: keys.projects });
+  if (isListed()) void show(project);
+}
+
 /** Shows a project as soon as there is one. */
 export function useFirstProject() {
   const { data } = useProjects();
-  const shown = useWorld((world) => world.project);
+  const wanted = useConnection((connection) => connection.wanted);
   useEffect(() => {
-    if (!data || data.length === 0 || data.some((project) => project.id === shown)) return;
+    const ready = data?.filter((project) => project.status === "ready") ?? [];
+    if (ready.some((project) => project.id === wanted)) return;
     const kept = recall("project");
-    const chosen = data.find((project) => project.id === kept) ?? data[0];
-    if (chosen) void load(chosen.id);
-  }, [data, shown]);
+    const chosen = ready.find((project) => project.id === kept) ?? ready[0];
+    if (chosen) void show(chosen.id);
+  }, [data, wanted]);
 }

@@ -1,83 +1,60 @@
-// Every time an agent worked on a task: how it ended, what it said last, what it took.
+// Every time an agent worked on a task, over all batches: how it ended, how long it took, what it cost.
 
-import { useQuery } from "@tanstack/react-query";
 import { History } from "lucide-react";
-import type { BatchView, TaskView } from "@/api/client";
+import { type AttemptView, type BoardTask, inWords } from "@/api/client";
+import { useNow } from "@/live/clock";
+import { Go } from "@/shell/Go";
+import { StateBadge } from "@/ui/Badge";
 import { EmptyState } from "@/ui/EmptyState";
-import { firstLine, type Line, usageText } from "./entry";
-import { counted, worded } from "./format";
-import { useWord } from "./Go";
-import { useLoad } from "./queries";
-import { Skeleton } from "@/ui/Skeleton";
+import { dollars, duration, moment, sentence, tokens } from "@/ui/format";
+import type { useAttempts } from "./queries";
+import { Loading } from "@/ui/Skeleton";
 
-export function Attempts({ batch, inBatch }: { batch: BatchView | undefined; inBatch: TaskView | undefined }) {
-  if (!batch || !inBatch || inBatch.lastAttempt === 0) {
+export function Attempts({ task, asked }: { task: BoardTask; asked: ReturnType<typeof useAttempts> }) {
+  if (asked.error && !asked.data) return <EmptyState icon={History} title="The attempts could not be listed">{inWords(asked.error)}</EmptyState>;
+  if (!asked.data) return <Loading />;
+  if (asked.data.length === 0) {
     return (
       <EmptyState icon={History} title="No attempts yet">
         Each run of an agent on this task is listed here.
       </EmptyState>
     );
   }
-  const numbers = Array.from({ length: inBatch.lastAttempt }, (_, i) => inBatch.lastAttempt - i);
   return (
     <div className="min-h-0 flex-1 overflow-auto p-4" tabIndex={0} role="region" aria-label="Attempts">
-      {inBatch.attempts < inBatch.lastAttempt ? (
-        <p className="mb-3 text-sm text-fg-2">{counted(inBatch.lastAttempt - inBatch.attempts, "attempt")} ended at a limit or an overload and did not count.</p>
-      ) : null}
       <ol className="flex max-w-3xl flex-col gap-2">
-        {numbers.map((number) => (
-          <Attempt key={number} batch={batch.id} task={inBatch} number={number} />
+        {asked.data.map((attempt) => (
+          <Attempt key={`${attempt.batchId} ${attempt.attempt}`} task={task} attempt={attempt} />
         ))}
       </ol>
     </div>
   );
 }
 
-/** How an attempt ended, by its last lines. */
-export function endOf(lines: readonly Line[], isOver: boolean): { word: string; said: string; usage: string } {
-  const details = lines.map((line) => line.detail);
-  const result = details.findLast((detail) => detail?.type === "result");
-  const usage = details.findLast((detail) => detail?.type === "usage");
-  const outcome = result?.type === "result" ? result.outcome : null;
-  const word = outcome === null ? (isOver ? "Ended" : "Under way") : typeof outcome === "string" ? worded(outcome) : `Failed: ${worded(outcome.failed)}`;
-  const last = lines.findLast((line) => line.type !== "usage" && line.text.trim() !== "");
-  return {
-    word,
-    said: firstLine(result?.type === "result" ? result.message : (last?.text ?? "")),
-    usage: usage?.type === "usage" ? usageText(usage) : "",
-  };
+/** What an attempt took, as far as it is known. */
+export function tookText(attempt: AttemptView, now: number): string {
+  const seconds = ((attempt.completedAt ? Date.parse(attempt.completedAt) : now) - Date.parse(attempt.startedAt)) / 1_000;
+  const parts = [attempt.agent, duration(seconds), attempt.tokens ? `${tokens(attempt.tokens)} tokens` : "", attempt.cost == null ? "" : dollars(attempt.cost)];
+  return parts.filter(Boolean).join(" · ");
 }
 
-function Attempt({ batch, task, number }: { batch: number; task: TaskView; number: number }) {
-  const [, setTab] = useWord("tab");
-  const [, setAttempt] = useWord("attempt");
-  const load = useLoad(batch, task.taskId, number);
-  const isLast = number === task.lastAttempt;
-  const end = useQuery({
-    queryKey: ["attempt", batch, task.taskId, number, isLast ? task.state : "over"],
-    queryFn: ({ signal }) => load("tail", 40, signal),
-  });
-  const told = end.data ? endOf(end.data.entries, end.data.isOver) : null;
+function Attempt({ task, attempt }: { task: BoardTask; attempt: AttemptView }) {
+  const now = useNow(!attempt.completedAt);
   return (
     <li className="rounded-lg border border-line bg-raised p-3">
-      <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
-        <h2 className="text-sm font-semibold">Attempt {number}</h2>
-        {told ? <span className="text-sm text-fg-2">{told.word}</span> : <Skeleton className="h-4 w-24" />}
-        <span className="text-xs text-fg-3">{told?.usage}</span>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <h2 className="text-sm font-semibold">
+          Batch {attempt.batchId}, attempt {attempt.attempt}
+        </h2>
+        <StateBadge word={attempt.outcome} spin />
+        <span className="text-xs text-fg-2">{tookText(attempt, now)}</span>
         <span className="flex-1" />
-        <button
-          type="button"
-          className="text-sm text-accent-text underline underline-offset-2"
-          onClick={() => {
-            setAttempt(isLast ? null : String(number));
-            setTab(null);
-          }}
-        >
-          Transcript{end.data ? ` (${counted(end.data.total, "line")})` : ""}
-        </button>
+        <span className="text-xs text-fg-3">{moment(attempt.startedAt)}</span>
+        <Go href={`/tasks/${task.id}?batch=${attempt.batchId}&attempt=${attempt.attempt}&tab=transcript`} className="text-sm text-accent-text underline underline-offset-2">
+          Transcript
+        </Go>
       </div>
-      {told?.said ? <p className="mt-1 line-clamp-3 text-sm text-fg-2 [overflow-wrap:anywhere]">{told.said}</p> : null}
-      {end.error ? <p className="mt-1 text-sm text-fg-3">What was said is not there any more.</p> : null}
+      {attempt.error ? <p className="mt-1 line-clamp-3 text-sm text-fg-2 [overflow-wrap:anywhere]">{sentence(attempt.error)}</p> : null}
     </li>
   );
 }

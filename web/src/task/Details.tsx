@@ -8,9 +8,9 @@ import { wordOf } from "@/board/columns";
 import { useWorld } from "@/live/world";
 import { StateBadge, Tag } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
-import { dollars, duration, grouped, moment, worded } from "./format";
+import { dollars, duration, grouped, moment, worded } from "@/ui/format";
 import { Description } from "./DetailsEdit";
-import { Go } from "./Go";
+import { Go } from "@/shell/Go";
 
 export function Details({ task, batch, inBatch }: { task: BoardTask; batch: BatchView | undefined; inBatch: TaskView | undefined }) {
   return (

@@ -1,17 +1,29 @@
-// What an agent is told of a task, and the form that changes it.
+// What an agent is told of a task, the form that changes it, and the way to be rid of it.
 
-import { Pencil } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { useRouter } from "@tanstack/react-router";
+import { Pencil, Trash2 } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
 import { answered, api, type BoardTask } from "@/api/client";
 import { isBusy } from "@/board/columns";
-import { putTask } from "@/live/world";
+import { boardAddress } from "@/board/FilterBar";
+import { type Draft, TaskForm } from "@/board/TaskForm";
+import { asked } from "@/live/order";
+import { change } from "@/live/world";
 import { Button } from "@/ui/Button";
-import { TextArea, TextField } from "@/ui/Field";
+import { Confirm } from "@/ui/Confirm";
 import { useAct } from "./queries";
 
 export function Description({ task }: { task: BoardTask }) {
   const [isEditing, setEditing] = useState(false);
-  if (isEditing) return <Form task={task} onDone={() => setEditing(false)} />;
+  const edit = useRef<HTMLButtonElement>(null);
+  const wasEditing = useRef(false);
+  useEffect(() => {
+    // The form had the focus, and is gone.
+    if (!isEditing && wasEditing.current) edit.current?.focus();
+    wasEditing.current = isEditing;
+  }, [isEditing]);
+  if (isEditing) return <Edit task={task} onDone={() => setEditing(false)} />;
+  const why = isBusy(task) ? "A batch has this task" : undefined;
   return (
     <section aria-label="Description" className="min-w-0">
       {task.description ? (
@@ -19,47 +31,66 @@ export function Description({ task }: { task: BoardTask }) {
       ) : (
         <p className="text-sm text-fg-3">The title is all that its agent is told.</p>
       )}
-      <Button size="small" className="mt-4" disabled={isBusy(task)} title={isBusy(task) ? "A batch has this task" : undefined} onClick={() => setEditing(true)}>
-        <Pencil aria-hidden /> Edit
-      </Button>
+      <div className="mt-4 flex gap-2">
+        <Button ref={edit} size="small" disabled={isBusy(task)} title={why} onClick={() => setEditing(true)}>
+          <Pencil aria-hidden /> Edit
+        </Button>
+        <Delete task={task} why={why} />
+      </div>
     </section>
   );
 }
 
-function Form({ task, onDone }: { task: BoardTask; onDone: () => void }) {
-  const [title, setTitle] = useState(task.title);
-  const [description, setDescription] = useState(task.description);
-  const { doing, act } = useAct();
-  const save = async (event: FormEvent) => {
-    event.preventDefault();
-    const saved = await act("save", () => answered(api.PATCH("/api/tasks/{id}", { params: { path: { id: task.id } }, body: { title: title.trim(), description } })));
-    if (!saved) return;
-    putTask(saved);
+/** What of a draft is another one than before. */
+export function changesOf(task: BoardTask, draft: Draft): Partial<Draft> {
+  const names = Object.keys(draft) as (keyof Draft)[];
+  const isOther = (name: keyof Draft) => JSON.stringify(task[name]) !== JSON.stringify(draft[name]);
+  return Object.fromEntries(names.filter(isOther).map((name) => [name, draft[name]]));
+}
+
+function Edit({ task, onDone }: { task: BoardTask; onDone: () => void }) {
+  const around = useRef<HTMLDivElement>(null);
+  useEffect(() => around.current?.querySelector<HTMLElement>("[data-first]")?.focus(), []);
+  const save = async (draft: Draft) => {
+    const changes = changesOf(task, draft);
+    if (Object.keys(changes).length > 0) {
+      await asked(
+        () => answered(api.PATCH("/api/tasks/{id}", { params: { path: { id: task.id } }, body: changes })),
+        (saved) => ({ type: "tasks", tasks: [saved] }),
+      );
+    }
     onDone();
   };
   return (
-    <form
-      className="flex min-w-0 flex-col gap-3"
-      onSubmit={(event) => void save(event)}
-      onKeyDown={(event) => {
-        if (event.key === "Escape") onDone();
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void save(event);
-      }}
-    >
-      <label className="flex flex-col gap-1 text-xs text-fg-2">
-        Title
-        <TextField value={title} maxLength={500} required autoFocus onChange={(event) => setTitle(event.target.value)} />
-      </label>
-      <label className="flex flex-col gap-1 text-xs text-fg-2">
-        What its agent is told besides
-        <TextArea className="min-h-60" value={description} onChange={(event) => setDescription(event.target.value)} />
-      </label>
-      <div className="flex gap-2">
-        <Button type="submit" look="primary" disabled={doing !== null || title.trim() === ""}>
-          Save
-        </Button>
+    <div ref={around} onKeyDown={(event) => event.key === "Escape" && onDone()}>
+      <TaskForm task={task} action="Save" onSave={save}>
         <Button onClick={onDone}>Discard</Button>
-      </div>
-    </form>
+      </TaskForm>
+    </div>
+  );
+}
+
+function Delete({ task, why }: { task: BoardTask; why: string | undefined }) {
+  const router = useRouter();
+  const [isAsking, setAsking] = useState(false);
+  const { doing, act } = useAct();
+  const remove = async () => {
+    const isGone = await act("delete", async () => {
+      await answered(api.DELETE("/api/tasks/{id}", { params: { path: { id: task.id } } }));
+      return true;
+    });
+    if (!isGone) return;
+    router.history.push(boardAddress());
+    change({ type: "events", events: [{ name: "task:deleted", data: { taskId: task.id } }] });
+  };
+  return (
+    <>
+      <Button size="small" look="danger" disabled={why !== undefined || doing !== null} title={why} onClick={() => setAsking(true)}>
+        <Trash2 aria-hidden /> Delete
+      </Button>
+      <Confirm open={isAsking} onOpenChange={setAsking} title="Delete this task?" action="Delete" keep="Keep it" onConfirm={() => void remove()}>
+        “{task.title}” leaves the board. Work that was done on it stays in its batches.
+      </Confirm>
+    </>
   );
 }

@@ -4,6 +4,7 @@ import { processFile, registerCustomCSSVariableTheme } from "@pierre/diffs";
 import { FileDiff, Virtualizer, WorkerPoolContextProvider } from "@pierre/diffs/react";
 import DiffWorker from "@pierre/diffs/worker/worker.js?worker";
 import { type CSSProperties, type ReactNode, useEffect, useMemo, useRef } from "react";
+import { hash } from "./patch";
 
 const THEME = "pleach";
 
@@ -76,10 +77,4 @@ export default function DiffFile({ text, path, style }: { text: string; path: st
   );
   if (!file) return <p className="px-3 py-2 text-sm text-fg-2">This file has no lines to show.</p>;
   return <FileDiff fileDiff={file} options={options} style={LOOK} />;
-}
-
-function hash(text: string): number {
-  let sum = 0;
-  for (let i = 0; i < text.length; i++) sum = (sum * 31 + text.charCodeAt(i)) | 0;
-  return sum;
 }

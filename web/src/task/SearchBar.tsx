@@ -4,7 +4,7 @@ import { ChevronDown, ChevronUp } from "lucide-react";
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
-import { grouped } from "./format";
+import { grouped } from "@/ui/format";
 import type { Load } from "./reader";
 import { type Found, MOST_MATCHES, nextMatch, search } from "./search";
 

@@ -1,15 +1,22 @@
 // Several views of one thing, of which one is shown; which one stands in the address.
 
 import { Tabs as Radix } from "radix-ui";
-import { type ReactNode, Suspense } from "react";
-import { Skeleton } from "@/ui/Skeleton";
-import { useWord } from "./Go";
+import { type ReactNode, Suspense, useState } from "react";
+import { Loading } from "@/ui/Skeleton";
+import { useWord } from "@/shell/Go";
 
 export type Tab = { name: string; title: string; count?: number | undefined; body: () => ReactNode };
 
-export function Tabs({ tabs, label }: { tabs: Tab[]; label: string }) {
+type Props = {
+  tabs: Tab[];
+  label: string;
+  /** The tab that is shown when the address names none; stays what it was at first. */
+  first?: string;
+};
+
+export function Tabs({ tabs, label, first: wanted }: Props) {
   const [word, setWord] = useWord("tab");
-  const first = tabs[0]?.name ?? "";
+  const [first] = useState(wanted ?? tabs[0]?.name ?? "");
   const shown = tabs.some((tab) => tab.name === word) ? (word ?? first) : first;
   return (
     <Radix.Root value={shown} onValueChange={(name) => setWord(name === first ? null : name)} className="flex min-h-0 flex-1 flex-col">
@@ -33,15 +40,5 @@ export function Tabs({ tabs, label }: { tabs: Tab[]; label: string }) {
         ) : null,
       )}
     </Radix.Root>
-  );
-}
-
-export function Loading() {
-  return (
-    <div role="status" aria-label="Loading" className="flex flex-col gap-2 p-4">
-      <Skeleton className="h-5 w-2/3" />
-      <Skeleton className="h-5 w-1/2" />
-      <Skeleton className="h-32 w-full" />
-    </div>
   );
 }

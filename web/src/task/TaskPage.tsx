@@ -1,11 +1,12 @@
 // A task: what it is, what its agent says and changed, and what can be done about it.
 
 import { useParams } from "@tanstack/react-router";
-import { CircleAlert, FileQuestion, Play, RotateCcw, Square } from "lucide-react";
+import { CircleAlert, CircleDashed, FileQuestion, Play, RotateCcw, Square } from "lucide-react";
 import { type BatchView, type BoardTask, inWords, type TaskView } from "@/api/client";
 import { isBusy, wordOf } from "@/board/columns";
 import { startBatch, useStarting } from "@/board/start";
-import { isOver, logKey } from "@/live/reducer";
+import { useNow } from "@/live/clock";
+import { isOver, logKey } from "@/live/state";
 import { useWorld } from "@/live/world";
 import { StateBadge } from "@/ui/Badge";
 import { Banner } from "@/ui/Banner";
@@ -15,36 +16,50 @@ import { Attempts } from "./Attempts";
 import { Details } from "./Details";
 import { Diff } from "./Diff";
 import { usageText } from "./entry";
-import { counted, duration, sentence } from "./format";
-import { Go, useWord } from "./Go";
-import { cancelTask, possible, retryTask, useAct, useBatch, useLoad, useTask, useTaskDiff, useTaskIn } from "./queries";
-import { Loading, Tabs } from "./Tabs";
+import { counted, duration, sentence } from "@/ui/format";
+import { Go, useWord } from "@/shell/Go";
+import { useProjectOf } from "@/shell/project";
+import { cancelTask, possible, retryTask, useAct, useAttempts, useBatch, useLoad, useTask, useTaskDiff, useTaskIn } from "./queries";
+import { Loading } from "@/ui/Skeleton";
+import { Tabs } from "./Tabs";
 import { Transcript } from "./Transcript";
 
 export function TaskPage() {
   const { id = "" } = useParams({ strict: false });
   const { task, error } = useTask(id);
   const [wanted] = useWord("batch");
-  const { batch } = useBatch(wanted ? Number(wanted) : task?.batch?.id);
+  const attempts = useAttempts(id, task);
+  const named = wanted === null ? (task?.batch?.id ?? attempts.data?.[0]?.batchId) : Number(wanted);
+  const { batch, error: noBatch } = useBatch(named);
   const inBatch = useTaskIn(batch, task?.key);
+  useProjectOf(task);
   if (error) {
     return (
-      <EmptyState icon={FileQuestion} title="This task is not here" action={<Go href="/" className="text-accent-text underline">Back to the board</Go>}>
+      <EmptyState isPage icon={FileQuestion} title="This task is not here" action={<Go href="/" className="text-accent-text underline">Back to the board</Go>}>
         {inWords(error)}
       </EmptyState>
     );
   }
   if (!task) return <Loading />;
+  if (wanted !== null && (noBatch || (batch && !inBatch))) {
+    return (
+      <EmptyState isPage icon={FileQuestion} title={`Batch ${wanted} does not have this task`} action={<Go href={`/tasks/${id}`} className="text-accent-text underline">Show the task</Go>}>
+        {noBatch ? inWords(noBatch) : null}
+      </EmptyState>
+    );
+  }
   return (
     <div className="flex h-full min-h-0 flex-col">
       <Head task={task} batch={batch} inBatch={inBatch} />
       <Tabs
+        key={task.id}
         label="Task"
+        first={task.batch ? "transcript" : "details"}
         tabs={[
           { name: "transcript", title: "Transcript", body: () => <Said task={task} batch={batch} inBatch={inBatch} /> },
           { name: "diff", title: "Diff", body: () => <Changed batch={batch} inBatch={inBatch} /> },
           { name: "details", title: "Details", body: () => <Details task={task} batch={batch} inBatch={inBatch} /> },
-          { name: "attempts", title: "Attempts", count: inBatch?.lastAttempt, body: () => <Attempts batch={batch} inBatch={inBatch} /> },
+          { name: "attempts", title: "Attempts", count: attempts.data?.length, body: () => <Attempts task={task} asked={attempts} /> },
         ]}
       />
     </div>
@@ -62,8 +77,8 @@ function Head({ task, batch, inBatch }: Parts) {
     <>
       <header className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2">
         <span className="font-mono text-xs text-fg-3">{task.key}</span>
-        <h1 className="min-w-0 text-lg font-semibold [overflow-wrap:anywhere]">{task.title}</h1>
-        <StateBadge word={word} spin />
+        <h1 dir="auto" title={task.title} className="line-clamp-3 min-w-0 text-lg font-semibold [overflow-wrap:anywhere] sm:line-clamp-none">{task.title}</h1>
+        <StateBadge word={word} spin isSteady />
         {batch ? (
           <Go href={`/batches/${batch.id}`} className="text-sm text-fg-2 underline decoration-line-strong underline-offset-2 hover:text-fg">
             Batch {batch.id}
@@ -96,10 +111,16 @@ function Head({ task, batch, inBatch }: Parts) {
   );
 }
 
+/** The attempt that the address names, if there is one of that number; else the last. */
+export function attemptOf(word: string | null, last: number): number {
+  const named = Number(word);
+  return Number.isInteger(named) && named >= 1 && named <= last ? named : last;
+}
+
 function Said({ task, batch, inBatch }: Parts) {
   const [word, setWord] = useWord("attempt");
   const last = inBatch?.lastAttempt ?? 0;
-  const attempt = word && Number(word) <= last ? Number(word) : last;
+  const attempt = attemptOf(word, last);
   const end = useWorld((world) => (batch ? world.logs.get(logKey(batch.id, task.key)) : undefined));
   const load = useLoad(batch?.id ?? 0, task.key, attempt || undefined);
   if (!batch || !inBatch || last === 0) {
@@ -111,7 +132,7 @@ function Said({ task, batch, inBatch }: Parts) {
   }
   const isRunning = attempt === last && inBatch.status === "running";
   return (
-    <Transcript key={`${batch.id} ${attempt}`} load={load} total={end && end.attempt === attempt ? end.total : 0} isRunning={isRunning} fileName={`batch-${batch.id}-task-${task.key}-attempt-${attempt}.txt`}>
+    <Transcript key={`${batch.id} ${task.key} ${attempt}`} load={load} total={end && end.attempt === attempt ? end.total : 0} isRunning={isRunning} fileName={`batch-${batch.id}-task-${task.key}-attempt-${attempt}.txt`}>
       {(state) => (
         <>
           {last > 1 ? (
@@ -130,11 +151,19 @@ function Said({ task, batch, inBatch }: Parts) {
           <span className="whitespace-nowrap text-xs text-fg-2">
             {state.usage ? usageText(state.usage) : inBatch.tokens ? usageText({ tokens: inBatch.tokens, usd: inBatch.cost ?? null }) : null}
           </span>
-          {inBatch.seconds > 0 ? <span className="whitespace-nowrap text-xs text-fg-3">{duration(inBatch.seconds)}</span> : null}
+          <Took task={inBatch} />
         </>
       )}
     </Transcript>
   );
+}
+
+/** How long agents worked on a task, or the one that runs does. */
+function Took({ task }: { task: TaskView }) {
+  const isRunning = task.status === "running" && task.startedAt != null;
+  const now = useNow(isRunning);
+  const seconds = isRunning ? (now - Date.parse(task.startedAt ?? "")) / 1_000 : task.seconds;
+  return seconds > 0 ? <span className="whitespace-nowrap text-xs text-fg-3">{duration(seconds)}</span> : null;
 }
 
 function Changed({ batch, inBatch }: Pick<Parts, "batch" | "inBatch">) {
@@ -145,6 +174,7 @@ function Changed({ batch, inBatch }: Pick<Parts, "batch" | "inBatch">) {
 function TaskDiff({ batch, task }: { batch: number; task: TaskView }) {
   const diff = useTaskDiff(batch, task);
   if (diff.data) return <Diff shown={diff.data} empty="This task changed no file so far." />;
+  if (diff.error && !task.outcome) return <EmptyState icon={CircleDashed} title="No diff yet">It is here as soon as the agent has ended.</EmptyState>;
   if (diff.error) return <EmptyState icon={CircleAlert} title="There is no diff to show" action={<Button onClick={() => void diff.refetch()}>Try again</Button>}>{inWords(diff.error)}</EmptyState>;
   return <Loading />;
 }

@@ -4,7 +4,7 @@ import { Copy, Download, WrapText } from "lucide-react";
 import { toast } from "sonner";
 import { Button } from "@/ui/Button";
 import { copyText } from "./entry";
-import { counted } from "./format";
+import { counted } from "@/ui/format";
 import type { Load } from "./reader";
 
 /** The whole text, fetched in large pieces. */
@@ -45,7 +45,7 @@ export function Tools({ load, total, wraps, onWraps, fileName }: Props) {
   };
   return (
     <div className="flex items-center">
-      <Button size="icon" look="ghost" aria-label="Wrap lines" title="Wrap lines" aria-pressed={wraps} className={wraps ? "text-accent-text" : ""} onClick={() => onWraps(!wraps)}>
+      <Button size="icon" look="ghost" aria-label="Wrap lines" title="Wrap lines" aria-pressed={wraps} onClick={() => onWraps(!wraps)}>
         <WrapText />
       </Button>
       <Button size="icon" look="ghost" aria-label="Copy transcript" title="Copy transcript" disabled={total === 0} onClick={() => void copy()}>

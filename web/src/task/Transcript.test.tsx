@@ -51,6 +51,25 @@ describe("the transcript", () => {
     await screen.findByText("1/2 matches");
   });
 
+  it("is searched by a key, and a match within a folded call is unfolded", async () => {
+    show(
+      lines([
+        { type: "tool_call", id: "1", tool: "execute", name: "Bash", title: "make", input: { command: "make all" } },
+        { type: "tool_result", id: "1", status: "ok", output: "first\nneedle in the hay", exit_code: 0 },
+      ]),
+    );
+    const log = screen.getByRole("log", { name: "Transcript" });
+    await waitFor(() => expect(log.textContent).toContain("make"));
+    fireEvent.keyDown(document.body, { key: "/" });
+    const field = screen.getByLabelText("Search the transcript");
+    expect(document.activeElement).toBe(field);
+    fireEvent.change(field, { target: { value: "needle" } });
+    await screen.findByText("1 match");
+    expect(log.textContent).not.toContain("needle in the hay");
+    fireEvent.keyDown(field, { key: "Enter" });
+    await waitFor(() => expect(log.textContent).toContain("needle in the hay"));
+  });
+
   it("says that nothing was said yet", async () => {
     show(lines([]), true);
     await screen.findByText("Nothing was said yet");

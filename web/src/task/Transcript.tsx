@@ -2,21 +2,21 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, MessageSquareText } from "lucide-react";
-import { type KeyboardEvent, memo, type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { type Dispatch, type KeyboardEvent, type ReactNode, type RefObject, type SetStateAction, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { type Keys, useHotkeys } from "@/keys/hotkeys";
+import { useConnection } from "@/live/world";
 import { Banner } from "@/ui/Banner";
 import { Button } from "@/ui/Button";
-import { cn } from "@/ui/cn";
 import { EmptyState } from "@/ui/EmptyState";
-import { EntryRow, foldKey } from "./entries";
-import type { Line } from "./entry";
+import { foldKey } from "./entries";
+import { FLAT } from "./entry";
 import { type Load, Reader } from "./reader";
 import { SearchBar, useSearchIn } from "./SearchBar";
 import { Tools } from "./Tools";
+import { TranscriptRow } from "./TranscriptRow";
 
 /** The height of most lines. */
 const LINE = 20;
-/** Lines that are as high as plain ones. */
-const FLAT = new Set(["raw", "usage", "session"]);
 /** How near to the end counts as being there. */
 const NEAR = 24;
 
@@ -44,6 +44,12 @@ function useReader({ load, total, isRunning }: Props) {
   useEffect(() => {
     if (!isRunning) reader.check();
   }, [reader, isRunning]);
+  const isLive = useConnection((connection) => connection.state === "live");
+  const wasLive = useRef(isLive);
+  useEffect(() => {
+    if (isLive && !wasLive.current) reader.wake();
+    wasLive.current = isLive;
+  }, [reader, isLive]);
   return { reader, state };
 }
 
@@ -81,7 +87,7 @@ export function Transcript(props: Props) {
   const rows = virtual.getVirtualItems();
   const [first, last] = [rows[0]?.index ?? 0, rows.at(-1)?.index ?? 0];
   useEffect(() => reader.want(first, last), [reader, first, last, state.version]);
-  useFollow(scroller, following, setFollowing, () => virtual.scrollToEnd(), state.version);
+  useFollow(scroller, following, setFollowing, () => virtual.scrollToEnd(), `${state.version} ${virtual.getTotalSize()}`);
 
   useEffect(() => {
     if (state.isOpen && linked !== null) goTo(linked);
@@ -101,14 +107,24 @@ export function Transcript(props: Props) {
   }, []);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "/") find.focus();
-    else if (event.key === "End") setFollowing(true);
+    if (event.key === "End") setFollowing(true);
     else if (event.key === "Home") goTo(0);
-    else if (event.key === "n") find.go(1);
-    else if (event.key === "N") find.go(-1);
     else return;
     event.preventDefault();
   };
+  const { focus, go } = find;
+  const keys = useMemo<Keys>(
+    () => ({
+      "/": focus,
+      n: () => go(1),
+      "shift+n": () => go(-1),
+      f: () => setFollowing(true),
+      w: () => setWraps((before) => !before),
+    }),
+    [focus, go],
+  );
+  useHotkeys(keys);
+  useOpened(find.current, reader, state.version, setFolds);
 
   return (
     <div className="flex min-h-0 flex-1 flex-col">
@@ -139,8 +155,9 @@ export function Transcript(props: Props) {
               const line = reader.pages.line(row.index);
               const detail = line?.detail;
               return (
-                <Row
-                  key={row.key}
+                <TranscriptRow
+                  // Another wrapping is another height, which is taken when a row is put in.
+                  key={`${row.key} ${wraps}`}
                   index={row.index}
                   start={row.start}
                   line={line}
@@ -171,13 +188,28 @@ export function Transcript(props: Props) {
   );
 }
 
+/** Unfolds the match that was gone to, once it is there. */
+function useOpened(line: number | null, reader: Reader, version: number, setFolds: Dispatch<SetStateAction<ReadonlyMap<string, boolean>>>) {
+  const opened = useRef<number | null>(null);
+  useEffect(() => {
+    const found = line === null ? undefined : reader.pages.line(line);
+    if (!found) {
+      if (line === null) opened.current = null;
+      return;
+    }
+    if (opened.current === line || FLAT.has(found.type)) return;
+    opened.current = line;
+    setFolds((before) => new Map(before).set(foldKey(found), true));
+  }, [line, reader, version, setFolds]);
+}
+
 /** Keeps the end in sight until a person scrolls up, and again once they are back there. */
-function useFollow(scroller: RefObject<HTMLDivElement | null>, following: boolean, setFollowing: (following: boolean) => void, toEnd: () => void, version: number) {
+function useFollow(scroller: RefObject<HTMLDivElement | null>, following: boolean, setFollowing: (following: boolean) => void, toEnd: () => void, stamp: string) {
   const end = useRef(toEnd);
   end.current = toEnd;
   useLayoutEffect(() => {
     if (following) end.current();
-  }, [following, version]);
+  }, [following, stamp]);
   useEffect(() => {
     const element = scroller.current;
     if (!element) return;
@@ -193,40 +225,12 @@ function useFollow(scroller: RefObject<HTMLDivElement | null>, following: boolea
     element.addEventListener("scroll", scrolled, { passive: true });
     return () => element.removeEventListener("scroll", scrolled);
   }, [scroller, setFollowing]);
+  useEffect(() => {
+    const element = scroller.current;
+    if (!element || !following) return;
+    // A log that becomes lower, as below a bar that appears, keeps its end in sight.
+    const resized = new ResizeObserver(() => end.current());
+    resized.observe(element);
+    return () => resized.disconnect();
+  }, [scroller, following]);
 }
-
-type RowProps = {
-  index: number;
-  start: number;
-  line: Line | undefined;
-  measure: (element: HTMLElement | null) => void;
-  wraps: boolean;
-  isMarked: boolean;
-  words: string;
-  isOpen: boolean | undefined;
-  onToggle: (key: string, open: boolean) => void;
-  result: string | undefined;
-};
-
-const Row = memo(function Row({ index, start, line, measure, wraps, isMarked, words, isOpen, onToggle, result }: RowProps) {
-  return (
-    <div
-      ref={measure}
-      data-index={index}
-      className={cn("absolute left-0 top-0 flex min-h-5 pr-4", wraps ? "w-full" : "min-w-full", isMarked && "bg-accent-soft")}
-      style={{ transform: `translateY(${start}px)` }}
-    >
-      <a
-        href={`#L${index + 1}`}
-        tabIndex={-1}
-        aria-label={`Line ${index + 1}`}
-        className={cn("w-12 shrink-0 select-none pr-3 text-right text-fg-3 hover:text-accent-text sm:w-16", line?.detail && !FLAT.has(line.type) && "pt-0.5")}
-      >
-        {index + 1}
-      </a>
-      <div className={cn("min-w-0 flex-1", wraps ? "whitespace-pre-wrap [overflow-wrap:anywhere]" : "whitespace-pre")}>
-        {line ? <EntryRow line={line} words={words || undefined} isOpen={isOpen} onToggle={onToggle} result={result} /> : <span className="text-fg-3">…</span>}
-      </div>
-    </div>
-  );
-});

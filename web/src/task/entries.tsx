@@ -23,7 +23,7 @@ import {
 import { cn } from "@/ui/cn";
 import { Ansi, Marked } from "./Ansi";
 import { type Entry, firstLine, FOLD_LINES, inputText, type Line, lineCount, patchSize, pauseText, usageText } from "./entry";
-import { counted, worded } from "./format";
+import { counted, worded } from "@/ui/format";
 import { Block, Fold, FoldLink, Marker, SmallDiff, Status } from "./parts";
 
 type Tool = Extract<Entry, { type: "tool_call" }>["tool"];

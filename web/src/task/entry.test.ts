@@ -25,6 +25,11 @@ describe("entries of a transcript", () => {
     expect(patchSize(PATCH)).toEqual({ added: 1, removed: 1 });
   });
 
+  it("shows lines that look like headers where they are none", () => {
+    const lines = patchLines("--- a/q.sql\n+++ b/q.sql\n@@ -1,2 +1,2 @@\n select 1;\n--- old comment\n+++ i;\n");
+    expect(lines.map((part) => `${part.kind} ${part.text}`)).toEqual(["hunk @@ -1,2 +1,2 @@", "same select 1;", "del -- old comment", "add ++ i;"]);
+  });
+
   it("shows what a tool was given", () => {
     expect(inputText({ command: "cargo test", env: { A: 1 }, script: "a\nb" })).toBe(
       'command: cargo test\nenv:\n  {\n    "A": 1\n  }\nscript:\n  a\n  b',
@@ -40,6 +45,7 @@ describe("entries of a transcript", () => {
   it("tells usage in short", () => {
     expect(usageText({ tokens: 12_300, usd: 0.25 })).toBe("12.3k tokens · $0.25");
     expect(usageText({ tokens: 5, usd: null })).toBe("5 tokens");
+    expect(usageText({ tokens: 0, usd: 0.18 })).toBe("$0.18");
   });
 
   it("searches in all that a line holds", () => {

@@ -2,14 +2,19 @@
 
 import type { components } from "../api/schema";
 import { plain } from "./ansi";
-import { dollars, duration, tokens } from "./format";
+import { dollars, duration, tokens } from "@/ui/format";
 
 export type Line = components["schemas"]["TranscriptLine"];
 export type Entry = components["schemas"]["Entry"];
 export type Usage = components["schemas"]["Usage"];
 
+/** Lines that are as high as plain ones, and have nothing to fold. */
+export const FLAT: ReadonlySet<string> = new Set(["raw", "usage", "session"]);
+
 /** A line of a patch: what it is, and its text without the mark. */
 export type PatchLine = { kind: "add" | "del" | "same" | "hunk"; text: string };
+
+const HEADER = /^(diff --git |index |--- |\+\+\+ |new file |deleted file |old mode |new mode |similarity |rename )/;
 
 /** How many lines of a text are shown before it is folded. */
 export const FOLD_LINES = 12;
@@ -19,8 +24,12 @@ export function patchLines(patch: string): PatchLine[] {
   const lines = patch.split("\n");
   if (lines.at(-1) === "") lines.pop();
   const found: PatchLine[] = [];
+  // After the first hunk a line that begins like a header is one that was added or removed.
+  let isHead = true;
   for (const line of lines) {
-    if (/^(diff --git |index |--- |\+\+\+ |new file |deleted file |similarity |rename |\\ )/.test(line)) continue;
+    if (line.startsWith("diff --git ")) isHead = true;
+    if ((isHead && HEADER.test(line)) || line.startsWith("\\ ")) continue;
+    isHead = false;
     if (line.startsWith("@@")) found.push({ kind: "hunk", text: line.replace(/^(@@.*?@@).*$/, "$1") });
     else if (line.startsWith("+")) found.push({ kind: "add", text: line.slice(1) });
     else if (line.startsWith("-")) found.push({ kind: "del", text: line.slice(1) });
@@ -64,9 +73,11 @@ export function inputText(input: unknown): string {
 
 /** What an agent took, in short. */
 export function usageText(usage: { tokens?: number; usd?: number | null }): string {
-  const parts = [`${tokens(usage.tokens ?? 0)} tokens`];
-  if (usage.usd !== undefined && usage.usd !== null) parts.push(dollars(usage.usd));
-  return parts.join(" · ");
+  const { tokens: count = 0, usd } = usage;
+  const cost = usd === undefined || usd === null ? null : dollars(usd);
+  // An agent may tell its cost alone.
+  if (cost && count === 0) return cost;
+  return [`${tokens(count)} tokens`, ...(cost ? [cost] : [])].join(" · ");
 }
 
 /** What a person is told of a pause. */

@@ -13,7 +13,7 @@ const TONES = { add: "bg-add-bg", del: "bg-del-bg", same: "", hunk: "text-fg-3" 
 export function SmallDiff({ patch }: { patch: string }) {
   return (
     <div className="overflow-x-auto rounded-md border border-line bg-bg py-1" tabIndex={0} role="group" aria-label="Changed lines">
-      {patchLines(patch).map((line, i) => (
+      {patchLines(patch).filter((line) => line.kind !== "hunk" || line.text !== "@@").map((line, i) => (
         <div key={i} className={cn("min-w-max whitespace-pre px-2", TONES[line.kind])}>
           <span className="select-none pr-2 text-fg-3">{SIGNS[line.kind]}</span>
           {line.text}

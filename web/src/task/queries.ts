@@ -1,12 +1,20 @@
 // What the pages of tasks and batches ask the server for, and what they ask it to do.
 
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useCallback, useMemo, useState } from "react";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { toast } from "sonner";
-import { answered, api, type BatchView, inWords, Refused, type TaskView } from "@/api/client";
-import { isOver } from "@/live/reducer";
-import { refreshBatch, useWorld } from "@/live/world";
+import { answered, api, type BatchView, type BoardTask, hintOf, inWords, type TaskView } from "@/api/client";
+import { useProjects } from "@/api/queries";
+import { refreshBatch, watchBatch } from "@/live/batches";
+import { isOver } from "@/live/state";
+import { useWorld } from "@/live/world";
 import type { Load } from "./reader";
+import { useReading } from "./reading";
+
+/** Keeps what was shown while the same thing is asked for anew: the first parts of the key say which thing it is. */
+function keepSame<T>(...thing: unknown[]) {
+  return (before: T | undefined, query: { queryKey: readonly unknown[] } | undefined) => (thing.every((part, at) => query?.queryKey[at] === part) ? before : undefined);
+}
 
 /** A task, from the board or by asking. */
 export function useTask(id: string) {
@@ -19,6 +27,15 @@ export function useTask(id: string) {
   return { task: known ?? asked.data, error: known ? null : asked.error };
 }
 
+/** Every attempt on a task; asked for anew as it goes on. */
+export function useAttempts(id: string, task: BoardTask | undefined) {
+  return useQuery({
+    queryKey: ["attempts", id, task?.batch?.id, task?.batch?.status],
+    placeholderData: keepSame("attempts", id),
+    queryFn: async () => (await answered(api.GET("/api/tasks/{id}/attempts", { params: { path: { id } } }))).attempts,
+  });
+}
+
 /** A batch, kept in step by events once it was asked for. */
 export function useBatch(id: number | undefined) {
   const known = useWorld((world) => (id === undefined ? undefined : world.batches.get(id)));
@@ -27,6 +44,7 @@ export function useBatch(id: number | undefined) {
     enabled: id !== undefined && !known,
     queryFn: () => refreshBatch(id as number),
   });
+  useEffect(() => (id === undefined ? undefined : watchBatch(id)), [id]);
   return { batch: known ?? asked.data, error: known ? null : asked.error };
 }
 
@@ -49,19 +67,26 @@ function wovenStamp(batch: BatchView): string {
   return `${batch.status} ${batch.tasks.filter((task) => task.outcome === "merged").map((task) => task.taskId).join()}`;
 }
 
+/** How a patch is asked for. */
+function useTaste() {
+  return useReading(({ ignoresWhitespace }) => (ignoresWhitespace ? "ignore" : "show"));
+}
+
 export function useTaskDiff(batch: number, task: TaskView) {
+  const whitespace = useTaste();
   return useQuery({
-    queryKey: ["diff", batch, task.taskId, task.state, task.lastAttempt],
-    placeholderData: keepPreviousData,
-    queryFn: () => answered(api.GET("/api/batches/{id}/tasks/{taskId}/diff", { params: { path: { id: batch, taskId: task.taskId } } })),
+    queryKey: ["diff", batch, task.taskId, task.state, task.lastAttempt, whitespace],
+    placeholderData: keepSame("diff", batch, task.taskId),
+    queryFn: () => answered(api.GET("/api/batches/{id}/tasks/{taskId}/diff", { params: { path: { id: batch, taskId: task.taskId }, query: { whitespace } } })),
   });
 }
 
 export function useBatchDiff(batch: BatchView) {
+  const whitespace = useTaste();
   return useQuery({
-    queryKey: ["diff", batch.id, wovenStamp(batch)],
-    placeholderData: keepPreviousData,
-    queryFn: () => answered(api.GET("/api/batches/{id}/diff", { params: { path: { id: batch.id } } })),
+    queryKey: ["woven", batch.id, wovenStamp(batch), whitespace],
+    placeholderData: keepSame("woven", batch.id),
+    queryFn: () => answered(api.GET("/api/batches/{id}/diff", { params: { path: { id: batch.id }, query: { whitespace } } })),
   });
 }
 
@@ -76,7 +101,7 @@ export function useValidation(batch: BatchView, run: number | undefined) {
   const { verdict, runs } = batch.validation;
   return useQuery({
     queryKey: ["validation", batch.id, run, verdict, runs.length, batch.status],
-    placeholderData: keepPreviousData,
+    placeholderData: keepSame("validation", batch.id, run),
     queryFn: () => answered(api.GET("/api/batches/{id}/validation", { params: { path: { id: batch.id }, query: run ? { run } : {} } })),
   });
 }
@@ -85,7 +110,7 @@ export function useWorktrees(batch: BatchView) {
   const stamp = batch.tasks.map((task) => task.state).join();
   return useQuery({
     queryKey: ["worktrees", batch.id, batch.status, stamp],
-    placeholderData: keepPreviousData,
+    placeholderData: keepSame("worktrees", batch.id),
     queryFn: async () => (await answered(api.GET("/api/batches/{id}/worktrees", { params: { path: { id: batch.id } } }))).worktrees,
   });
 }
@@ -95,8 +120,12 @@ const BATCHES = 50;
 
 /** Every batch of a project, newest first, page by page; asked for anew when batches begin and end. */
 export function useBatches(project: string | undefined) {
+  const { data: projects } = useProjects();
+  // Which project is shown is known a little later than the page; without any, those of all are listed.
+  const isKnown = project !== undefined || (projects !== undefined && projects.every((each) => each.status !== "ready"));
   return useInfiniteQuery({
     queryKey: ["batches", project, "pages"],
+    enabled: isKnown,
     initialPageParam: undefined as number | undefined,
     queryFn: async ({ pageParam }) => {
       const query = { status: "all" as const, limit: BATCHES, ...(project ? { project } : {}), ...(pageParam === undefined ? {} : { before: pageParam }) };
@@ -119,8 +148,7 @@ export function useAct() {
       if (done) toast.success(done);
       return answer;
     } catch (error) {
-      const hint = error instanceof Refused ? error.hint : undefined;
-      toast.error(inWords(error), hint ? { description: hint } : {});
+      toast.error(inWords(error), { description: hintOf(error) });
       return undefined;
     } finally {
       setDoing(null);
@@ -141,6 +169,18 @@ export async function retryTask(batch: number, task: string): Promise<void> {
 
 export async function cancelBatch(batch: number): Promise<void> {
   await answered(api.POST("/api/batches/{id}/cancel", { params: { path: { id: batch } }, body: { rollback: false } }));
+  await refreshBatch(batch);
+}
+
+/** Lets the task start that waits. */
+export async function approveNext(batch: number): Promise<void> {
+  await answered(api.POST("/api/batches/{id}/approve", { params: { path: { id: batch } }, body: {} }));
+  await refreshBatch(batch);
+}
+
+/** Goes on with a batch that nobody is at. */
+export async function resumeBatch(batch: number): Promise<void> {
+  await answered(api.POST("/api/batches/{id}/resume", { params: { path: { id: batch } }, body: {} }));
   await refreshBatch(batch);
 }
 

@@ -90,6 +90,51 @@ describe("the reader of a transcript", () => {
     expect(reader.snapshot()).toMatchObject({ isOpen: true, error: null, total: 10 });
   });
 
+  it("goes on by itself after one request that failed, as soon as more is said", async () => {
+    const server = new Server(10);
+    const reader = new Reader(server.load);
+    await reader.open();
+    server.fails = true;
+    server.total = 20;
+    reader.told(20);
+    await settled();
+    expect(reader.snapshot()).toMatchObject({ error: "the server is gone", total: 10 });
+    server.fails = false;
+    server.total = 30;
+    reader.told(30);
+    await settled();
+    expect(reader.snapshot()).toMatchObject({ error: null, total: 30 });
+  });
+
+  it("fetches what it missed when it is told to try again", async () => {
+    const server = new Server(10);
+    const reader = new Reader(server.load);
+    await reader.open();
+    server.fails = true;
+    server.total = 20;
+    reader.told(20);
+    await settled();
+    server.fails = false;
+    reader.retry();
+    await settled();
+    expect(reader.snapshot()).toMatchObject({ error: null, total: 20 });
+  });
+
+  it("looks again where events may have been missed, also while it opens", async () => {
+    const server = new Server(10);
+    const reader = new Reader(server.load);
+    const opening = reader.open();
+    server.total = 20;
+    reader.wake();
+    await opening;
+    await settled();
+    expect(reader.snapshot().total).toBe(20);
+    server.total = 30;
+    reader.wake();
+    await settled();
+    expect([reader.snapshot().total, server.asked]).toEqual([30, ["tail+500", "10+500", "20+500"]]);
+  });
+
   it("keeps the last usage and how tools ended", async () => {
     const details: Line["detail"][] = [
       { type: "usage", tokens: 10, input: 5, output: 5, cached: 0, usd: null },

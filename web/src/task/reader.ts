@@ -31,6 +31,8 @@ export class Reader {
   private usageLine = -1;
   private isTailing = false;
   private isFollowing = true;
+  /** Whether what is on its way may be older than what was missed. */
+  private isDue = false;
 
   constructor(private readonly load: Load) {}
 
@@ -39,6 +41,8 @@ export class Reader {
     this.abort = new AbortController();
     await this.fetched("tail", PAGE);
     if (this.known > this.pages.total) void this.tail();
+    else if (this.isDue) this.check();
+    this.isDue = false;
   }
 
   /** Gives up what is under way; it may be opened again. */
@@ -63,9 +67,8 @@ export class Reader {
   /** Hears how many lines there are by now. */
   told(total: number): void {
     this.known = Math.max(this.known, total);
-    if (!this.state.isOpen || this.known <= this.pages.total) return;
-    if (this.isFollowing) void this.tail();
-    else if (this.pages.grow(this.known)) this.changed({});
+    if (this.state.error) this.retry();
+    else if (this.state.isOpen) this.goOn();
   }
 
   /** Looks at the end once more, as after the attempt ended. */
@@ -83,10 +86,26 @@ export class Reader {
     }
   }
 
+  /** Looks at the end, as after events may have been missed. */
+  wake(): void {
+    if (this.state.error) this.retry();
+    else if (this.state.isOpen) this.check();
+    else this.isDue = true;
+  }
+
   /** Forgets that something went wrong and tries again. */
   retry(): void {
+    if (!this.state.error) return;
     this.changed({ error: null });
     if (!this.state.isOpen) void this.open();
+    else if (this.known > this.pages.total) this.goOn();
+    else this.check();
+  }
+
+  private goOn(): void {
+    if (this.known <= this.pages.total) return;
+    if (this.isFollowing) void this.tail();
+    else if (this.pages.grow(this.known)) this.changed({});
   }
 
   private async fill(gap: Gap): Promise<void> {

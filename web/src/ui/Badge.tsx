@@ -31,6 +31,8 @@ const looks: Record<string, Look> = {
   queued: { word: "Queued", icon: CircleDashed, tone: "text-queued" },
   waiting: { word: "Waiting", icon: CirclePause, tone: "text-attention" },
   limited: { word: "Limited", icon: Hourglass, tone: "text-attention" },
+  overloaded: { word: "Overloaded", icon: Hourglass, tone: "text-attention" },
+  interrupted: { word: "Interrupted", icon: CirclePause, tone: "text-attention" },
   running: { word: "Running", icon: LoaderCircle, tone: "text-running" },
   stopping: { word: "Stopping", icon: CircleDot, tone: "text-running" },
   built: { word: "Built", icon: CircleDot, tone: "text-running" },
@@ -55,11 +57,12 @@ export function lookOf(word: string): Look {
   return looks[word] ?? { word, icon: Circle, tone: "text-fg-3" };
 }
 
-export function StateBadge({ word, spin = false, className }: { word: string; spin?: boolean; className?: string }) {
+/** A state as a badge; one that is steady is as wide as the longest, so that nothing beside it moves when the state changes. */
+export function StateBadge({ word, spin = false, isSteady = false }: { word: string; spin?: boolean; isSteady?: boolean }) {
   const look = lookOf(word);
   const Icon = look.icon;
   return (
-    <span className={cn("inline-flex h-5 shrink-0 items-center gap-1 rounded-full border border-line bg-bg px-1.5 text-2xs text-fg-2", className)}>
+    <span className={cn("inline-flex h-5 shrink-0 items-center gap-1 rounded-full border border-line bg-bg px-1.5 text-2xs text-fg-2", isSteady && "min-w-23")}>
       <Icon className={cn("size-3", look.tone, spin && look.icon === LoaderCircle && "animate-spin")} aria-hidden />
       {look.word}
     </span>
@@ -67,5 +70,5 @@ export function StateBadge({ word, spin = false, className }: { word: string; sp
 }
 
 export function Tag({ children, className }: { children: ReactNode; className?: string }) {
-  return <span className={cn("inline-flex h-5 max-w-32 items-center truncate rounded-full border border-line px-1.5 text-2xs text-fg-2", className)}>{children}</span>;
+  return <span className={cn("inline-block h-5 max-w-32 truncate rounded-full border border-line-strong/50 px-1.5 text-2xs leading-[18px] text-fg-2", className)}>{children}</span>;
 }

@@ -5,6 +5,7 @@ import { Dialog as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 import { Button } from "./Button";
 import { cn } from "./cn";
+import { useGivenBack } from "./focus";
 
 type Props = {
   open: boolean;
@@ -14,16 +15,25 @@ type Props = {
   children: ReactNode;
   footer?: ReactNode;
   className?: string;
+  /** Whether there is only text to read, so that keys must scroll it. */
+  isText?: boolean;
 };
 
-export function Dialog({ open, onOpenChange, title, description, children, footer, className }: Props) {
+export function Dialog({ open, onOpenChange, title, description, children, footer, className, isText = false }: Props) {
+  const focus = useGivenBack();
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-scrim" />
         <Radix.Content
           {...(description ? {} : { "aria-describedby": undefined })}
+          onEscapeKeyDown={(event) => {
+            // A list that is open within closes first.
+            if (document.activeElement?.getAttribute("aria-expanded") === "true") event.preventDefault();
+          }}
+          onCloseAutoFocus={focus.closed}
           onOpenAutoFocus={(event) => {
+            focus.opened();
             const first = (event.currentTarget as HTMLElement | null)?.querySelector<HTMLElement>("[data-first]");
             if (!first) return;
             event.preventDefault();
@@ -49,7 +59,9 @@ export function Dialog({ open, onOpenChange, title, description, children, foote
               </Button>
             </Radix.Close>
           </header>
-          <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4">{children}</div>
+          <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4" tabIndex={isText ? 0 : undefined}>
+            {children}
+          </div>
           {footer ? <footer className="flex justify-end gap-2 border-t border-line px-4 py-3">{footer}</footer> : null}
         </Radix.Content>
       </Radix.Portal>

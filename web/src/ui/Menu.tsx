@@ -10,9 +10,9 @@ export function pageElement(): HTMLElement | null {
   return document.getElementById("page");
 }
 
-type Props = { trigger: ReactNode; children: ReactNode; align?: "start" | "center" | "end"; onCloseAutoFocus?: (event: Event) => void };
+type Props = { trigger: ReactNode; children: ReactNode; align?: "start" | "center" | "end" };
 
-export function Menu({ trigger, children, align = "end", onCloseAutoFocus }: Props) {
+export function Menu({ trigger, children, align = "end" }: Props) {
   return (
     <Radix.Root modal={false}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
@@ -21,7 +21,6 @@ export function Menu({ trigger, children, align = "end", onCloseAutoFocus }: Pro
           align={align}
           sideOffset={4}
           collisionPadding={8}
-          onCloseAutoFocus={onCloseAutoFocus}
           className="z-50 max-h-[var(--radix-dropdown-menu-content-available-height)] min-w-44 overflow-y-auto rounded-lg border border-line bg-overlay p-1 shadow-float"
         >
           {children}
@@ -54,6 +53,18 @@ export function MenuRadioItem({ children, className, ...rest }: ComponentProps<t
       </Radix.ItemIndicator>
       {children}
     </Radix.RadioItem>
+  );
+}
+
+/** A choice of which several may hold; the menu stays open. */
+export function MenuCheckItem({ children, className, ...rest }: ComponentProps<typeof Radix.CheckboxItem>) {
+  return (
+    <Radix.CheckboxItem className={cn(row, "pl-7 relative", className)} onSelect={(event) => event.preventDefault()} {...rest}>
+      <Radix.ItemIndicator className="absolute left-2">
+        <Check />
+      </Radix.ItemIndicator>
+      {children}
+    </Radix.CheckboxItem>
   );
 }
 

@@ -1,11 +1,11 @@
-// A stand-in for the server: as many tasks and events as a measurement wants, from memory.
+// A stand-in for the server: the built board with as many cards and events as a measurement wants, from memory.
 
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const dist = fileURLToPath(new URL("../dist/", import.meta.url));
+const dist = fileURLToPath(new URL("../dist/board/", import.meta.url));
 const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".woff2": "font/woff2" };
 const csp = "default-src 'self'; style-src 'self' 'unsafe-inline'";
 const at = "2026-01-01T00:00:00.000Z";
@@ -35,7 +35,7 @@ function batchOf(id, tasks) {
 }
 
 /** Serves the built board with `count` tasks; `talk(rate)` sends so many events a second, `talk(0)` none. */
-export async function fake(count) {
+export async function serveCards(count) {
   const tasks = Array.from({ length: count }, (_, number) => task(number, 2));
   const running = tasks.filter((each) => each.batch?.id === 2);
   const batch = batchOf(2, running);

@@ -1,7 +1,12 @@
 // Links and places in the address that do not load the page again.
 
 import { useRouter, useRouterState } from "@tanstack/react-router";
-import { type ComponentProps, useCallback } from "react";
+import { type ComponentProps, type MouseEvent, useCallback } from "react";
+
+/** Whether a click asks for the page here, and not in another tab or window. */
+export function isPlain(event: MouseEvent): boolean {
+  return event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+}
 
 /** A link within the board. */
 export function Go({ href, onClick, ...rest }: ComponentProps<"a"> & { href: string }) {
@@ -11,8 +16,7 @@ export function Go({ href, onClick, ...rest }: ComponentProps<"a"> & { href: str
       href={href}
       onClick={(event) => {
         onClick?.(event);
-        const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-        if (event.defaultPrevented || !isPlain) return;
+        if (event.defaultPrevented || !isPlain(event)) return;
         event.preventDefault();
         router.history.push(href);
       }}

@@ -1,0 +1,183 @@
+// The board's world while it changes.
+
+import type { BatchView, BoardTask, TaskView } from "@/api/client";
+import { arrange, columnOf } from "@/board/columns";
+import { type Doing, idKey, isOver, type LogEnd, taskIdOf, type World } from "./state";
+
+/** One for all, so that nothing seems to have changed. */
+const none: readonly string[] = [];
+
+/** How many batches are kept in mind; the oldest that are over go first. */
+const MOST_BATCHES = 200;
+
+/** The world while it changes: what is touched is copied once. */
+export class Draft {
+  private readonly world: World;
+  private tasks?: Map<string, BoardTask>;
+  private batches?: Map<number, BatchView>;
+  private doing?: Map<string, Doing>;
+  private logs?: Map<string, LogEnd>;
+  private ids?: Map<string, string>;
+  private readonly own = new Set<number>();
+  private isMoved = false;
+  readonly stale: Set<number>;
+
+  constructor(world: World) {
+    this.world = world;
+    this.stale = new Set(world.stale);
+  }
+
+  batch(id: number): BatchView | undefined {
+    return (this.batches ?? this.world.batches).get(id);
+  }
+
+  isShown(project: string | undefined): boolean {
+    return project === undefined || project === this.world.project;
+  }
+
+  taskId(batch: BatchView, key: string): string | undefined {
+    return taskIdOf({ project: this.world.project, ids: this.ids ?? this.world.ids }, batch, key);
+  }
+
+  putTask(task: BoardTask) {
+    this.tasks ??= new Map(this.world.tasks);
+    const before = this.tasks.get(task.id);
+    this.tasks.set(task.id, task);
+    if (!before || before.key !== task.key || before.plan !== task.plan) {
+      this.ids ??= new Map(this.world.ids);
+      this.ids.set(idKey(task.plan, task.key), task.id);
+    }
+    if (!before || before.position !== task.position || columnOf(before) !== columnOf(task)) this.isMoved = true;
+  }
+
+  dropTask(id: string) {
+    const task = (this.tasks ?? this.world.tasks).get(id);
+    if (!task) return;
+    this.tasks ??= new Map(this.world.tasks);
+    this.tasks.delete(id);
+    this.ids ??= new Map(this.world.ids);
+    this.ids.delete(idKey(task.plan, task.key));
+    this.isMoved = true;
+  }
+
+  putBatch(batch: BatchView) {
+    this.batches ??= new Map(this.world.batches);
+    this.batches.set(batch.id, batch);
+    this.stale.delete(batch.id);
+    if (this.batches.size > MOST_BATCHES) this.forgetBatch(this.batches);
+    for (const task of batch.tasks) this.stand(batch, task);
+    this.foresee(batch.id, batch.predictedConflicts);
+  }
+
+  dropBatch(id: number) {
+    this.stale.delete(id);
+    if (!this.batch(id)) return;
+    this.batches ??= new Map(this.world.batches);
+    this.batches.delete(id);
+  }
+
+  private forgetBatch(batches: Map<number, BatchView>) {
+    const old = [...batches.values()].filter(isOver).map((batch) => batch.id);
+    if (old.length > 0) this.dropBatch(Math.min(...old));
+  }
+
+  changeBatch(id: number, change: Partial<BatchView>) {
+    const batch = this.batch(id);
+    if (!batch) {
+      this.stale.add(id);
+      return;
+    }
+    this.batches ??= new Map(this.world.batches);
+    this.batches.set(id, { ...batch, ...change });
+  }
+
+  changeTask(id: number, key: string, change: Partial<TaskView>) {
+    const batch = this.batch(id);
+    const at = batch?.tasks.findIndex((task) => task.taskId === key) ?? -1;
+    if (!batch || at < 0) {
+      this.stale.add(id);
+      return;
+    }
+    const tasks = this.own.has(id) ? batch.tasks : [...batch.tasks];
+    const task = { ...(tasks[at] as TaskView), ...change };
+    tasks[at] = task;
+    this.own.add(id);
+    this.changeBatch(id, { tasks });
+    this.stand(batch, task);
+  }
+
+  /** Shows on the board where a task of a batch stands. */
+  private stand(batch: BatchView, task: TaskView) {
+    const id = this.taskId(batch, task.taskId);
+    const shown = id ? (this.tasks ?? this.world.tasks).get(id) : undefined;
+    if (!shown || !id || (shown.batch && shown.batch.id > batch.id)) return;
+    const last = shown.batch;
+    // A person has said otherwise since it ended there.
+    if (!last && task.completedAt && shown.updatedAt >= task.completedAt) return;
+    if (last?.id !== batch.id || last.status !== task.status || (last.outcome ?? null) !== (task.outcome ?? null)) {
+      this.putTask({ ...shown, batch: { id: batch.id, status: task.status, outcome: task.outcome ?? null } });
+    }
+    this.changeDoing(id, { batch: batch.id, state: task.state, since: task.status === "running" ? (task.startedAt ?? null) : null, ...(task.outcome ? { action: null, coming: none } : {}) });
+  }
+
+  changeDoing(id: string, change: Partial<Doing>) {
+    const before = (this.doing ?? this.world.doing).get(id) ?? { batch: 0, state: "queued", action: null, since: null, coming: none };
+    const after = { ...before, ...change };
+    const isSame = after.batch === before.batch && after.state === before.state && after.action === before.action && after.since === before.since && after.coming === before.coming;
+    if (isSame) return;
+    this.doing ??= new Map(this.world.doing);
+    this.doing.set(id, after);
+  }
+
+  foresee(batchId: number, pairs: readonly { files: string[]; tasks: string[] }[]) {
+    const batch = this.batch(batchId);
+    if (!batch) return;
+    for (const task of batch.tasks) {
+      const id = this.taskId(batch, task.taskId);
+      if (!id) continue;
+      const coming = pairs.filter((pair) => pair.tasks.includes(task.taskId)).flatMap((pair) => pair.tasks.filter((key) => key !== task.taskId));
+      const before = (this.doing ?? this.world.doing).get(id)?.coming ?? [];
+      if (before.join() !== coming.join()) this.changeDoing(id, { coming });
+    }
+  }
+
+  putLog(key: string, end: LogEnd) {
+    this.logs ??= new Map(this.world.logs);
+    this.logs.set(key, end);
+  }
+
+  finish(): World {
+    const { world } = this;
+    for (const id of this.own) {
+      const batch = this.batch(id);
+      if (batch) this.changeBatch(id, { progress: counted(batch) });
+    }
+    const tasks = this.tasks ?? world.tasks;
+    return {
+      ...world,
+      tasks,
+      columns: this.isMoved ? arrange(tasks, world.columns) : world.columns,
+      batches: this.batches ?? world.batches,
+      doing: this.doing ?? world.doing,
+      logs: this.logs ?? world.logs,
+      ids: this.ids ?? world.ids,
+      stale: sameSet(world.stale, this.stale) ? world.stale : this.stale,
+    };
+  }
+}
+
+function sameSet(a: ReadonlySet<number>, b: ReadonlySet<number>): boolean {
+  return a.size === b.size && [...a].every((item) => b.has(item));
+}
+
+/** How many tasks of a batch stand where. */
+function counted(batch: BatchView): BatchView["progress"] {
+  const count = { completed: 0, failed: 0, running: 0, queued: 0, skipped: 0, cancelled: 0 };
+  for (const task of batch.tasks) {
+    const word = task.status === "waiting" || task.status === "limited" ? "queued" : task.status;
+    count[word] += 1;
+  }
+  const total = batch.tasks.length;
+  const ended = count.completed + count.failed + count.skipped + count.cancelled;
+  return { ...count, total, percentage: total ? Math.floor((100 * ended) / total) : 100 };
+}

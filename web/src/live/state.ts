@@ -1,0 +1,81 @@
+// What the board's world is made of.
+
+import type { BatchView, BoardTask } from "@/api/client";
+import { arrange, type Columns } from "@/board/columns";
+
+/** What is known of a task while a batch has it. */
+export type Doing = {
+  batch: number;
+  /** The finer word of where it stands. */
+  state: string;
+  /** What its agent does right now. */
+  action: string | null;
+  /** Since when its agent works, if it does. */
+  since: string | null;
+  /** The keys of the tasks it will conflict with if nothing changes. */
+  coming: readonly string[];
+};
+
+export type LogEnd = { batch: number; attempt: number; total: number };
+
+export type World = {
+  project: string | null;
+  isLoaded: boolean;
+  tasks: ReadonlyMap<string, BoardTask>;
+  columns: Columns;
+  batches: ReadonlyMap<number, BatchView>;
+  doing: ReadonlyMap<string, Doing>;
+  /** How long transcripts are, by `batch/key`. */
+  logs: ReadonlyMap<string, LogEnd>;
+  /** Task ids by plan and key. */
+  ids: ReadonlyMap<string, string>;
+  /** Batches of which more is known to the server than here. */
+  stale: ReadonlySet<number>;
+};
+
+const noTasks: ReadonlyMap<string, BoardTask> = new Map();
+
+export const emptyWorld: World = {
+  project: null,
+  isLoaded: false,
+  tasks: noTasks,
+  columns: arrange(noTasks),
+  batches: new Map(),
+  doing: new Map(),
+  logs: new Map(),
+  ids: new Map(),
+  stale: new Set(),
+};
+
+/** The words of batches that have ended. */
+export const over: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
+
+export function isOver(batch: Pick<BatchView, "status">): boolean {
+  return over.has(batch.status);
+}
+
+/** The word for how a batch stands. */
+export function stateOf(batch: Pick<BatchView, "status" | "interrupted">): string {
+  return batch.interrupted ? "interrupted" : batch.status;
+}
+
+/** The place of a task's transcript among `World.logs`. */
+export function logKey(batch: number, key: string): string {
+  return `${batch}/${key}`;
+}
+
+export function idKey(plan: string | null | undefined, key: string): string {
+  return `${plan ?? ""}\n${key}`;
+}
+
+/** The plan of a batch as its tasks name it. */
+function planOf(batch: BatchView): string | null {
+  if (batch.plan === "board") return null;
+  const top = `${batch.mainRepoPath}/`;
+  return batch.plan.startsWith(top) ? batch.plan.slice(top.length) : batch.plan;
+}
+
+/** The id of a task of a batch, if it is on the board that is shown. */
+export function taskIdOf(world: Pick<World, "project" | "ids">, batch: BatchView, key: string): string | undefined {
+  return batch.projectId === world.project ? world.ids.get(idKey(planOf(batch), key)) : undefined;
+}
