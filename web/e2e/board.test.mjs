@@ -1,130 +1,15 @@
-// The board in a real browser against a real server.
+// The board: moving cards, importing plans, and telling people that they are needed.
 
 import assert from "node:assert/strict";
-import { afterEach, test } from "node:test";
-import { Scene, script } from "./scene.mjs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { scenes, script } from "./scene.mjs";
 
-/** @type {Scene} */
-let scene;
-
-async function open(options) {
-  scene = await Scene.open(options);
-  return scene;
-}
-
-afterEach(async () => {
-  const errors = scene?.errors ?? [];
-  await scene?.close();
-  assert.deepEqual(errors, []);
-});
-
-test("three selected tasks run in parallel, and badges and bar follow by events", async () => {
-  const { page } = await open();
-  for (const name of ["one", "two", "three"]) await scene.task(`Plant ${name}`, script(4, `${name}.txt`));
-  await scene.enter();
-  await scene.select("Plant one", "Plant two", "Plant three");
-  await page.getByText("3 tasks selected").waitFor();
-  await scene.button("Execute Parallel").click();
-  const bar = page.getByRole("progressbar");
-  await bar.waitFor();
-  await scene.card("Plant two", "In progress").getByText("Running").waitFor();
-  await scene.card("Plant two", "In progress").getByText(/step \d/).waitFor();
-  await page.getByText("3/3 complete").waitFor();
-  assert.equal(await bar.getAttribute("aria-valuenow"), "100");
-  for (const name of ["one", "two", "three"]) await scene.card(`Plant ${name}`, "Done").getByText("Completed").waitFor();
-});
-
-test("a queue asks before each task", async () => {
-  const { page } = await open();
-  await scene.task("Dig", script(1, "a.txt"));
-  await scene.task("Water", script(1, "b.txt"));
-  await scene.enter();
-  await scene.select("Dig", "Water");
-  await scene.button("Execute Queue").click();
-  await scene.card("Water", "Needs you").getByText("Waiting").waitFor();
-  assert.deepEqual(await scene.violations(), []);
-  await scene.button("Approve next").click();
-  await page.getByText("2/2 complete").waitFor();
-  await scene.button("Approve next").waitFor({ state: "detached" });
-});
-
-test("a batch is cancelled after a question", async () => {
-  const { page } = await open();
-  await scene.task("Dig deep", script(40, "a.txt"));
-  await scene.enter();
-  await scene.card("Dig deep").hover();
-  await scene.button("Run Dig deep").click();
-  await scene.card("Dig deep", "In progress").getByText("Running").waitFor();
-  await scene.button("Cancel batch").click();
-  await page.getByRole("dialog").getByRole("button", { name: "Cancel batch" }).click();
-  await scene.card("Dig deep", "Cancelled").waitFor();
-});
-
-test("the run dialog starts what it says", async () => {
-  const { page } = await open();
-  await scene.task("Dig", script(1, "a.txt"));
-  const second = await scene.task("Water", script(1, "b.txt"));
-  await scene.call("PATCH", `/api/tasks/${second.id}`, { dependsOn: [(await scene.call("GET", `/api/tasks?project=${await scene.project()}`)).tasks[0].id] });
-  await scene.enter();
-  await scene.select("Dig", "Water");
-  await scene.button("Options…").click();
-  await page.getByText("2 waves").waitFor();
-  assert.deepEqual(await scene.violations(), []);
-  await page.getByRole("radio", { name: "Serial" }).click();
-  await scene.button("Start batch").click();
-  await page.getByText("2/2 complete").waitFor();
-  const { batches } = await scene.call("GET", "/api/batches?status=all");
-  assert.equal(batches[0].mode, "queue");
-  assert.equal(batches[0].settings.autoApprove, true);
-});
-
-test("what steers agents is shown, and nothing starts without consent", async () => {
-  const { page } = await open({ yes: false });
-  await scene.task("Dig", script(1, "a.txt"));
-  await scene.enter();
-  await scene.select("Dig");
-  await scene.button("Execute Parallel").click();
-  await page.getByRole("dialog", { name: "This needs your consent" }).getByText("AGENTS.md").waitFor();
-  assert.deepEqual((await scene.call("GET", "/api/batches?status=all")).batches, []);
-  assert.deepEqual(await scene.violations(), []);
-  await scene.button("Consent and start").click();
-  await scene.card("Dig", "Done").waitFor();
-});
-
-test("everything works by keyboard alone", async () => {
-  const { page } = await open();
-  await scene.enter();
-  await page.getByText("No tasks yet").waitFor();
-  for (const title of ["First", "Second"]) {
-    await page.keyboard.press("c");
-    await page.getByLabel("Title").waitFor();
-    await page.keyboard.type(title);
-    await page.keyboard.press("Tab");
-    await page.keyboard.insertText(script(1, `${title}.txt`));
-    await page.keyboard.press("Control+Enter");
-    await scene.card(title).waitFor();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-  }
-  await page.keyboard.press("ArrowDown");
-  await page.keyboard.press("x");
-  await page.keyboard.press("Shift+ArrowDown");
-  await page.getByText("2 tasks selected").waitFor();
-  await page.keyboard.press("p");
-  await page.getByText("2/2 complete").waitFor();
-  await page.keyboard.press("m");
-  await page.getByRole("menu").waitFor();
-  await page.keyboard.press("Escape");
-  await page.keyboard.press("?");
-  await page.getByRole("dialog", { name: "Keys" }).waitFor();
-  await page.keyboard.press("Escape");
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("settings");
-  await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "Settings", exact: true }).waitFor();
-});
+const open = scenes();
 
 test("cards are dragged to other columns, and that can be undone", async () => {
-  await open();
+  const scene = await open();
   await scene.task("Weed", "");
   await scene.task("Rest", "");
   await scene.enter();
@@ -134,8 +19,28 @@ test("cards are dragged to other columns, and that can be undone", async () => {
   await scene.card("Weed", "Todo").waitFor();
 });
 
+test("the menu of a card moves it to other columns, up and down", async () => {
+  const scene = await open();
+  const { page } = scene;
+  await scene.task("Weed", "");
+  await scene.task("Rest", "");
+  await scene.enter();
+  const choose = async (card, item) => {
+    await scene.card(card).hover();
+    await scene.button(`Move ${card}`).click();
+    await page.getByRole("menuitem", { name: item, exact: true }).click();
+  };
+  await choose("Rest", "Up");
+  await page.waitForFunction(() => document.querySelector("article")?.getAttribute("aria-label") === "Rest");
+  await choose("Weed", "Cancelled");
+  await scene.card("Weed", "Cancelled").waitFor();
+  await page.reload();
+  await scene.card("Weed", "Cancelled").waitFor();
+});
+
 test("a plan is imported by dropping it on the board", async () => {
-  const { page } = await open();
+  const scene = await open();
+  const { page } = scene;
   await scene.enter();
   await page.getByText("No tasks yet").waitFor();
   const files = await page.evaluateHandle(() => {
@@ -143,79 +48,62 @@ test("a plan is imported by dropping it on the board", async () => {
     carried.items.add(new File(["- [ ] Sow peas\n- [ ] Sow beans\n"], "plan.md", { type: "text/markdown" }));
     return carried;
   });
-  await page.locator("#page > div").dispatchEvent("drop", { dataTransfer: files });
+  const target = page.locator("#page > div").first();
+  await target.dispatchEvent("dragenter", { dataTransfer: files });
+  await page.getByText("Drop the plan to import its tasks").waitFor();
+  await target.dispatchEvent("drop", { dataTransfer: files });
   await scene.card("Sow beans", "Todo").waitFor();
+  await scene.card("Sow peas", "Todo").waitFor();
 });
 
-test("settings are saved at once and there after a reload", async () => {
-  const { page } = await open();
+test("the plan of a project is offered, and kept in step both ways once it is imported", async () => {
+  const scene = await open();
+  const plan = join(scene.repository, "TODO.md");
+  writeFileSync(plan, "- [ ] 1.1 Sow peas\n- [ ] 1.2 Sow beans\n");
   await scene.enter();
-  await page.getByRole("link", { name: "Settings" }).click();
-  await page.getByRole("slider", { name: "Max batch size" }).focus();
-  await page.keyboard.press("ArrowRight");
-  await page.getByRole("switch", { name: "Stop on failure" }).click();
-  const saved = page.waitForResponse((answer) => answer.request().method() === "PATCH" && (answer.request().postData() ?? "").includes("rerun"));
-  await page.getByLabel("Conflict behavior").selectOption("rerun");
+  await scene.button("Import TODO.md").click();
+  await scene.card("Sow beans", "Todo").waitFor();
+  writeFileSync(plan, "- [ ] 1.1 Sow peas\n- [x] 1.2 Sow beans\n- [ ] 1.3 Water\n");
+  await scene.card("Water", "Todo").waitFor();
+  await scene.card("Sow beans", "Done").waitFor();
+  const saved = scene.page.waitForResponse((answer) => answer.request().method() === "PATCH");
+  await scene.card("Sow peas").dragTo(scene.column("Done").locator("div").first());
   await saved;
-  await page.reload();
-  await page.getByRole("slider", { name: "Max batch size" }).waitFor();
-  assert.equal(await page.getByRole("slider", { name: "Max batch size" }).getAttribute("aria-valuenow"), "4");
-  assert.equal(await page.getByRole("switch", { name: "Stop on failure" }).getAttribute("aria-checked"), "true");
-  assert.equal(await page.getByLabel("Conflict behavior").inputValue(), "rerun");
+  assert.match(readFileSync(plan, "utf8"), /^- \[x\] 1\.1 Sow peas$/m);
 });
 
-test("a server that is killed and started again loses and doubles nothing", async () => {
-  const { page } = await open();
-  await scene.task("Before", "");
+test("a plan that cannot be read is told with its place", async () => {
+  const scene = await open();
+  scene.expected.push(/status of 4\d\d .*\/api\/tasks\/import$/);
+  const { page } = scene;
   await scene.enter();
-  await scene.card("Before").waitFor();
-  await scene.kill();
-  await page.getByText(/Disconnected from the server/).waitFor();
-  await scene.serve(scene.address.port);
-  await scene.task("After", "");
-  await scene.card("After").waitFor();
-  await page.getByText(/Disconnected from the server/).waitFor({ state: "detached" });
-  assert.equal(await page.getByRole("article").count(), 2);
+  await page.getByText("No tasks yet").waitFor();
+  const buffer = Buffer.from("- [ ] 1.1 Sow (depends: 1.2)\n- [ ] 1.2 Reap (depends: 1.1)\n");
+  await page.getByLabel("Plan file").setInputFiles({ name: "plan.md", mimeType: "text/markdown", buffer });
+  await page.getByText("plan.md was not imported").waitFor();
+  await page.getByText(/1\.1 → 1\.2 → 1\.1/).waitFor();
 });
 
-test("twelve tabs share one stream", async () => {
-  await open();
-  await scene.task("Seen", "");
+test("a person who is needed is told by a toast, by the title and by the system", async () => {
+  const scene = await open({ context: { permissions: ["notifications"] } });
+  const { page } = scene;
+  await scene.context.addInitScript(() => {
+    globalThis.told = [];
+    globalThis.Notification = class {
+      static permission = "granted";
+      constructor(title, { body }) {
+        globalThis.told.push(`${title}: ${body}`);
+      }
+    };
+    Object.defineProperty(document, "hidden", { get: () => true });
+  });
+  await scene.task("Heat the bench", "```script\nfail\n```");
+  await scene.task("Sweep", script(0, "a.txt"));
   await scene.enter();
-  await scene.card("Seen").waitFor();
-  const tabs = [];
-  for (let tab = 0; tab < 11; tab += 1) {
-    tabs.push(await scene.context.newPage());
-    await tabs[tab].goto(scene.url);
-    await tabs[tab].getByRole("article", { name: "Seen" }).waitFor();
-  }
-  await scene.task("New", "");
-  for (const tab of tabs) await tab.getByRole("article", { name: "New" }).waitFor();
-});
-
-test("a folder that is no repository has no parallel mode", async () => {
-  const { page } = await open({ git: false });
-  await scene.enter();
-  const { projects } = await scene.call("GET", "/api/projects");
-  if (projects.length === 0) await scene.call("POST", "/api/projects", { path: scene.repository });
-  await page.reload();
-  await scene.task("Dig", "");
-  await scene.select("Dig");
-  await page.getByText("Parallel mode requires a git repository").waitFor();
-  assert.equal(await scene.button("Execute Parallel").isDisabled(), true);
-});
-
-test("axe finds nothing on the board in both themes, wide and at 360 pixels", async () => {
-  const { page } = await open();
-  await scene.task("Weed", "", { labels: ["garden"], priority: "high" });
-  await scene.enter();
-  for (const colorScheme of ["dark", "light"]) {
-    await page.emulateMedia({ colorScheme });
-    for (const width of [1440, 360]) {
-      await page.setViewportSize({ width, height: 800 });
-      await scene.card("Weed").waitFor();
-      assert.deepEqual(await scene.violations(), []);
-      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
-    }
-  }
+  await scene.select("Heat the bench", "Sweep");
+  await scene.button("Execute Parallel").click();
+  await page.getByRole("region", { name: /Notifications/ }).getByText("“Heat the bench” failed").waitFor();
+  await scene.card("Heat the bench", "Needs you").getByText("Failed").waitFor();
+  await page.waitForFunction(() => document.title.startsWith("(1) "));
+  await page.waitForFunction(() => globalThis.told.some((words) => words.includes("“Heat the bench” failed")));
 });

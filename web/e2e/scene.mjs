@@ -1,26 +1,21 @@
-// A real server with a real repository and the scripted agent, and a browser that was let in by its link.
+// A real server with a real repository and a scripted agent, and a browser that was let in by its link.
 
+import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createServer, request } from "node:http";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { extname, join, normalize } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { after, afterEach } from "node:test";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
+import { launch } from "./browser.mjs";
+import { openForge, TOKEN } from "./forge.mjs";
 
-const here = fileURLToPath(new URL("../", import.meta.url));
-const dist = join(here, "dist/");
-const pleach = process.env.PLEACH ?? join(here, "../target/debug/pleach");
-const browserPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".woff2": "font/woff2" };
-
-function check() {
-  if (!existsSync(browserPath)) throw new Error("there is no Chromium: apt-get install --no-install-recommends chromium");
-  if (!existsSync(pleach)) throw new Error(`there is no ${pleach}: cargo build, or set PLEACH`);
-  if (!existsSync(join(dist, "index.html"))) throw new Error("the board is not built: npm run build");
-}
+const here = fileURLToPath(new URL("./", import.meta.url));
+export const pleach = process.env.PLEACH ?? join(here, "../../target/debug/pleach");
+const axe = readFileSync(join(here, "../node_modules/axe-core/axe.min.js"), "utf8");
+const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 /** A script for the agent: how many steps it works, and the file that it writes. */
 export function script(steps, file, text = "hello") {
@@ -28,37 +23,81 @@ export function script(steps, file, text = "hello") {
   return `\`\`\`script\n${work}\nwrite ${file}\n${text}\n.\nsay done\n\`\`\``;
 }
 
-export class Scene {
-  static async open(options = {}) {
-    check();
-    const scene = new Scene();
-    scene.folder = mkdtempSync(join(tmpdir(), "pleach-board-"));
-    scene.repository = join(scene.folder, "garden");
-    scene.home = join(scene.folder, "home");
-    mkdirSync(join(scene.home, ".config/pleach"), { recursive: true });
-    mkdirSync(scene.repository);
-    writeFileSync(join(scene.home, ".config/pleach/config.toml"), `agent = "demo"\nland = "none"\n${options.config ?? ""}`);
-    scene.env = { PATH: process.env.PATH, HOME: scene.home, PLEACH_HOME: join(scene.folder, "state"), GIT_CONFIG_NOSYSTEM: "1" };
-    scene.flags = options.yes === false ? [] : ["--yes"];
-    if (options.git !== false) scene.makeRepository();
-    await scene.serve(0);
-    await scene.openFront();
-    scene.browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-gpu"] });
-    scene.context = await scene.browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: "dark" });
-    scene.context.setDefaultTimeout(15_000);
-    scene.page = await scene.context.newPage();
-    scene.errors = [];
-    scene.page.on("pageerror", (error) => scene.errors.push(error.message));
+/** A script of the actor that waits at a gate before it writes its file. */
+export function gated(gate, file, text = "hello") {
+  return `\`\`\`script\nsay it waits at ${gate}\nwait ${gate}\nwrite ${file}\n${text}\n.\nsay done\n\`\`\``;
+}
+
+/** Gives the tests of a file a scene each, and one browser for all; whatever the page complains of fails the test. */
+export function scenes() {
+  let browser;
+  let scene;
+  afterEach(async () => {
+    const complaints = scene?.complaints ?? [];
+    await scene?.close();
+    scene = undefined;
+    assert.deepEqual(complaints, []);
+  });
+  after(() => browser?.close());
+  return async (options = {}) => {
+    browser ??= await launch();
+    scene = new Scene();
+    await scene.open(browser, options);
     return scene;
+  };
+}
+
+export class Scene {
+  /** What the page complained of: errors, policies, requests. */
+  complaints = [];
+  /** What it may complain of, because the test provokes it. */
+  expected = [];
+
+  async open(browser, options) {
+    if (!existsSync(pleach)) throw new Error(`there is no ${pleach}: cargo build, or set PLEACH`);
+    this.folder = mkdtempSync(join(tmpdir(), "pleach-board-"));
+    this.repository = join(this.folder, options.name ?? "garden");
+    this.gates = join(this.folder, "gates");
+    const config = join(this.folder, "home/.config/pleach");
+    for (const folder of [config, this.repository, this.gates]) mkdirSync(folder, { recursive: true });
+    const actor = `[agents.actor]\npreset = "acp:actor"\ncommand = ${JSON.stringify([process.execPath, join(here, "actor.mjs"), this.gates])}\n`;
+    const land = options.forge ? '[forge]\nkind = "github"\n' : "";
+    writeFileSync(join(config, "config.toml"), `agent = "${options.agent ?? "demo"}"\nland = "${options.forge ? "pr" : "none"}"\n${options.config ?? ""}\n${land}${actor}${options.agents?.(this.gates) ?? ""}`);
+    this.env = { PATH: process.env.PATH, HOME: join(this.folder, "home"), PLEACH_HOME: join(this.folder, "state"), GIT_CONFIG_NOSYSTEM: "1", PLEACH_GIT_TOKEN: TOKEN };
+    this.flags = options.yes === false ? [] : ["--yes"];
+    if (options.git !== false) this.makeRepository(options.files ?? {});
+    if (options.forge) {
+      this.forge = await openForge(this.folder, this.repository);
+      this.git("remote", "add", "origin", this.forge.url);
+    }
+    await this.serve(0);
+    this.context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: "dark", ...options.context });
+    this.context.setDefaultTimeout(30_000);
+    await this.listen();
+    this.page = await this.context.newPage();
   }
 
-  makeRepository() {
-    const git = (...args) => execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args], { cwd: this.repository, env: this.env });
-    git("init", "--quiet", "--initial-branch=main");
-    writeFileSync(join(this.repository, "README.md"), "# Garden\n");
-    writeFileSync(join(this.repository, "AGENTS.md"), "Be brief.\n");
-    git("add", "--all");
-    git("commit", "--quiet", "--message=begin");
+  async listen() {
+    const note = (words) => this.expected.some((pattern) => pattern.test(words)) || this.complaints.push(words);
+    await this.context.addInitScript(() => addEventListener("securitypolicyviolation", (event) => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`)));
+    this.context.on("weberror", (error) => note(`error: ${error.error().message}`));
+    this.context.on("console", (message) => message.type() === "error" && note(`console: ${message.text()} ${message.location().url}`));
+    // What the page itself gives up, such as a search, is no failure.
+    this.context.on("requestfailed", (request) => request.failure()?.errorText === "net::ERR_ABORTED" || note(`request: ${request.url()} ${request.failure()?.errorText}`));
+  }
+
+  git(...args) {
+    return execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args], { cwd: this.repository, env: this.env, encoding: "utf8" });
+  }
+
+  makeRepository(files) {
+    this.git("init", "--quiet", "--initial-branch=main");
+    for (const [name, text] of Object.entries({ "README.md": "# Garden\n", "AGENTS.md": "Be brief.\n", ...files })) {
+      mkdirSync(join(this.repository, name, ".."), { recursive: true });
+      writeFileSync(join(this.repository, name), text);
+    }
+    this.git("add", "--all");
+    this.git("commit", "--quiet", "--message=begin");
   }
 
   /** Starts the server and waits until it says where it listens. */
@@ -66,8 +105,8 @@ export class Scene {
     this.server = spawn(pleach, ["serve", "--port", String(port), ...this.flags, "--json", "--log", "off"], { cwd: this.repository, env: this.env, stdio: ["ignore", "pipe", "inherit"] });
     const [line] = await once(createInterface({ input: this.server.stdout }), "line");
     const said = JSON.parse(line);
-    this.address = new URL(said.url ?? said.address);
-    this.code = /enter=(\w+)/.exec(line)?.[1];
+    this.link = said.link;
+    this.address = new URL(said.address);
     this.token = readFileSync(join(this.env.PLEACH_HOME, "token"), "utf8").trim();
   }
 
@@ -77,31 +116,9 @@ export class Scene {
     await once(this.server, "exit");
   }
 
-  /** Serves the built pages, and passes everything else on. */
-  async openFront() {
-    const front = createServer((asked, answer) => {
-      const path = new URL(asked.url, "http://front").pathname;
-      if (path.startsWith("/api/")) {
-        const headers = { ...asked.headers, host: this.address.host };
-        if (headers.origin) headers.origin = this.address.origin;
-        const passed = request({ host: this.address.hostname, port: this.address.port, path: asked.url, method: asked.method, headers }, (got) => {
-          answer.writeHead(got.statusCode, got.headers);
-          got.pipe(answer);
-          got.on("close", () => answer.destroy());
-        });
-        passed.on("error", () => answer.destroy());
-        answer.on("close", () => passed.destroy());
-        asked.pipe(passed);
-        return;
-      }
-      const file = join(dist, normalize(path));
-      const shown = file.startsWith(dist) && existsSync(file) && statSync(file).isFile() ? file : join(dist, "index.html");
-      answer.writeHead(200, { "content-type": types[extname(shown)] ?? "application/octet-stream", "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'" });
-      createReadStream(shown).pipe(answer);
-    });
-    await new Promise((listens) => front.listen(0, "127.0.0.1", listens));
-    this.front = front;
-    this.url = `http://127.0.0.1:${front.address().port}`;
+  /** Lets an agent that waits at a gate go on. */
+  letGo(gate) {
+    writeFileSync(join(this.gates, gate), "");
   }
 
   async call(method, path, body) {
@@ -124,7 +141,7 @@ export class Scene {
 
   /** Opens the board by the link of the server. */
   async enter() {
-    await this.page.goto(`${this.url}/#enter=${this.code}`);
+    await this.page.goto(this.link);
   }
 
   column(title) {
@@ -142,22 +159,36 @@ export class Scene {
     }
   }
 
+  /** Waits until the only batch has ended as it should, such as "2/3"; everything of it is on disk then. */
+  async ended(complete, page = this.page) {
+    const strip = page.getByRole("region", { name: "Batches" });
+    await strip.getByText(`${complete} complete`, { exact: true }).waitFor();
+    await strip.getByRole("button", { name: /^Hide batch / }).waitFor();
+  }
+
   button(name) {
     return this.page.getByRole("button", { name, exact: true });
   }
 
+  /** Waits until the page is drawn as it is meant, with no change of colour or place under way. */
+  async settle() {
+    await this.page.evaluate(async () => {
+      await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+      const changes = document.getAnimations().filter((each) => each instanceof CSSTransition);
+      await Promise.allSettled(changes.map((each) => each.finished));
+    });
+  }
+
   /** What axe finds on the page as it is, as words. */
   async violations() {
-    await this.page.evaluate(readFileSync(join(here, "node_modules/axe-core/axe.min.js"), "utf8"));
-    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+    await this.page.evaluate(axe);
     const found = await this.page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), tags);
-    return found.violations.map((each) => `${each.id}: ${each.nodes[0]?.html}`);
+    return found.violations.map(({ id, nodes: [first] }) => `${id}: ${first.html} ${first.any[0]?.message ?? ""}`);
   }
 
   async close() {
-    await this.browser?.close();
-    this.front?.closeAllConnections();
-    this.front?.close();
+    await this.context?.close();
+    this.forge?.close();
     if (this.server?.exitCode === null && this.server.signalCode === null) {
       this.server.kill("SIGTERM");
       await once(this.server, "exit");

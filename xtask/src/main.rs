@@ -8,6 +8,7 @@
 )]
 
 mod agents;
+mod board;
 mod schemathesis;
 
 use std::path::{Path, PathBuf};
@@ -31,6 +32,8 @@ const HELP: &str = "cargo xtask COMMAND
   api       tries the server with schemathesis, 200 cases for each operation (PLEACH_CASES)
   agents    installs real agents (Claude Code, Codex, Goose) below the target folder and has the tests drive them;
             `agents all` takes OpenCode and Gemini as well
+  board     builds the board, with npm; `board test` tries it in Chromium, `board types` takes over a changed API,
+            `board bench` measures its pages, `board pictures` takes the screenshots of the guide
   pictures  draw the pictures of the guide anew, and record a run
 ";
 
@@ -43,8 +46,9 @@ fn main() -> ExitCode {
         "fuzz" => fuzz(),
         "simulate" => simulate(),
         "crash" => crash(),
-        "api" => schemathesis::run(Effort::Thorough),
+        "api" => build_tried().and_then(|()| schemathesis::run(Effort::Thorough)),
         "agents" => real_agents(),
+        "board" => board::run(std::env::args().nth(2).as_deref()),
         "pictures" => pictures(),
         _ => Err(HELP.to_owned()),
     };
@@ -65,6 +69,7 @@ fn bench() -> Result<(), String> {
 }
 
 fn demo() -> Result<(), String> {
+    board::build_if_possible();
     cargo(&["build", "--release", "--locked", "--package", "pleach"])?;
     step(Command::new(target().join("release/pleach")).arg("demo"))
 }
@@ -165,6 +170,7 @@ fn record() -> Result<(), String> {
 
 fn test() -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"])?;
+    board::check()?;
     cargo(&[
         "clippy",
         "--workspace",
@@ -185,9 +191,12 @@ fn test() -> Result<(), String> {
         "--no-fail-fast",
         "--filterset",
         &format!("not {}", agents::NEED_ALL),
+        "--test-threads",
+        &test_threads(),
     ]);
     step(without_home(&mut tests)?)?;
     schemathesis::run(Effort::Short)?;
+    board::try_in_chromium()?;
     cargo(&["test", "--doc", "--workspace", "--locked"])?;
     let mut docs = Command::new("cargo");
     docs.args([
@@ -198,6 +207,12 @@ fn test() -> Result<(), String> {
         "--document-private-items",
     ]);
     step(docs.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// One more than there are processors: tests of processes wait more than they work.
+fn test_threads() -> String {
+    let processors = std::thread::available_parallelism().map_or(2, usize::from);
+    (processors + 1).to_string()
 }
 
 /// Gives tests an empty home folder, so that nobody's git configuration has a say in them.
@@ -237,6 +252,16 @@ fn nextest() -> Result<PathBuf, String> {
         step(install.arg(tools))?;
     }
     Ok(program)
+}
+
+/// The program that is tried from outside: the one that the tests have built, so that nothing is built twice.
+fn tried_program() -> PathBuf {
+    root().join(target()).join("debug/pleach")
+}
+
+/// Builds that program where no tests ran before.
+fn build_tried() -> Result<(), String> {
+    cargo(&["build", "--locked", "--package", "pleach"])
 }
 
 fn target() -> PathBuf {

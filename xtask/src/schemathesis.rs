@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use crate::{cargo, root, step, step_in, target};
+use crate::{root, step, step_in, target, tried_program};
 
 /// The version that is installed, for this project alone.
 const VERSION: &str = "4.32.5";
@@ -23,10 +23,9 @@ pub(crate) enum Effort {
     Thorough,
 }
 
-/// Tries a server of a temporary folder.
+/// Tries a server of a temporary folder, by the program as it is built for tests.
 pub(crate) fn run(effort: Effort) -> Result<(), String> {
     let program = installed()?;
-    cargo(&["build", "--locked", "--package", "pleach"])?;
     let place = Place::new()?;
     let project = place.run_a_batch()?;
     let server = Server::start(&place)?;
@@ -143,7 +142,7 @@ impl Place {
 
     /// Pleach in the repository.
     fn pleach(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(root().join(target().join("debug/pleach")));
+        let mut command = Command::new(tried_program());
         self.alone(&mut command)
             .args(words)
             .current_dir(self.folder.join("repository"));

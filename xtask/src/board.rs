@@ -1,0 +1,154 @@
+//! Builds the board and proves it: npm for its packages, Chromium for its pages.
+//!
+//! Knows where things are and what must be there; what a page must do is said in `web/e2e`.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::{build_tried, cargo, root, step, step_in, target, tried_program};
+
+/// The browser of the tests, which comes with the system's packages.
+const INSTALL_CHROMIUM: [&str; 5] = [
+    "apt-get",
+    "install",
+    "--yes",
+    "--no-install-recommends",
+    "chromium",
+];
+
+/// `cargo xtask board`, with what comes after it.
+pub(crate) fn run(word: Option<&str>) -> Result<(), String> {
+    match word {
+        None => build(),
+        Some("types") => write_types(),
+        Some("test") => {
+            check()?;
+            build_tried()?;
+            try_in_chromium()
+        }
+        Some(script @ ("bench" | "pictures")) => {
+            build()?;
+            cargo(&["build", "--release", "--locked", "--package", "pleach"])?;
+            in_chromium(script, &root().join(target()).join("release/pleach"))
+        }
+        Some(_) => Err(crate::HELP.to_owned()),
+    }
+}
+
+/// Builds the board where the next build of the program finds it.
+pub(crate) fn build() -> Result<(), String> {
+    install()?;
+    npm(["run", "build"])
+}
+
+/// The same, or a word of why there will be no board.
+pub(crate) fn build_if_possible() {
+    if let Err(error) = build() {
+        eprintln!("{error}\n── going on without the board: `cargo xtask board` tries again");
+    }
+}
+
+/// Everything about it that needs no browser; that its copy of the API's document is fresh is a test of the server.
+pub(crate) fn check() -> Result<(), String> {
+    install()?;
+    npm(["run", "types", "--", "--check"])?;
+    npm(["run", "check"])?;
+    npm(["test"])?;
+    npm(["run", "build"])
+}
+
+/// Its pages in a browser, served by the program as it is built for tests.
+pub(crate) fn try_in_chromium() -> Result<(), String> {
+    in_chromium("e2e", &tried_program())
+}
+
+fn in_chromium(script: &str, program: &Path) -> Result<(), String> {
+    let chromium = chromium()?;
+    let mut npm = Command::new("npm");
+    npm.args(["run", script])
+        .env("CHROMIUM", chromium)
+        .env("PLEACH", program);
+    step_in(&web(), &mut npm)
+}
+
+/// Writes the document of the API, and the types that are made of it.
+fn write_types() -> Result<(), String> {
+    install()?;
+    let written = std::fs::write(document(), fresh_document()?);
+    written.map_err(|error| format!("{}: {error}", document().display()))?;
+    npm(["run", "types"])
+}
+
+/// What the server says of itself.
+fn fresh_document() -> Result<Vec<u8>, String> {
+    let mut print = Command::new("cargo");
+    let example = ["--package", "pleach-server", "--example", "document"];
+    print.args(["run", "--quiet", "--locked"]).args(example);
+    let printed = print.current_dir(root()).stderr(Stdio::inherit()).output();
+    match printed {
+        Ok(printed) if printed.status.success() => Ok(printed.stdout),
+        Ok(printed) => Err(format!("the API's document: {}", printed.status)),
+        Err(error) => Err(format!("the API's document: {error}")),
+    }
+}
+
+/// Installs the packages of the lock file, unless they are there.
+fn install() -> Result<(), String> {
+    let lock = web().join("package-lock.json");
+    let mark = web().join("node_modules/.pleach-installed");
+    let wanted = std::fs::read(&lock).map_err(|error| format!("{}: {error}", lock.display()))?;
+    if std::fs::read(&mark).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    // Nobody's scripts are run.
+    npm(["ci", "--ignore-scripts", "--loglevel", "error"]).map_err(|error| {
+        format!(
+            "{error}\nhint: the board is built with npm of Node 20.19 or newer, from its registry"
+        )
+    })?;
+    std::fs::write(&mark, wanted).map_err(|error| format!("{}: {error}", mark.display()))
+}
+
+/// A browser; where there is none it is installed, if this user may.
+fn chromium() -> Result<PathBuf, String> {
+    if let Some(set) = std::env::var_os("CHROMIUM") {
+        return Ok(PathBuf::from(set));
+    }
+    if let Some(found) = find_chromium() {
+        return Ok(found);
+    }
+    // A new machine has no list of packages yet.
+    let installed = step(Command::new("apt-get").arg("update")).and_then(|()| {
+        step(
+            Command::new(INSTALL_CHROMIUM[0])
+                .args(&INSTALL_CHROMIUM[1..])
+                .env("DEBIAN_FRONTEND", "noninteractive"),
+        )
+    });
+    let line = INSTALL_CHROMIUM.join(" ");
+    let hint = format!(
+        "the board's tests need Chromium: `{line}` as root, or CHROMIUM with the path of one"
+    );
+    installed.map_err(|error| format!("{error}\n{hint}"))?;
+    find_chromium().ok_or(hint)
+}
+
+fn find_chromium() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .flat_map(|folder| ["chromium", "chromium-browser"].map(|name| folder.join(name)))
+        .find(|program| program.is_file())
+}
+
+fn npm<const N: usize>(arguments: [impl AsRef<OsStr>; N]) -> Result<(), String> {
+    step_in(&web(), Command::new("npm").args(arguments))
+}
+
+fn web() -> PathBuf {
+    root().join("web")
+}
+
+fn document() -> PathBuf {
+    web().join("openapi.json")
+}
