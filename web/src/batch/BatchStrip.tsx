@@ -90,12 +90,12 @@ function Strip({ batch }: { batch: BatchView }) {
         <Elapsed batch={batch} />
       </div>
       <TaskChips batch={batch} />
-      <span className={cn("order-5 min-w-0 truncate text-xs lg:order-none lg:block lg:flex-1 lg:text-right", !note && "hidden")}>
+      <span className={cn("order-5 min-w-0 truncate text-xs lg:order-none lg:ml-auto lg:block", !note && "hidden")}>
         <span className="mr-3 hidden text-failed lg:inline lg:empty:hidden">{troubles(progress)}</span>
         <span className="text-attention">{note}</span>
         <TimeLeft batch={batch} />
       </span>
-      <div className="order-2 ml-auto lg:order-none">
+      <div className="order-2 ml-auto lg:order-none lg:ml-0">
         <Controls batch={batch} ended={ended} />
       </div>
     </div>
@@ -114,7 +114,7 @@ function TimeLeft({ batch }: { batch: BatchView }) {
   const now = useNow(isRunning);
   const waits = batch.tasks.some((task) => task.status === "waiting");
   const left = isRunning && !waits && batch.estimatedEnd ? (Date.parse(batch.estimatedEnd) - now) / 1_000 : 0;
-  return left >= 1 ? <span className="hidden text-fg-3 lg:inline">about {duration(left)} left</span> : null;
+  return left >= 1 ? <span className="hidden min-w-28 text-fg-3 lg:inline-block">about {duration(left)} left</span> : null;
 }
 
 function Controls({ batch, ended }: { batch: BatchView; ended: boolean }) {
