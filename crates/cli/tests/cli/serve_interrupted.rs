@@ -41,6 +41,19 @@ impl Orphan {
         orphan
     }
 
+    /// What a new listener hears up to something that happens only then.
+    fn heard(&self) -> Vec<String> {
+        let mut listener = self.server.listen("/api/events", &[]).unwrap();
+        let projects = self.server.get("/api/projects").good(200);
+        let task = json!({"projectId": projects["projects"][0]["id"], "title": "Something new"});
+        self.server.post("/api/tasks", &task).good(201);
+        let mut names = Vec::new();
+        while names.last().is_none_or(|name| name != "task:created") {
+            names.push(listener.next_event().unwrap().event);
+        }
+        names
+    }
+
     fn post(&self, what: &str) -> pleach_testkit::Answered {
         let path = format!("/api/batches/1/{what}");
         self.server.post(&path, &json!({}))
@@ -62,6 +75,30 @@ fn a_batch_that_lost_its_process_is_gone_on_with() {
     assert_eq!(outcomes(&over), "1:merged 2:merged");
     assert_eq!(orphan.post("resume").bad(409), "batch_over");
     orphan.scene.check_no_worktree_is_left();
+}
+
+#[test]
+fn that_a_batch_lost_its_process_is_told_as_long_as_it_is_so() {
+    let mut orphan = Orphan::new();
+    let mut listener = orphan.server.listen("/api/events", &[]).unwrap();
+    let told = loop {
+        let heard = listener.next_event().unwrap();
+        if heard.event == "batch:interrupted" {
+            break heard;
+        }
+    };
+    assert_eq!((told.id, &told.data["batchId"]), (None, &json!(1)));
+    drop(listener);
+    // Nobody listens while it is taken up and ends.
+    orphan.post("resume").good(200);
+    orphan.gate.wait_for(2);
+    orphan.gate.let_go(2);
+    until_over(&orphan.server, 1);
+    let heard = orphan.heard();
+    assert!(
+        !heard.iter().any(|name| name == "batch:interrupted"),
+        "{heard:?}"
+    );
 }
 
 #[test]

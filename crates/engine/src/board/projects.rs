@@ -2,6 +2,7 @@
 //!
 //! Looks at folders and never writes to them.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
@@ -263,7 +264,11 @@ fn real_folder(path: &Path) -> Result<PathBuf, BoardError> {
         Err(error) => {
             let above = path.ancestors().find(|above| above.is_dir());
             let above = above.unwrap_or(Path::new("/")).display();
-            let hint = format!("the machine of the server has {above}, but not what follows");
+            let hint = if error.kind() == ErrorKind::PermissionDenied {
+                format!("the server may not look into {above}")
+            } else {
+                format!("the machine of the server has {above}, but not what follows")
+            };
             wrong(format!("{shown} cannot be found: {error}"), hint)
         }
     }

@@ -155,6 +155,8 @@ impl Shared {
                     Err(error) => complain(&error),
                 }
             }
+            // Nobody looks from now on; who comes next is told how things stand then.
+            self.with_ring(Ring::forget_how_things_stand);
         }
     }
 

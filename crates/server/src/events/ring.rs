@@ -114,6 +114,12 @@ impl Ring {
         self.last = last;
     }
 
+    /// Forgets what agents do and which batches stand still; the next look tells all of it anew.
+    pub(super) fn forget_how_things_stand(&mut self) {
+        self.live.clear();
+        self.interrupted.clear();
+    }
+
     /// Takes in what is new since the look before.
     pub(super) fn look(&mut self, news: &News) {
         self.look_at_agents(&news.attempts);
@@ -372,5 +378,25 @@ mod tests {
         assert_eq!(told(&ring, 0, &other).0, "");
         ring.look(&stands(false));
         assert_eq!(live(&ring, at(0)).0, Vec::<String>::new());
+    }
+
+    #[test]
+    fn how_things_stood_while_somebody_looked_is_told_to_nobody_later() {
+        let mut ring = Ring::after(0);
+        let both = News {
+            batches: vec![LiveBatch {
+                project: "p".into(),
+                batch: 1,
+                is_interrupted: true,
+            }],
+            ..said(attempt(1, "reads"))
+        };
+        ring.look(&both);
+        let (told, cursor) = live(&ring, at(0));
+        assert_eq!(told, ["interrupted", "log", "progress"]);
+        ring.forget_how_things_stand();
+        assert_eq!(live(&ring, at(0)).0, Vec::<String>::new());
+        ring.look(&both);
+        assert_eq!(live(&ring, cursor).0, told, "the next look tells it anew");
     }
 }
