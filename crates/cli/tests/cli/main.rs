@@ -20,6 +20,7 @@ mod given;
 mod governors;
 mod guard;
 mod held;
+mod hostile;
 mod landing;
 mod leaving;
 mod logs;

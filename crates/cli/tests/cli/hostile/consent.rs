@@ -1,0 +1,1 @@
+//! Consent against files that steer agents by a detour.

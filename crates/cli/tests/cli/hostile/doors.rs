@@ -1,0 +1,1 @@
+//! The owner's socket and the server against an agent that attacks them.

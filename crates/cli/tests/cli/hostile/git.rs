@@ -1,0 +1,1 @@
+//! The store and its worktrees against an agent that attacks them.

@@ -1,0 +1,1 @@
+//! Processes, descriptors and terminals against an agent that attacks them.

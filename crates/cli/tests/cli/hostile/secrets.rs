@@ -1,0 +1,1 @@
+//! Secrets, logins and limits against an agent that attacks them.

@@ -1,0 +1,1 @@
+//! Text and odd files that deceive whoever reads them.
