@@ -12,7 +12,6 @@ mod driver;
 mod editor;
 mod failure;
 mod harmless;
-mod hook;
 mod keys;
 mod line;
 mod live;
@@ -37,9 +36,7 @@ use crate::args::{Arguments, Command};
 use crate::failure::{Exit, Failures};
 
 fn main() -> ExitCode {
-    let other = shim::run_if_called_as_one()
-        .or_else(hook::run_if_called_as_one)
-        .or_else(driver::run_if_called_as_one);
+    let other = shim::run_if_called_as_one().or_else(driver::run_if_called_as_one);
     if let Some(code) = other {
         return code;
     }

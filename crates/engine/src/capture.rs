@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use crate::git::{CommitId, GitError, Store, StoreError, TreeId, nul_separated, parse_id};
 use crate::step::{Step, reached};
 use crate::weave::{self, WeaveError};
-use crate::worktree::Worktree;
+use crate::worktree::{LeftCommits, Worktree};
 
 pub(crate) use in_place::{check_out_into, state_of_folder, tree_of_folder};
 pub(crate) use live::{Seen, look};
@@ -123,6 +123,8 @@ pub enum History {
     Continued,
     /// It left or rewrote it; its files were taken as they are and its own commits are kept.
     Abandoned,
+    /// It made commits that are damaged; its files were taken as they are.
+    Damaged,
 }
 
 /// Captures the work of an agent that has ended, and moves the task's branch to it.
@@ -132,14 +134,22 @@ pub fn capture(
     options: &CaptureOptions,
 ) -> Result<Captured, CaptureError> {
     let basis = worktree.basis();
+    let heads = Heads::of(store, worktree)?;
+    heads.keep_others(store, worktree)?;
     let Heads {
         head,
         basis_tree,
         branch,
-    } = Heads::of(store, worktree)?;
+        has_damage,
+        ..
+    } = heads;
     let mut start = (basis.clone(), basis_tree.clone());
     let mut agent_commits = 0;
-    let mut history = History::Continued;
+    let mut history = if has_damage {
+        History::Damaged
+    } else {
+        History::Continued
+    };
     if let Some(head) = head {
         let (lost, made) = store.count_apart(basis, &head.0)?;
         if lost == 0 {
@@ -206,9 +216,11 @@ pub(crate) fn read_files(
 /// Makes a commit of the last state of a worktree, whatever it is; `None` if it is the basis.
 pub fn snapshot(store: &Store, worktree: &Worktree) -> Result<Option<CommitId>, CaptureError> {
     let basis = worktree.basis();
+    let heads = Heads::of(store, worktree)?;
+    heads.keep_others(store, worktree)?;
     let Heads {
         head, basis_tree, ..
-    } = Heads::of(store, worktree)?;
+    } = heads;
     let (head, head_tree) = head.unwrap_or_else(|| (basis.clone(), basis_tree.clone()));
     let tree = Staging::of(store, worktree, &[])?
         .stage((&head, &head_tree), &basis_tree)?
@@ -257,7 +269,9 @@ pub fn keep_last_state(
             .transpose()?
     } else {
         // Where it was is all that is left of it.
-        Heads::of(store, worktree)?.head.map(|(head, _)| head)
+        let heads = Heads::of(store, worktree)?;
+        heads.keep_others(store, worktree)?;
+        heads.head.map(|(head, _)| head)
     };
     keep(store, worktree, commit, name)
 }
@@ -323,51 +337,81 @@ struct Heads {
     /// The commit that the worktree is at and its tree, if it is not at the basis.
     head: Option<(CommitId, TreeId)>,
     basis_tree: TreeId,
-    /// The commit that the task's branch is at.
+    /// The commit that the task's branch is at in the store, where only captures move it.
     branch: Option<CommitId>,
+    /// What else the agent committed, on other branches or as a stash.
+    others: Vec<CommitId>,
+    /// Whether it made commits that are damaged, so that the store did not take them.
+    has_damage: bool,
 }
 
 impl Heads {
-    /// Looks without asking the agent's git.
+    /// Brings what the agent committed into the store, checked, without asking the agent's git.
     fn of(store: &Store, worktree: &Worktree) -> Result<Self, CaptureError> {
         let basis = worktree.basis();
-        let head = worktree.head_name().unwrap_or_default();
-        if is_unmoved(store, worktree, &head) {
-            return Ok(Self {
-                head: None,
-                basis_tree: weave::tree_of(store, basis)?,
-                branch: Some(basis.clone()),
-            });
-        }
-        let names = [
-            format!("{basis}^{{tree}}"),
-            format!("{head}^{{commit}}"),
-            format!("{head}^{{tree}}"),
-            format!("{}^{{commit}}", worktree.branch_ref()),
-        ];
-        let mut found = store.look_up(&names)?.into_iter();
-        let mut next = || found.next().flatten().unwrap_or_default();
-        let missing = |_| GitError::Garbled {
-            what: "cat-file".into(),
-            printed: format!("no tree of {basis}"),
+        let LeftCommits { head, others } = worktree.left_commits();
+        let head = head.filter(|head| head != basis);
+        let others: Vec<CommitId> = others.into_iter().filter(|other| other != basis).collect();
+        let mut heads = Self {
+            head: None,
+            basis_tree: weave::tree_of(store, basis)?,
+            branch: branch_commit(store, worktree)?,
+            others: Vec::new(),
+            has_damage: false,
         };
-        let basis_tree = next().parse().map_err(missing)?;
-        let head = next().parse().ok().zip(next().parse().ok());
-        Ok(Self {
-            head: head.filter(|(head, _)| head != basis),
-            basis_tree,
-            branch: next().parse().ok(),
-        })
+        let all: Vec<CommitId> = head.iter().chain(&others).cloned().collect();
+        let import = |commits: &[CommitId]| {
+            commits.is_empty() || store.import(worktree.git_folder(), commits, basis).is_ok()
+        };
+        if import(&all) {
+            heads.others = others;
+        } else {
+            heads.has_damage = true;
+            // What is wrong may be beside what matters most.
+            if !head
+                .as_ref()
+                .is_some_and(|head| import(std::slice::from_ref(head)))
+            {
+                return Ok(heads);
+            }
+        }
+        if let Some(head) = head {
+            let tree = store.tree_of(&head)?;
+            heads.head = Some((head, tree));
+        }
+        Ok(heads)
+    }
+
+    /// Keeps what the agent committed beside what it is at.
+    fn keep_others(&self, store: &Store, worktree: &Worktree) -> Result<(), CaptureError> {
+        for other in &self.others {
+            let known = self.head.iter().map(|(head, _)| head);
+            let mut known = known.chain([worktree.basis()]);
+            let is_known = known.try_fold(false, |is_known, known| {
+                Ok::<_, GitError>(is_known || store.is_ancestor(other, known)?)
+            })?;
+            if !is_known {
+                store.keep(other, worktree.branch())?;
+            }
+        }
+        Ok(())
     }
 }
 
-/// Whether the worktree is on its branch and that is where it was, as far as a plain file tells.
-fn is_unmoved(store: &Store, worktree: &Worktree, head: &str) -> bool {
-    let branch = worktree.branch_ref();
-    let file = store.git_dir().join(&branch);
-    head == branch
-        && is_plain_file(&file)
-        && fs::read(&file).is_ok_and(|id| id.trim_ascii() == worktree.basis().as_str().as_bytes())
+/// Where the branch of a worktree is in the store; a plain file tells without a process.
+fn branch_commit(store: &Store, worktree: &Worktree) -> Result<Option<CommitId>, GitError> {
+    let name = worktree.branch_ref();
+    let read = fs::read_to_string(store.git_dir().join(&name));
+    match read.ok().and_then(|id| id.trim_end().parse().ok()) {
+        Some(commit) => Ok(Some(commit)),
+        None => store.ref_commit(&name),
+    }
+}
+
+/// What an agent committed since its basis, brought into the store; nothing if that is damaged.
+pub(crate) fn committed(store: &Store, worktree: &Worktree) -> Option<CommitId> {
+    let heads = Heads::of(store, worktree).ok()?;
+    heads.head.map(|(head, _)| head)
 }
 
 fn move_branch(

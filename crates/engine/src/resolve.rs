@@ -228,8 +228,6 @@ impl<'a> Resolution<'a> {
         marked: &Marked,
         commit: &CommitId,
     ) -> Result<Note, ResolveError> {
-        // A person is about to run git there.
-        self.store.mend()?;
         let paths = marked.files.iter().map(|file| os_str(&file.path).into());
         let merge = StoppedMerge {
             marked,

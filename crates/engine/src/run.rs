@@ -77,10 +77,6 @@ use crate::step::{Step, reached};
 use crate::view::{Narrator, Origin};
 use crate::weave::WeaveError;
 use crate::worktree::{Included, WorktreeError};
-
-/// Refs that move while agents work: their own branches, and what a fetch by somebody else brings.
-const AGENTS_REFS: [&str; 2] = ["refs/heads/pleach/", "refs/remotes/"];
-
 /// Why a batch cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -208,7 +204,7 @@ pub fn take_up(
     if first.is_none() && replay(number, &record, &events)?.status.is_over() {
         return Err(RunError::Over(number));
     }
-    let (store, folder_lock) = request::reopen(state, &record, program)?;
+    let (store, folder_lock) = request::reopen(state, &record)?;
     let base: CommitId = record
         .base
         .parse()
@@ -393,7 +389,6 @@ impl Prepared {
             slots: Slots::new(&self.state, self.record.parallel_limit)?,
             marks: Marks::new(&self.record.plan, &self.state, &self.store),
             workshop: Arc::new(Workshop {
-                refs: self.store.refs_snapshot(&AGENTS_REFS)?,
                 included: Included::list(&self.store, &base)
                     .map_err(Box::new)
                     .map_err(RunError::Worktree)?,

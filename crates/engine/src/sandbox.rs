@@ -4,7 +4,6 @@
 
 mod enforce;
 mod folders;
-mod git_folders;
 mod places;
 mod refusals;
 mod temporary;
@@ -222,10 +221,7 @@ impl Holding {
         let mut write = vec![room.worktree.path().to_owned(), temporary.to_owned()];
         write.extend(folders::devices());
         if *choice == SandboxChoice::Landlock {
-            // A folder of the user's is no checkout, and nobody commits there.
-            if !room.worktree.is_in_place() {
-                write.extend(git_folders::own(room.store, room.worktree)?);
-            }
+            write.push(room.worktree.git_folder().to_owned());
             write.extend(user.caches());
         }
         for Text(path) in &self.write {
@@ -238,7 +234,9 @@ impl Holding {
             }
         }
         let mut read = user.readable();
-        read.push(room.store.git_dir());
+        read.push(room.worktree.git_folder().to_owned());
+        // Its git borrows these.
+        read.push(room.store.git_dir().join("objects"));
         read.extend(room.read.iter().map(|path| (*path).to_owned()));
         Ok(Confinement { write, read })
     }

@@ -1,9 +1,10 @@
-//! Linked worktrees of the store: one folder and one branch per task.
+//! Worktrees of the store: one folder, one git folder and one branch per task.
 //!
 //! Knows nothing of who works there; takes one away only for proof that what is in it is kept.
 
 mod caches;
 mod error;
+mod git_folder;
 mod in_place;
 mod include;
 mod list;
@@ -37,18 +38,17 @@ pub(crate) use trash::remove_all;
 pub(crate) use unmerged::StoppedMerge;
 
 use error::failed;
+pub(crate) use git_folder::LeftCommits;
+use git_folder::git_folders;
 use in_place::Tenure;
 use record::{Record, Stage};
-use trash::{Waste, delete_later};
+use trash::delete_later;
 
 /// Files are dated by a clock that stands still for up to 10 ms.
 pub(crate) const CLOCK_TICK: Duration = Duration::from_millis(10);
 
 /// Whoever adds or removes a worktree of a store holds it.
 const LOCK: &str = "worktrees.lock";
-
-/// The file in a worktree's registration that says where it is; without it, git passes over the rest.
-const GITDIR: &str = "gitdir";
 
 /// The worktree that is wanted.
 #[derive(Debug, Clone)]
@@ -61,13 +61,13 @@ pub struct WorktreeSpec {
     pub basis: CommitId,
 }
 
-/// A linked worktree of the store.
+/// A worktree of the store.
 #[derive(Debug, Clone)]
 pub struct Worktree {
     path: PathBuf,
     branch: String,
     basis: CommitId,
-    admin: PathBuf,
+    git_folder: PathBuf,
     pristine_index: PathBuf,
     tenure: Tenure,
 }
@@ -221,14 +221,9 @@ impl Worktree {
         ref_segment(&self.branch)
     }
 
-    /// The folder in which git notes what this worktree is at; agents can write to it.
-    pub(crate) fn admin(&self) -> &Path {
-        &self.admin
-    }
-
-    /// What the worktree is at, read without asking the agent's git: a ref or a commit.
-    pub(crate) fn head_name(&self) -> Option<String> {
-        head_name(&self.admin)
+    /// The git folder of whoever works here, who can write to all of it.
+    pub(crate) fn git_folder(&self) -> &Path {
+        &self.git_folder
     }
 
     /// The index as it was right after the checkout, out of the agent's sight.
@@ -245,7 +240,7 @@ impl Worktree {
             path: folder.join(spec.path.file_name().unwrap_or_default()),
             branch: spec.branch.clone(),
             basis: spec.basis.clone(),
-            admin: store.git_dir().join("worktrees").join(&id),
+            git_folder: git_folders(store).join(&id),
             pristine_index: store.home().join("index").join(&id),
             tenure: Tenure::Ours,
         })
@@ -258,7 +253,7 @@ impl Worktree {
             path: record.path.clone(),
             branch: record.branch.clone(),
             basis: record.basis.clone(),
-            admin: store.git_dir().join("worktrees").join(&id),
+            git_folder: git_folders(store).join(&id),
             pristine_index: store.home().join("index").join(&id),
             tenure: Tenure::Ours,
         }
@@ -295,7 +290,7 @@ impl Worktree {
 
     /// Gives whoever works here a copy of the index, and keeps it out of their sight.
     fn adopt_index(&self, index: &Path) -> Result<(), WorktreeError> {
-        let own = self.admin.join("index");
+        let own = self.git_folder.join("index");
         copy_index(index, &own)
             .and_then(|()| fs::rename(index, &self.pristine_index))
             .map_err(failed("write", &own))
@@ -332,33 +327,14 @@ impl Worktree {
 
     /// Takes away what makes it a worktree; its files are gone.
     fn void(&self, store: &Store) -> Result<(), WorktreeError> {
-        remove_all(&self.admin.join(GITDIR))
-            .and_then(|()| remove_all(&self.pristine_index))
-            .and_then(|()| {
-                reached(Step::RegistrationVoid);
-                Record::delete(store, &self.id())
-            })
-            .map_err(failed("move away", &self.path))?;
-        if is_present(&self.admin) {
-            delete_later(Waste::of_registration(store, &self.admin));
+        if is_present(&self.git_folder) {
+            delete_later(trash::move_away(store, &self.git_folder)?);
         }
-        Ok(())
+        reached(Step::RegistrationVoid);
+        remove_all(&self.pristine_index)
+            .and_then(|()| Record::delete(store, &self.id()))
+            .map_err(failed("move away", &self.path))
     }
-}
-
-/// What a worktree is at, from its folder in git's own: a ref or a commit.
-fn head_name(admin: &Path) -> Option<String> {
-    let file = admin.join("HEAD");
-    // A pipe would hold us up.
-    if !file.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
-        return None;
-    }
-    let head = fs::read_to_string(&file).ok()?;
-    let head = head.trim_end();
-    let name = head.strip_prefix("ref: ").unwrap_or(head);
-    // Anything else would be looked up as an expression.
-    let is_name = name.starts_with("refs/") || name.parse::<CommitId>().is_ok();
-    is_name.then(|| name.to_owned())
 }
 
 /// Copies an index together with its age.

@@ -55,12 +55,9 @@ fn a_worktree_is_clean_on_its_branch_and_stock_git_understands_it() {
     assert_eq!(git(&["rev-parse", "HEAD"]), basis.as_str());
     git(&["commit", "--quiet", "--allow-empty", "-m", "works"]);
     git(&["fsck", "--no-dangling"]);
-    let listed = repo.git_in(&store.git_dir(), &["worktree", "list", "--porcelain"]);
-    assert!(
-        listed.contains(worktree.path().to_str().unwrap()),
-        "{listed}"
-    );
-    assert!(listed.contains("locked"), "{listed}");
+    assert_eq!(git(&["rev-parse", "local/main"]), basis.as_str());
+    let tip = store.ref_commit("refs/heads/pleach/task-1/63").unwrap();
+    assert_eq!(tip.as_ref(), Some(&basis), "the store has nothing of it");
     assert_eq!(repo.fingerprint(), before);
 }
 
@@ -171,7 +168,8 @@ fn a_filter_that_an_agent_configured_does_not_run_at_the_next_checkout() {
     let (store, basis) = open(&repo);
     let canary = repo.beside("canary");
     let smudge = format!("touch {}; cat", canary.display());
-    repo.git_in(&store.git_dir(), &["config", "filter.evil.smudge", &smudge]);
+    let first = Worktree::create(&store, &spec(&repo, "2", &basis)).unwrap();
+    repo.git_in(first.path(), &["config", "filter.evil.smudge", &smudge]);
     let worktree = Worktree::create(&store, &spec(&repo, "1", &basis)).unwrap();
     assert!(worktree.path().join("README.md").exists());
     assert!(!canary.exists());
@@ -186,21 +184,12 @@ fn worktrees_are_listed_with_what_is_there_of_them() {
         let worktree = Worktree::create(&store, &spec(&repo, task, &basis)).unwrap();
         worktree.path().to_owned()
     });
-    let foreign = repo.beside("worktrees/foreign");
     repo.git_in(
         &whole,
         &["commit", "--quiet", "--allow-empty", "-m", "work"],
     );
     let head = repo.git_in(&whole, &["rev-parse", "HEAD"]);
     fs::remove_dir_all(&gone).unwrap();
-    let add = [
-        "worktree",
-        "add",
-        "--quiet",
-        "--detach",
-        foreign.to_str().unwrap(),
-    ];
-    repo.git_in(&whole, &add);
     // An agent that is asked to look would run what is configured there.
     fs::write(whole.join(".git"), "gitdir: /nowhere\n").unwrap();
     let id = fs::read(unknown.join(".git")).unwrap();
@@ -209,17 +198,15 @@ fn worktrees_are_listed_with_what_is_there_of_them() {
     let listed = list(&store).unwrap();
     let states: Vec<_> = listed.iter().map(|tree| (&tree.path, tree.state)).collect();
     let expected = [
-        (&foreign, TreeState::Left),
         (&whole, TreeState::InUse),
         (&gone, TreeState::FolderGone),
         (&unknown, TreeState::Unregistered),
     ];
     assert_eq!(states, expected);
-    assert_eq!(listed[0].branch, None);
-    assert_eq!(listed[1].branch.as_deref(), Some("pleach/task-1/1"));
-    assert_eq!(listed[1].head.as_ref().unwrap().as_str(), head);
-    assert_eq!(listed[1].basis.as_ref(), Some(&basis));
-    assert!(listed[1].age.unwrap().as_secs() < 3600);
+    assert_eq!(listed[0].branch.as_deref(), Some("pleach/task-1/1"));
+    assert_eq!(listed[0].head.as_ref().unwrap().as_str(), head);
+    assert_eq!(listed[0].basis.as_ref(), Some(&basis));
+    assert!(listed[0].age.unwrap().as_secs() < 3600);
     // What is left of each can be begun anew, but for the one that may hold work.
     Worktree::create(&store, &spec(&repo, "2", &basis)).unwrap();
     let error = Worktree::create(&store, &spec(&repo, "3", &basis)).unwrap_err();

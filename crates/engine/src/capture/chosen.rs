@@ -27,7 +27,7 @@ impl Staging<'_> {
         lookup: &Lookup<'_>,
         pristine: &[u8],
     ) -> Result<Theirs, CaptureError> {
-        let index = self.worktree.admin().join("index");
+        let index = self.worktree.git_folder().join("index");
         // An index that the agent spoilt says nothing, and that must not cost the rest.
         let bytes = if is_plain_file(&index) {
             fs::read(&index).unwrap_or_default()
@@ -59,7 +59,7 @@ impl Staging<'_> {
 
     fn theirs_in_two(&self, index: &Index<'_>, shared: &Shared, lookup: &Lookup<'_>) -> Theirs {
         let file = format!("sharedindex.{}", shared.id);
-        let file = self.worktree.admin().join(file);
+        let file = self.worktree.git_folder().join(file);
         let bytes = if is_plain_file(&file) {
             fs::read(&file).unwrap_or_default()
         } else {

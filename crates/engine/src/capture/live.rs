@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::CaptureError;
 use super::index::Noted;
 use super::staging::{Aside, Staging};
 use super::walk::{self, Kind, Lookup, Loose, Manners, Walked};
-use super::{CaptureError, Heads};
 use crate::git::{CommitId, Store, TreeId, os_str};
+use crate::weave;
 use crate::worktree::Worktree;
 
 /// What a worktree held when it was looked at.
@@ -45,11 +46,9 @@ pub(crate) fn look(
     before: Option<&Seen>,
 ) -> Result<Seen, CaptureError> {
     let now = SystemTime::now();
-    let Heads {
-        head, basis_tree, ..
-    } = Heads::of(store, worktree)?;
-    let (start, start_tree) =
-        head.unwrap_or_else(|| (worktree.basis().clone(), basis_tree.clone()));
+    // What the agent committed meanwhile is in its files as well, and in the store only when it has ended.
+    let basis_tree = weave::tree_of(store, worktree.basis())?;
+    let (start, start_tree) = (worktree.basis().clone(), basis_tree.clone());
     let mut staging = Staging::of(store, worktree, leave_out)?;
     staging.manners = Manners::LookOn;
     staging.aside = Some(aside);
@@ -128,7 +127,7 @@ impl Sight {
         }
         Self {
             start: start.clone(),
-            index: noted(&worktree.admin().join("index")),
+            index: noted(&worktree.git_folder().join("index")),
             things,
         }
     }

@@ -226,6 +226,9 @@ impl Walk<'_> {
     }
 }
 
+/// The most that the system takes for a path, with the zero at its end.
+const LONGEST_PATH: usize = 4096;
+
 /// What is in a folder, without any repository's own bookkeeping; one that is passed over is empty.
 pub(super) fn children(
     root: &Path,
@@ -235,7 +238,10 @@ pub(super) fn children(
     let place = root.join(os_str(folder));
     let mut found = Vec::new();
     let visit = |_: BorrowedFd<'_>, name: &CStr, kind| {
-        found.extend(loose(below(folder, name.to_bytes()), kind));
+        // Neither git nor anybody else who goes by paths gets there.
+        if place.as_os_str().len() + 1 + name.to_bytes_with_nul().len() <= LONGEST_PATH {
+            found.extend(loose(below(folder, name.to_bytes()), kind));
+        }
         Ok(())
     };
     let read = read_folder(&place, &mut Vec::with_capacity(1 << 15), manners, visit);

@@ -10,7 +10,9 @@ use super::{Finding, Reach};
 use crate::branches::BranchNames;
 use crate::causes::with_causes;
 use crate::forge::recognise;
-use crate::git::{Git, GitError, Logins, Repository, Store, StoreError, Wish, what_to_set};
+use crate::git::{
+    Git, GitError, Logins, Repository, SetAside, Store, StoreError, Wish, what_to_set,
+};
 use crate::plan_in_use;
 use crate::run::interrupted;
 use crate::settings::{RunMode, Settings};
@@ -177,8 +179,29 @@ fn server(
     });
 }
 
+/// Whether the store is as git left it; what is not goes out of the way.
+fn store_files(store: &Store, findings: &mut Vec<Finding>) {
+    match store.mend() {
+        Ok(None) => {}
+        Ok(Some(SetAside { files, folder })) => {
+            let (count, first) = (files.len(), files[0].display());
+            let message = format!(
+                "{count} damaged files, such as {first}, were moved to {}",
+                folder.display()
+            );
+            let fix = "nothing more to do; what your repository has was fetched again";
+            findings.push(Finding::warning("store", message, fix));
+        }
+        Err(error) => {
+            let fix = format!("if it stays so, move {} away", store.home().display());
+            findings.push(Finding::error("store", with_causes(&error), fix));
+        }
+    }
+}
+
 /// What earlier runs left behind.
 fn left_over(state: &StateFolder, store: &Store, folder: &Path, findings: &mut Vec<Finding>) {
+    store_files(store, findings);
     match interrupted(state, folder) {
         Ok(numbers) if numbers.is_empty() => {}
         Ok(numbers) => findings.extend(numbers.iter().map(|number| {

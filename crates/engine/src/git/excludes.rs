@@ -10,11 +10,11 @@ use super::store::Project;
 use super::{Store, StoreError};
 
 /// The place of such rules in a git folder.
-const RULES: &str = "info/exclude";
+pub(crate) const RULES: &str = "info/exclude";
 
 impl Store {
-    /// Makes the rules of the user's configuration and git folder hold in all worktrees, for agents' git
-    /// and for ours.
+    /// Makes the rules of the user's configuration and git folder hold in all worktrees that are made from now on, for
+    /// agents' git and for ours.
     pub(crate) fn adopt_excludes(&self) -> Result<(), StoreError> {
         let mut rules = Vec::new();
         let (config, local) = match &self.project {
@@ -33,11 +33,9 @@ impl Store {
             rules.extend(fs::read(file).unwrap_or_default());
             rules.push(b'\n');
         }
-        for git_dir in [self.vault(), self.git_dir()] {
-            let place = git_dir.join(RULES);
-            if fs::read(&place).unwrap_or_default() != rules {
-                self.put_rules(&place, &rules)?;
-            }
+        let place = self.git_dir().join(RULES);
+        if fs::read(&place).unwrap_or_default() != rules {
+            self.put_rules(&place, &rules)?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Gives a new store the objects of a repository on the same file system by linking its packs.
 //!
-//! Packs never change once they are written, so two repositories can share the files. Loose objects are copied:
-//! agents write to the folders that they are in. Knows nothing of which objects are needed: a fetch checks that
+//! Packs never change once they are written, so two repositories can share the files. Loose objects are copied, so that
+//! nothing that happens to a store's own files harms the user's. Knows nothing of which objects are needed: a fetch checks that
 //! all are there.
 
 use std::ffi::OsStr;
@@ -26,7 +26,7 @@ pub(super) fn link_objects(from: &Path, to: &Path) -> io::Result<()> {
     bring_files(&from.join("pack"), &to.join("pack"), is_of_pack, link)?;
     for entry in fs::read_dir(from)? {
         let name = entry?.file_name();
-        if is_hex(&name, &[2]) {
+        if is_object_folder(&name) {
             fs::create_dir(to.join(&name))?;
             let copy = |from: &Path, to: &Path| fs::copy(from, to).map(drop);
             bring_files(&from.join(&name), &to.join(&name), is_loose, copy)?;
@@ -71,8 +71,13 @@ fn is_of_pack(name: &OsStr) -> bool {
         && stem.is_some_and(|stem| stem.starts_with("pack-"))
 }
 
-fn is_loose(name: &OsStr) -> bool {
+pub(super) fn is_loose(name: &OsStr) -> bool {
     is_hex(name, &[38, 62])
+}
+
+/// Whether loose objects are in a folder of that name.
+pub(super) fn is_object_folder(name: &OsStr) -> bool {
+    is_hex(name, &[2])
 }
 
 fn is_hex(name: &OsStr, lengths: &[usize]) -> bool {

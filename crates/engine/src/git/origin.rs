@@ -60,8 +60,9 @@ impl Store {
         let lock = store.lock("store.lock")?;
         store.show_up()?;
         // Noted after everything else, so it says that all has come.
-        if store.vault().exists() && store.ref_commit(REMOTE_HEAD)?.is_some() {
+        if store.git_dir().exists() && store.ref_commit(REMOTE_HEAD)?.is_some() {
             store.ensure_folders()?;
+            store.leave_older_layout()?;
         } else {
             store.clone_all(logins)?;
         }

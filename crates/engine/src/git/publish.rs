@@ -81,7 +81,7 @@ impl Store {
             "--no-recurse-submodules",
         ];
         let call = self.git.call(Place::Users(&checkout.folder)).args(quietly);
-        call.arg(self.vault()).arg(commit.as_str()).output()?;
+        call.arg(self.git_dir()).arg(commit.as_str()).output()?;
         Ok(())
     }
 }

@@ -114,6 +114,12 @@ impl Store {
         self.call().args(ask).answer()
     }
 
+    /// Whether a commit is in the store.
+    pub(crate) fn has_commit(&self, commit: &CommitId) -> bool {
+        let found = self.look_up(&[format!("{commit}^{{commit}}")]);
+        found.is_ok_and(|found| found.iter().any(Option::is_some))
+    }
+
     /// The tree of a commit.
     pub fn tree_of(&self, commit: &CommitId) -> Result<TreeId, GitError> {
         let tree = format!("{commit}^{{tree}}");

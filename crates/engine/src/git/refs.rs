@@ -13,9 +13,9 @@ const MOST_REFUSALS: u32 = 3;
 impl Store {
     /// Keeps a commit for good under `refs/pleach/keep/`, beside what is kept there already.
     pub fn keep(&self, commit: &CommitId, name: &str) -> Result<String, StoreError> {
-        let vault = self.vault();
+        let git_dir = self.git_dir();
         let wanted = format!("refs/pleach/keep/{name}");
-        self.claim(Place::Ours(&vault), &wanted, commit, &[])
+        self.claim(Place::Ours(&git_dir), &wanted, commit, &[])
     }
 
     /// The commit that a ref of the store points at.

@@ -48,7 +48,7 @@ impl Store {
         let furnish = || {
             fs::copy(&known, folder.join("config"))?;
             fs::write(folder.join("HEAD"), "ref: refs/heads/pleach-nothing\n")?;
-            for shared in ["refs", "objects", "logs", "packed-refs", "worktrees"] {
+            for shared in ["refs", "objects", "logs", "packed-refs"] {
                 symlink(self.git_dir().join(shared), folder.join(shared))?;
             }
             Ok(())

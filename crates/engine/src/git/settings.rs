@@ -1,10 +1,9 @@
-//! The two git folders of a store: made whole, and configured as this version wants them.
+//! The git folder of a store: made whole, and configured as this version wants it.
 //!
 //! Knows nothing of what is fetched into them.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use super::address::Address;
@@ -12,7 +11,7 @@ use super::fill::link_objects;
 use super::store::Project;
 use super::{Place, Store, StoreError};
 
-/// What holds for both git folders.
+/// What holds for the store and for the git folders of agents.
 const SETTINGS: &str = "\
 [core]
 \trepositoryFormatVersion = 1
@@ -34,10 +33,10 @@ const SETTINGS: &str = "\
 \tdenyNonFastForwards = true
 ";
 
-/// What holds for our own folder alone.
+/// What holds for the store alone.
 ///
 /// The flaws that are let through stand in many old histories and harm nobody.
-const VAULT_SETTINGS: &str = "\
+const STORE_SETTINGS: &str = "\
 [core]
 \tfsyncMethod = batch
 \texcludesFile = /dev/null
@@ -54,8 +53,11 @@ const VAULT_SETTINGS: &str = "\
 /// A way that no push can go, whichever address an agent pushes to; git names it when it refuses.
 const NO_PUSH: &str = "pleach-agents-do-not-push";
 
-/// The folder of packed refs, within the store.
-pub(crate) const PACKED: &str = "packed";
+/// What holds for the git folders of agents alone: each has files beside it.
+const AGENT_SETTINGS: &str = "\
+[core]
+\tbare = false
+";
 
 /// A branch that nobody makes, so that no tree is taken for the current one.
 const NO_HEAD: &str = "ref: refs/heads/pleach-nothing\n";
@@ -64,37 +66,27 @@ impl Store {
     /// Makes what is missing and brings up to date what an older version made.
     pub(super) fn ensure_folders(&self) -> Result<(), StoreError> {
         let generated = self.generated_config()?;
-        let (store, vault) = (self.git_dir(), self.vault());
+        let store = self.git_dir();
         ensure_git_dir(&store, |folder| {
-            for inside in ["refs/heads", "refs/tags", "logs", "worktrees"] {
+            for inside in ["refs/heads", "refs/tags", "logs", "info"] {
                 fs::create_dir_all(folder.join(inside))?;
             }
             self.fill(folder)
         })?;
-        ensure_git_dir(&vault, |folder| {
-            for shared in ["refs", "objects", "logs", "packed-refs"] {
-                let target = Path::new("../store.git").join(shared);
-                symlink(target, folder.join(shared))?;
-            }
-            Ok(())
-        })?;
-        pack_refs_aside(&store).map_err(StoreError::io("set up", &store))?;
-        // The vault links to it, and nothing could be fetched if an agent had taken it away.
+        // Nothing could be fetched if somebody had taken it away.
         let logs = store.join("logs");
         fs::create_dir_all(&logs).map_err(StoreError::io("create", &logs))?;
-        let mut wanted = generated.clone();
-        wanted.extend_from_slice(SETTINGS.as_bytes());
-        let mut for_vault = wanted.clone();
-        for_vault.extend_from_slice(VAULT_SETTINGS.as_bytes());
-        wanted.extend_from_slice(&push_settings(self.origin_address().as_ref()));
-        self.replace_if_other(&vault.join("config"), &for_vault)?;
-        self.replace_if_other(&self.wanted_config(), &wanted)?;
-        self.replace_if_other(&store.join("config"), &wanted)
+        let shared = [&generated[..], SETTINGS.as_bytes()].concat();
+        let ours = [&shared[..], STORE_SETTINGS.as_bytes()].concat();
+        let push = push_settings(self.origin_address().as_ref());
+        let agents = [&shared[..], AGENT_SETTINGS.as_bytes(), &push].concat();
+        self.replace_if_other(&self.agent_config(), &agents)?;
+        self.replace_if_other(&store.join("config"), &ours)
     }
 
-    /// What `store.git/config` has to say, out of the agents' sight.
-    pub(super) fn wanted_config(&self) -> PathBuf {
-        self.home().join("store.config")
+    /// What the git folder of each worktree is configured to do when it is made.
+    pub(crate) fn agent_config(&self) -> PathBuf {
+        self.home().join("agent.config")
     }
 
     /// Where the project comes from, without any login.
@@ -173,28 +165,6 @@ fn ensure_git_dir(
         .and_then(|()| furnish(&stage))
         .and_then(|()| fs::rename(&stage, folder))
         .map_err(StoreError::io("set up", folder))
-}
-
-/// Gives packed refs and their lock a folder of their own: whoever commits takes that lock, and a sandbox opens
-/// folders, not files that are not there yet.
-fn pack_refs_aside(store: &Path) -> io::Result<()> {
-    let link = store.join("packed-refs");
-    let target = Path::new(PACKED).join("packed-refs");
-    fs::create_dir_all(store.join(PACKED))?;
-    if fs::read_link(&link).is_ok_and(|there| there == target) {
-        return Ok(());
-    }
-    if link.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
-        let copy = store.join(PACKED).join("packed-refs.copy");
-        fs::copy(&link, &copy)?;
-        fs::rename(&copy, store.join(&target))?;
-    }
-    let aside = store.join("packed-refs.link");
-    match symlink(&target, &aside) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
-    fs::rename(&aside, &link)
 }
 
 /// Tells agents where the project comes from, and sends whatever they push nowhere.

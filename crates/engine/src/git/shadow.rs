@@ -105,7 +105,8 @@ impl Store {
         let _lock = store.lock("store.lock")?;
         store.show_up()?;
         store.ensure_folders()?;
-        let attributes = store.vault().join("info/attributes");
+        store.leave_older_layout()?;
+        let attributes = store.git_dir().join("info/attributes");
         let info = attributes.parent().unwrap_or(&attributes);
         fs::create_dir_all(info).map_err(StoreError::io("create", info))?;
         store.replace_if_other(&attributes, ATTRIBUTES)?;
@@ -122,7 +123,7 @@ impl Store {
             return Ok(None);
         };
         let store = Self::plain_at(git, home, folder.to_owned(), Vec::new())?;
-        Ok((store.git_dir().is_dir() && store.vault().is_dir()).then_some(store))
+        Ok(store.git_dir().is_dir().then_some(store))
     }
 
     /// The store of a folder that is in no repository, as it would be; nothing is made.
@@ -174,7 +175,7 @@ impl Store {
         folder.ancestors().find_map(|above| {
             let home = home_of(stores, above, &place(above));
             let name = home.file_name()?.to_string_lossy().into_owned();
-            home.join("vault.git")
+            home.join("store.git")
                 .is_dir()
                 .then(|| (above.to_owned(), name))
         })

@@ -91,10 +91,8 @@ impl Store {
 
     fn locks(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        for file in ["packed-refs", "packed/packed-refs", "HEAD", "config"] {
-            for git_dir in [self.git_dir(), self.vault()] {
-                found.push(git_dir.join(format!("{file}{ENDING}")));
-            }
+        for file in ["packed-refs", "HEAD", "config"] {
+            found.push(self.git_dir().join(format!("{file}{ENDING}")));
         }
         found.retain(|lock| lock.exists());
         find(&self.git_dir().join("refs"), &mut found);

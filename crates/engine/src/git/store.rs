@@ -38,9 +38,8 @@ impl Identity {
 
 /// The private bare store of one project.
 ///
-/// It has two git folders that share objects and refs. Worktrees belong to `store.git`, whose
-/// configuration agents can write to. `vault.git` has a configuration that only Pleach writes, and
-/// is the one that Pleach works in, so that nothing an agent sets up is ever executed.
+/// Nobody but Pleach writes to its git folder. Each worktree has a git folder of its own that borrows the store's
+/// objects; what an agent commits there comes into the store through [`Store::import`], checked.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) git: Git,
@@ -80,12 +79,15 @@ impl Store {
         let _lock = store.lock("store.lock")?;
         store.show_up()?;
         store.ensure_folders()?;
-        store.fetch_local(&[
-            "+refs/heads/*:refs/remotes/local/*",
-            "+refs/remotes/*:refs/remotes/local-remotes/*",
-            // What Pleach published itself is no news.
-            "^refs/heads/pleach/*",
-        ])?;
+        let fetched = match store.leave_older_layout()? {
+            Some(_) => store.fetch_anew(),
+            None => store.fetch_local(&NEWS),
+        };
+        if let Err(error) = fetched {
+            // What stands in its way may not be git's own; if all is well, the error stands.
+            store.set_aside_damage()?.ok_or(error)?;
+            store.fetch_anew()?;
+        }
         Ok(store)
     }
 
@@ -107,7 +109,7 @@ impl Store {
         };
         let identity = checkout.config.identity();
         let store = Self::at(git, home, Project::Local(checkout), identity);
-        Ok((store.git_dir().is_dir() && store.vault().is_dir()).then_some(store))
+        Ok(store.git_dir().is_dir().then_some(store))
     }
 
     /// The store as it would be; nothing is made, and only the user's repository can be asked about.
@@ -159,7 +161,7 @@ impl Store {
         self.clear_locks()
     }
 
-    /// The git folder that worktrees belong to.
+    /// The git folder that everything is kept in, and that only Pleach writes to.
     pub fn git_dir(&self) -> PathBuf {
         self.home.join("store.git")
     }
@@ -217,15 +219,11 @@ impl Store {
         parse_id("commit-tree", &printed)
     }
 
-    /// Begins a call in the vault.
+    /// Begins a call in the store.
     pub(crate) fn call(&self) -> Call {
-        let vault = self.vault();
-        let call = self.git.call(Place::Ours(&vault));
+        let git_dir = self.git_dir();
+        let call = self.git.call(Place::Ours(&git_dir));
         self.signed(call).holding(self.sign_file())
-    }
-
-    pub(crate) fn vault(&self) -> PathBuf {
-        self.home.join("vault.git")
     }
 
     pub(super) fn signed(&self, call: Call) -> Call {
@@ -236,14 +234,23 @@ impl Store {
             .env("GIT_COMMITTER_EMAIL", email)
     }
 
+    /// Fetches everything once more, where objects that were here may be gone.
+    pub(super) fn fetch_anew(&self) -> Result<(), StoreError> {
+        self.fetch_as(&["--refetch"], &NEWS)
+    }
+
     /// Fetches from the user's repository; writes to it no more than reading does.
     pub(super) fn fetch_local(&self, refspecs: &[&str]) -> Result<(), StoreError> {
+        self.fetch_as(&[], refspecs)
+    }
+
+    fn fetch_as(&self, how: &[&str], refspecs: &[&str]) -> Result<(), StoreError> {
         let checkout = self.checkout()?;
         self.drop_planted_links()?;
         // A single commit is no ref of the other side, so a ref that was made of one would go.
         let is_single = !refspecs.iter().any(|refspec| refspec.contains('*'));
         let prune = if is_single { "--no-prune" } else { "--prune" };
-        let call = self.call().with_users_config().args(FETCH);
+        let call = self.call().with_users_config().args(FETCH).args(how);
         let call = call.args([prune, "--"]).arg(&checkout.common_dir);
         call.args(refspecs).output()?;
         Ok(())
@@ -269,6 +276,14 @@ impl Store {
         })
     }
 }
+
+/// What a store takes from the user's repository.
+const NEWS: [&str; 3] = [
+    "+refs/heads/*:refs/remotes/local/*",
+    "+refs/remotes/*:refs/remotes/local-remotes/*",
+    // What Pleach published itself is no news.
+    "^refs/heads/pleach/*",
+];
 
 /// The branch that a server means when nobody names one.
 pub(super) const REMOTE_HEAD: &str = "refs/remotes/origin/HEAD";

@@ -104,7 +104,7 @@ impl Loop<'_> {
 
     fn disposal_of_failed(&self) -> Disposal {
         if self.workshop.record.keep_failed {
-            Disposal::Stay
+            Disposal::Show
         } else {
             Disposal::Remove
         }

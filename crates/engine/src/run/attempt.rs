@@ -20,7 +20,7 @@ use crate::agent::{Agent, Said};
 use crate::capture::Kept;
 use crate::causes::with_causes;
 use crate::database::Whose;
-use crate::git::{CommitId, RefsSnapshot, Store, ref_segment};
+use crate::git::{CommitId, Store, ref_segment};
 use crate::process::{Cancel, Ending, ProcessIdentity, Record, load_record};
 use crate::secrets::{Hider, Secrets};
 use crate::state_folder::StateFolder;
@@ -32,8 +32,6 @@ use crate::worktree::{Included, Worktree, WorktreeSpec};
 #[derive(Debug)]
 pub(super) struct Workshop {
     pub(super) store: Store,
-    /// Where refs that no agent may move were when the batch began.
-    pub(super) refs: RefsSnapshot,
     pub(super) agent: Arc<dyn Agent>,
     pub(super) state: StateFolder,
     /// Where prompts and logs go.
@@ -142,7 +140,10 @@ impl Finished {
 /// What becomes of a worktree whose attempt is over.
 #[derive(Debug)]
 pub(super) enum Disposal {
+    /// Its agent goes on there, or nobody decided.
     Stay,
+    /// It is for a person to look at.
+    Show,
     Remove,
     /// It goes, and its files are for the next task.
     Recycle(Promise),
@@ -205,30 +206,54 @@ impl Workshop {
         disposal: &Receiver<Disposal>,
     ) -> Vec<String> {
         let wanted = disposal.recv().unwrap_or(Disposal::Stay);
-        match tree {
-            Some(Tree {
-                worktree,
-                kept: Some(kept),
-                cache,
-            }) if !matches!(wanted, Disposal::Stay) => {
-                let removed = match wanted {
-                    Disposal::Recycle(promise) => worktree
-                        .release(&self.store, &kept, &cache)
-                        .map(|spare| self.spares.put(spare, promise)),
-                    _ => worktree.remove(&self.store, &kept),
-                };
-                reached(Step::WorktreeRemoved);
-                let told = |error| explain("its worktree could not be removed", &error);
-                removed.err().map(told).into_iter().collect()
-            }
-            Some(Tree { kept: None, .. }) if attempt.path.exists() => {
+        let Some(Tree {
+            worktree,
+            kept,
+            cache,
+        }) = tree
+        else {
+            return Vec::new();
+        };
+        let removed = match (wanted, kept) {
+            (Disposal::Stay, _) => return Vec::new(),
+            (_, None) if attempt.path.exists() => {
                 let path = attempt.path.display();
-                vec![format!(
+                let mut notes = self.make_safe(&worktree);
+                notes.push(format!(
                     "its worktree stays at {path}, because it could not be kept otherwise"
-                )]
+                ));
+                return notes;
             }
-            _ => Vec::new(),
-        }
+            (Disposal::Show, _) => return self.make_safe(&worktree),
+            (_, None) => return Vec::new(),
+            (Disposal::Recycle(promise), Some(kept)) => worktree
+                .release(&self.store, &kept, &cache)
+                .map(|spare| self.spares.put(spare, promise)),
+            (Disposal::Remove, Some(kept)) => worktree.remove(&self.store, &kept),
+        };
+        reached(Step::WorktreeRemoved);
+        let told = |error| explain("its worktree could not be removed", &error);
+        removed.err().map(told).into_iter().collect()
+    }
+
+    /// Lets a person run git in a worktree that stays.
+    fn make_safe(&self, worktree: &Worktree) -> Vec<String> {
+        let made = worktree.make_safe(&self.store);
+        let told = |error| {
+            explain(
+                "its worktree could not be made safe, so run no git in it",
+                &error,
+            )
+        };
+        let nested = worktree.nested_repositories();
+        let nested = nested.first().map(|first| {
+            let (count, first) = (nested.len(), first.display());
+            format!(
+                "its worktree has {count} other git repositories, such as {first}: git run there does what the agent \
+                 configured"
+            )
+        });
+        made.err().map(told).into_iter().chain(nested).collect()
     }
 
     /// The same for a worktree that an earlier process left behind.
@@ -239,8 +264,10 @@ impl Workshop {
         attempt: u32,
         disposal: &Receiver<Disposal>,
     ) -> Vec<String> {
-        if matches!(disposal.recv(), Ok(Disposal::Stay) | Err(_)) {
-            return Vec::new();
+        match disposal.recv() {
+            Ok(Disposal::Stay) | Err(_) => return Vec::new(),
+            Ok(Disposal::Show) => return self.make_safe(&worktree),
+            Ok(Disposal::Remove | Disposal::Recycle(_)) => {}
         }
         let name = self.keep_name(&ref_segment(task.as_str()), attempt);
         let retired = worktree.retire(&self.store, &name);
@@ -279,11 +306,10 @@ impl Workshop {
         };
         let kept = kept.or_else(|| self.keep_last_state(attempt, &worktree, finished));
         if kept.is_none() {
-            self.note_what_is_left(attempt, finished);
+            self.note_what_is_left(&worktree, finished);
         }
         self.note_what_is_not_kept(finished);
         reached(Step::WorkKept);
-        self.mend_what_is_shared(finished);
         let tree = Tree {
             worktree,
             kept,

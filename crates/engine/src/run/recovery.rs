@@ -13,7 +13,7 @@ use super::attempt::{Disposal, From, PATIENCE, tell_when_cleared};
 use super::paths::task_branch;
 use super::run_loop::Loop;
 use super::{RunError, Told};
-use crate::capture::keep_last_state;
+use crate::capture::{committed, keep_last_state};
 use crate::database::Whose;
 use crate::git::{CommitId, ref_segment};
 use crate::kept::refs_below;
@@ -168,7 +168,10 @@ impl Loop<'_> {
                 let why = super::attempt::explain("its last state could not be kept", &error);
                 let note = format!("{why}; its worktree stays at {}", spec.path.display());
                 self.tell_notes(&id, vec![note]);
-                let committed = self.workshop.committed(&spec.branch, &basis);
+                let committed = Worktree::existing(&self.workshop.store, &spec)
+                    .ok()
+                    .flatten()
+                    .and_then(|left| committed(&self.workshop.store, &left));
                 self.interrupted(task, committed)
             }
         }
@@ -268,7 +271,8 @@ impl Loop<'_> {
         let state = &self.batch.tasks[task];
         let wanted = self.disposal(task);
         let basis = state.basis.as_ref().and_then(|basis| basis.0.parse().ok());
-        let (Some(Disposal::Remove), Some(basis)) = (wanted, basis) else {
+        let (Some(wanted @ (Disposal::Remove | Disposal::Show)), Some(basis)) = (wanted, basis)
+        else {
             return;
         };
         let spec = self.tree_spec(task, basis);
@@ -281,6 +285,7 @@ impl Loop<'_> {
             .workshop
             .keep_name(&ref_segment(id.as_str()), state.attempts);
         let cleared = Worktree::existing(store, &spec).and_then(|found| match found {
+            Some(worktree) if matches!(wanted, Disposal::Show) => worktree.make_safe(store),
             Some(worktree) => {
                 let kept = keep_last_state(store, &worktree, &name)?;
                 worktree.remove(store, &kept)

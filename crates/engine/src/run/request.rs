@@ -1,7 +1,7 @@
 //! What is asked for when a batch is to run, and a first look at everything it needs.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -142,7 +142,6 @@ fn open_repository(request: &RunRequest) -> Result<(Store, CommitId), RunError> 
     for place in BranchNames::of(&request.settings).places() {
         store.check_prefixes(&place)?;
     }
-    store.install_guard(&request.program)?;
     let named = request.settings.base.as_deref();
     let base = match request.fetch {
         Fetch::Nothing => store.resolve_base(named)?,
@@ -158,12 +157,10 @@ fn open_repository(request: &RunRequest) -> Result<(Store, CommitId), RunError> 
 pub(super) fn reopen(
     state: &StateFolder,
     record: &BatchRecord,
-    program: &Path,
 ) -> Result<(Store, Option<FolderLock>), RunError> {
     match record.place {
         Where::Worktrees => {
             let store = Store::open(Git::find()?, &state.stores(), &record.folder)?;
-            store.install_guard(program)?;
             Ok((store, None))
         }
         Where::InPlace => {

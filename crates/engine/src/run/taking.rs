@@ -1,4 +1,4 @@
-//! What an attempt leaves in its worktree: taken as the task's work, or kept; and what agents share put right.
+//! What an attempt leaves in its worktree: taken as the task's work, or kept.
 //!
 //! Knows nothing of how the agent ran.
 
@@ -9,9 +9,8 @@ use pleach_domain::task_state::Commit;
 
 use super::attempt::{Attempt, Finished, Workshop, explain};
 use crate::capture::{
-    CaptureOptions, Captured, History, Kept, capture, keep_captured, keep_last_state,
+    CaptureOptions, Captured, History, Kept, capture, committed, keep_captured, keep_last_state,
 };
-use crate::git::CommitId;
 use crate::step::{Step, reached};
 use crate::worktree::Worktree;
 
@@ -52,13 +51,7 @@ impl Workshop {
                 history,
                 ..
             } => {
-                if history == History::Abandoned {
-                    finished.notes.push(
-                        "the agent left the history it was given; its files were taken as one commit, and its own \
-                         commits are kept"
-                            .to_owned(),
-                    );
-                }
+                finished.notes.extend(note_on(history));
                 let commit = Commit(commit.to_string());
                 (AttemptEnding::Built { commit, files }, left_out)
             }
@@ -109,39 +102,27 @@ impl Workshop {
         }
     }
 
-    /// Where the work is when the worktree could not be read: what was committed is on its branch.
-    pub(super) fn note_what_is_left(&self, attempt: &Attempt, finished: &mut Finished) {
-        finished.kept = self.committed(&attempt.branch, &attempt.basis);
-    }
-
-    /// What was committed to the branch of a task since its basis.
-    pub(super) fn committed(&self, branch: &str, basis: &CommitId) -> Option<CommitId> {
-        let branch = format!("refs/heads/{branch}");
-        let committed = self.store.ref_commit(&branch).ok().flatten();
-        committed.filter(|commit| commit != basis)
-    }
-
-    /// Puts back what agents share; whichever agent changed it, the next one to end tells.
-    pub(super) fn mend_what_is_shared(&self, finished: &mut Finished) {
-        match self.store.mend() {
-            Ok(mended) => finished
-                .notes
-                .extend(mended.iter().map(ToString::to_string)),
-            Err(error) => finished
-                .notes
-                .push(explain("what agents share could not be looked at", &error)),
-        }
-        match self.store.restore_refs(&self.refs) {
-            Ok(moved) => finished.notes.extend(moved.iter().map(ToString::to_string)),
-            Err(error) => finished.notes.push(explain(
-                "the refs of the store could not be looked at",
-                &error,
-            )),
-        }
+    /// Where the work is when the worktree could not be read: what was committed can be.
+    pub(super) fn note_what_is_left(&self, worktree: &Worktree, finished: &mut Finished) {
+        finished.kept = committed(&self.store, worktree);
     }
 
     /// The name under which the work of an attempt is kept.
     pub(super) fn keep_name(&self, segment: &str, attempt: u32) -> String {
         format!("batch-{}/task-{segment}/attempt-{attempt}", self.number)
     }
+}
+
+/// What there is to say about the commits of an agent.
+fn note_on(history: History) -> Option<String> {
+    let note = match history {
+        History::Continued => return None,
+        History::Abandoned => {
+            "the agent left the history it was given; its files were taken as one commit, and its own commits are kept"
+        }
+        History::Damaged => {
+            "the agent's own commits are damaged and were left out; its files were taken as one commit"
+        }
+    };
+    Some(note.to_owned())
 }

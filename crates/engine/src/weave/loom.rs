@@ -15,7 +15,9 @@ use tempfile::TempDir;
 
 use super::WeaveError;
 use super::objects::Objects;
-use crate::git::{Call, Checkout, CommitId, Git, Identity, Place, Repository, Store};
+use crate::git::{
+    Call, Checkout, CommitId, Git, Identity, Place, Repository, Store, alternate_line,
+};
 
 /// Below this, objects are stored one by one, as git itself does after a fetch.
 const LEAST_FOR_A_PACK: usize = 100;
@@ -62,7 +64,7 @@ impl Loom {
     /// A loom whose results go to a private store.
     pub fn of_store(store: &Store) -> Result<Self, WeaveError> {
         let folder = store.scratch()?;
-        let lender = Lender::Store(store.vault());
+        let lender = Lender::Store(store.git_dir());
         let mut loom = Self {
             git: store.git.clone(),
             folder,
@@ -152,7 +154,7 @@ impl Loom {
     /// Stores what was woven in the repository; until then nobody but the loom has it.
     pub(super) fn store(&self, objects: &Objects) -> Result<(), WeaveError> {
         let call = match &self.lender {
-            Lender::Store(vault) => self.git.call(Place::Ours(vault)),
+            Lender::Store(git_dir) => self.git.call(Place::Ours(git_dir)),
             Lender::Users(folder) => self.git.call(Place::Users(folder)),
         };
         let call = match objects.count() {
@@ -174,7 +176,7 @@ impl Loom {
         let files = [
             ("HEAD", b"ref: refs/heads/nothing\n".to_vec()),
             ("config", format.into()),
-            ("objects/info/alternates", quoted(lent)),
+            ("objects/info/alternates", alternate_line(lent)),
         ];
         for inner in [
             "refs",
@@ -258,18 +260,4 @@ pub(super) fn hash(format: &str) -> Result<gix_hash::Kind, WeaveError> {
         "sha256" => Ok(gix_hash::Kind::Sha256),
         other => Err(WeaveError::UnknownHash(other.to_owned())),
     }
-}
-
-/// A line of an alternates file; git reads it as C does when it begins with a quotation mark.
-fn quoted(path: &Path) -> Vec<u8> {
-    let mut line = vec![b'"'];
-    for byte in path.as_os_str().as_bytes() {
-        match byte {
-            b'"' | b'\\' => line.extend([b'\\', *byte]),
-            b'\n' => line.extend(b"\\n"),
-            other => line.push(*other),
-        }
-    }
-    line.extend(b"\"\n");
-    line
 }

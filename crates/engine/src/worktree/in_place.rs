@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use super::git_folder::git_folders;
 use super::{Worktree, WorktreeSpec};
 use crate::git::{CommitId, Store, ref_segment};
 use crate::process::Sweeps;
@@ -26,15 +27,12 @@ impl Worktree {
         basis: CommitId,
     ) -> Self {
         // Never there, because nothing is registered.
-        let admin = store
-            .git_dir()
-            .join("worktrees")
-            .join(ref_segment(&format!("in place {branch}")));
+        let git_folder = git_folders(store).join(ref_segment(&format!("in place {branch}")));
         Self {
             path: folder,
             branch,
             basis,
-            admin,
+            git_folder,
             // The folder is one, whoever works there.
             pristine_index: store.home().join("index").join("folder"),
             tenure: Tenure::Users,

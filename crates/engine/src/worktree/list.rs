@@ -2,15 +2,13 @@
 //!
 //! Changes nothing.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::git_folder::{git_folders, left_commits};
 use super::record::{self, Record, Stage};
-use super::{Worktree, WorktreeError, head_name, is_present};
-use crate::git::{CommitId, Store, os_str};
+use super::{Worktree, WorktreeError, is_present};
+use crate::git::{CommitId, Store};
 use crate::resolve::is_for_resolving;
 
 /// A worktree, or what is left of one.
@@ -20,7 +18,7 @@ pub struct Listed {
     pub path: PathBuf,
     /// The branch that it was made for, if Pleach made it.
     pub branch: Option<String>,
-    /// The commit that it is at.
+    /// The commit that it is at, as its own git folder says.
     pub head: Option<CommitId>,
     /// The commit that it started from, if Pleach made it.
     pub basis: Option<CommitId>,
@@ -59,74 +57,37 @@ impl Worktree {
 
 /// Everything that is or was a worktree of a store, by path.
 pub fn list(store: &Store) -> Result<Vec<Listed>, WorktreeError> {
-    let admins = store.git_dir().join("worktrees");
-    let registered = fs::read_dir(&admins).into_iter().flatten().flatten();
-    let registered = registered.filter_map(|entry| entry.file_name().into_string().ok());
-    let ids: BTreeSet<String> = registered.chain(record::names(store)).collect();
     let mut listed = Vec::new();
-    let mut heads = Vec::new();
-    for id in &ids {
-        let admin = admins.join(id);
-        if let Some(found) = look(store, id, &admin) {
-            heads.push(format!(
-                "{}^{{commit}}",
-                head_name(&admin).unwrap_or_default()
-            ));
-            listed.push(found);
-        }
-    }
-    for (found, head) in listed.iter_mut().zip(store.look_up(&heads)?) {
-        found.head = head.and_then(|head| head.parse().ok());
+    for (id, record) in record::names(store)
+        .into_iter()
+        .filter_map(|id| Record::load(store, &id).map(|record| (id, record)))
+    {
+        let git_folder = git_folders(store).join(&id);
+        listed.push(look(store, &id, record, &git_folder));
     }
     listed.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(listed)
 }
 
-fn look(store: &Store, id: &str, admin: &Path) -> Option<Listed> {
-    let record = Record::load(store, id);
-    let path = match &record {
-        Some(record) => record.path.clone(),
-        None => noted_path(admin)?,
+fn look(store: &Store, id: &str, record: Record, git_folder: &Path) -> Listed {
+    let state = match (record.stage, is_present(&record.path)) {
+        (Stage::Making, _) => TreeState::HalfMade,
+        (Stage::Going, _) => TreeState::Going,
+        (Stage::Made, true) if is_present(git_folder) => match store.is_alive(&record.sign) {
+            _ if is_for_resolving(&record.branch) => TreeState::Resolving,
+            Ok(true) => TreeState::InUse,
+            _ => TreeState::Left,
+        },
+        (Stage::Made, true) => TreeState::Unregistered,
+        (Stage::Made, false) => TreeState::FolderGone,
     };
-    let state = match (
-        record.as_ref().map(|record| record.stage),
-        is_present(&path),
-    ) {
-        (Some(Stage::Making), _) => TreeState::HalfMade,
-        (Some(Stage::Going), _) => TreeState::Going,
-        (_, true) if is_present(admin) => {
-            let owner = record.as_ref().map(|record| record.sign.as_str());
-            let branch = record.as_ref().map(|record| record.branch.as_str());
-            match owner.map(|sign| store.is_alive(sign)) {
-                _ if branch.is_some_and(is_for_resolving) => TreeState::Resolving,
-                Some(Ok(true)) => TreeState::InUse,
-                _ => TreeState::Left,
-            }
-        }
-        (_, true) => TreeState::Unregistered,
-        (_, false) => TreeState::FolderGone,
-    };
-    let created = || admin.metadata().and_then(|meta| meta.modified()).ok();
-    let began = record::written(store, id).or_else(created);
-    Some(Listed {
-        path,
-        branch: record.as_ref().map(|record| record.branch.clone()),
-        head: None,
-        basis: record.map(|record| record.basis),
+    let began = record::written(store, id);
+    Listed {
+        path: record.path,
+        branch: Some(record.branch),
+        head: left_commits(git_folder).head,
+        basis: Some(record.basis),
         state,
         age: began.and_then(|began| SystemTime::now().duration_since(began).ok()),
-    })
-}
-
-/// Where git says that the files are.
-fn noted_path(admin: &Path) -> Option<PathBuf> {
-    let file = admin.join("gitdir");
-    if !file.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
-        return None;
     }
-    let noted = fs::read(file).ok()?;
-    let noted = noted.strip_suffix(b"\n").unwrap_or(&noted);
-    let git_file = Path::new(os_str(noted));
-    let folder = git_file.parent()?;
-    (!folder.as_os_str().as_bytes().is_empty()).then(|| folder.to_owned())
 }

@@ -1,16 +1,17 @@
-//! What makes a folder a worktree of the store: the branch, the name, and git's notes about it.
+//! What makes a folder a worktree of the store: the branch, the name, and a git folder of its own.
 //!
 //! Knows nothing of the files in it.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::record::{Record, Stage};
 use super::trash::remove_all;
-use super::{GITDIR, LOCK, Worktree, WorktreeError, failed, is_present};
-use crate::git::{GitError, Store};
+use super::{LOCK, Worktree, WorktreeError, failed, is_present};
+use crate::capture::keep_last_state;
+use crate::git::Store;
 use crate::step::{Step, reached};
 
 /// So often a branch is taken before giving up.
@@ -25,7 +26,7 @@ impl Worktree {
     ) -> Result<(), WorktreeError> {
         let _lock = store.lock(LOCK)?;
         self.clear_way(store)?;
-        if let Some(taken) = [&self.path, &self.admin]
+        if let Some(taken) = [&self.path, &self.git_folder]
             .into_iter()
             .find(|path| is_present(path))
         {
@@ -55,45 +56,31 @@ impl Worktree {
                 return Err(WorktreeError::Exists { path: record.path });
             }
         }
-        if self.is_registered(store) && !is_present(&self.path) {
-            // The files are gone, and where the worktree was is all that is left to keep.
-            let head = self.head_name().unwrap_or_default();
-            let head = store.look_up(&[format!("{head}^{{commit}}")])?;
-            if let Some(head) = head.into_iter().flatten().next() {
-                let head = head.parse().map_err(|_| GitError::Garbled {
-                    what: "cat-file".into(),
-                    printed: head,
-                })?;
-                store.keep(&head, &self.branch)?;
-            }
+        if is_present(&self.git_folder) && !is_present(&self.path) {
+            // The files are gone, and what was committed is all that is left to keep.
+            keep_last_state(store, self, &self.branch)?;
             self.put_away(store)?;
         }
-        self.clear_registration(store)
+        Ok(())
     }
 
-    /// The last step brings the registration in as a whole, so that nobody's git sees half of it.
+    /// The last step brings the git folder in as a whole, so that nobody's git sees half of it.
     fn link(&self, store: &Store) -> Result<(), WorktreeError> {
         self.write_git_file()
             .map_err(failed("write to", &self.path))?;
         self.take_branch(store)?;
         reached(Step::BranchTaken);
-        let stage = self.stage(store)?;
-        remove_all(&stage)
-            .and_then(|()| fs::create_dir_all(&stage))
-            .and_then(|()| self.fill_admin(&stage))
-            .and_then(|()| fs::create_dir_all(store.git_dir().join("worktrees")))
-            .and_then(|()| fs::rename(&stage, &self.admin))
-            .map_err(failed("set up", &self.admin))
+        let stage = self.build_git_folder(store, &self.basis)?;
+        fs::rename(&stage, &self.git_folder).map_err(failed("set up", &self.git_folder))
     }
 
     pub(super) fn write_git_file(&self) -> io::Result<()> {
-        fs::write(self.path.join(".git"), line("gitdir: ", &self.admin))
-    }
-
-    /// Where the registration is built before it is in use, and taken apart afterwards.
-    fn stage(&self, store: &Store) -> Result<PathBuf, WorktreeError> {
-        let name = format!("{}.{}", self.id(), store.sign()?);
-        Ok(store.git_dir().join("wt-stage").join(name))
+        let file = self.path.join(".git");
+        let text = [b"gitdir: ", self.git_folder.as_os_str().as_bytes(), b"\n"].concat();
+        // Whatever is there, a link above all, is not what is written to.
+        remove_all(&file)?;
+        let mut file = File::create_new(&file)?;
+        file.write_all(&text)
     }
 
     /// Again if the branch moved meanwhile: a git that outlived its Pleach may be at it.
@@ -122,42 +109,8 @@ impl Worktree {
         Ok(store.swap_ref(&name, &self.basis, Some(&earlier))?)
     }
 
-    fn fill_admin(&self, folder: &Path) -> io::Result<()> {
-        fs::write(folder.join(GITDIR), line("", &self.path.join(".git")))?;
-        fs::write(folder.join("commondir"), "../..\n")?;
-        fs::write(folder.join("HEAD"), format!("ref: {}\n", self.branch_ref()))?;
-        // So that nobody's `git worktree prune` takes it away.
-        fs::write(folder.join("locked"), "in use by pleach\n")
-    }
-
-    /// Whether there is a registration, and not just what is left of one.
+    /// Whether there is a git folder for it.
     pub(super) fn is_registered(&self, store: &Store) -> bool {
-        let is_known = || Record::load(store, &self.id()).is_some();
-        is_present(&self.admin) && (is_present(&self.admin.join(GITDIR)) || is_known())
-    }
-
-    /// What is left of the registration of a worktree that went is in nobody's way.
-    fn clear_registration(&self, store: &Store) -> Result<(), WorktreeError> {
-        if is_present(&self.admin) && !is_present(&self.admin.join(GITDIR)) {
-            let gone = self.stage(store)?;
-            remove_all(&gone)
-                .and_then(|()| fs::create_dir_all(gone.parent().unwrap_or(&gone)))
-                .and_then(|()| move_if_present(&self.admin, &gone))
-                .and_then(|()| remove_all(&gone))
-                .map_err(failed("move away", &self.admin))?;
-        }
-        Ok(())
-    }
-}
-
-/// A line of one of git's own files, whose paths need not be text.
-fn line(before: &str, path: &Path) -> Vec<u8> {
-    [before.as_bytes(), path.as_os_str().as_bytes(), b"\n"].concat()
-}
-
-fn move_if_present(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::rename(from, to) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
+        is_present(&self.git_folder) || Record::load(store, &self.id()).is_some()
     }
 }

@@ -5,9 +5,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::git_folder::git_folders;
 use super::record::{self, Record, Stage};
 use super::trash::{self, Waste, delete_later};
-use super::{GITDIR, LOCK, Worktree, WorktreeError, WorktreeSpec};
+use super::{LOCK, Worktree, WorktreeError, WorktreeSpec};
 use crate::git::{Store, ref_segment};
 
 /// Clears up what processes left behind that have ended, and names the worktrees that were cleared.
@@ -17,7 +18,6 @@ pub fn sweep(store: &Store) -> Result<Vec<PathBuf>, WorktreeError> {
     let mut cleared = Vec::new();
     for sign in store.dead_signs()? {
         cleared.extend(clear_records(store, &sign)?);
-        registrations(store).into_iter().for_each(delete_later);
         trash::left_by(store, &sign)
             .into_iter()
             .for_each(delete_later);
@@ -29,7 +29,7 @@ pub fn sweep(store: &Store) -> Result<Vec<PathBuf>, WorktreeError> {
     let of_building = |name: &str| name.split('.').nth(1).map(str::to_owned);
     let mut waste = abandoned(store, home, of_scratch)?;
     let building = [
-        store.git_dir().join("wt-stage"),
+        git_folders(store),
         home.join("index"),
         home.join("trees"),
         home.join("resolves"),
@@ -64,18 +64,6 @@ fn clear_records(store: &Store, sign: &str) -> Result<Vec<PathBuf>, WorktreeErro
         }
     }
     Ok(cleared)
-}
-
-/// Registrations of worktrees that went.
-fn registrations(store: &Store) -> Vec<Waste> {
-    let admins = store.git_dir().join("worktrees");
-    let entries = fs::read_dir(admins).into_iter().flatten().flatten();
-    let known = record::names(store);
-    entries
-        .filter(|entry| !entry.path().join(GITDIR).exists())
-        .filter(|entry| !known.contains(&entry.file_name().to_string_lossy().into_owned()))
-        .map(|entry| Waste::of_registration(store, &entry.path()))
-        .collect()
 }
 
 /// What bears the sign of a process that is not alive any more.

@@ -2,7 +2,7 @@
 //!
 //! Knows nothing of what was in it: whoever moves something here has kept it before.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -23,12 +23,6 @@ pub(super) enum Waste {
     Path(PathBuf),
     /// A link in the store that names a folder, which lies where the worktree was.
     Noted(PathBuf),
-    /// The registration of a worktree that went.
-    Registration {
-        folder: PathBuf,
-        lock: PathBuf,
-        since: Instant,
-    },
     /// The sign of a process in that folder of notes, which stays as long as a note of it does.
     Sign { file: PathBuf, notes: PathBuf },
 }
@@ -90,33 +84,11 @@ pub(super) fn delete_later(waste: Waste) {
 /// A git that goes on for a killed process may write to what is being deleted, for so long at most.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Git lists all registrations before it looks into each, and gives up when one goes in between.
-const LONGEST_LOOK: Duration = Duration::from_millis(200);
-
 impl Waste {
-    pub(super) fn of_registration(store: &Store, folder: &Path) -> Self {
-        Self::Registration {
-            folder: folder.to_owned(),
-            lock: store.home().join(super::LOCK),
-            since: Instant::now(),
-        }
-    }
-
     /// Deletes it; what cannot be deleted stays noted, and is tried again, also by later processes.
     fn try_to_delete(&self) -> bool {
         match self {
             Self::Path(path) => remove_all(path).is_ok(),
-            Self::Registration {
-                folder,
-                lock,
-                since,
-            } => {
-                thread::sleep(LONGEST_LOOK.saturating_sub(since.elapsed()));
-                let lock = File::open(lock).and_then(|file| file.lock().map(|()| file));
-                // Another worktree of that name may have come meanwhile.
-                let is_taken = lock.is_err() || folder.join(super::GITDIR).exists();
-                is_taken || remove_all(folder).is_ok()
-            }
             Self::Sign { file, notes } => {
                 let sign = file.file_name().unwrap_or_default().to_string_lossy();
                 let is_last = noted_by(notes, &sign).is_empty();

@@ -38,7 +38,7 @@ impl Worktree {
         let lines = index_lines(merge.marked);
         let update = ["update-index", "-z", "--index-info"];
         call().args(update).stdin(lines).output()?;
-        let own = self.admin.join("index");
+        let own = self.git_folder.join("index");
         self.date_index(&index)
             .and_then(|()| copy_index(&index, &own))
             .map_err(failed("write", &own))?;
@@ -50,7 +50,7 @@ impl Worktree {
             // Last, because it is what makes git speak of a merge.
             ("MERGE_HEAD", format!("{}\n", merge.theirs)),
         ] {
-            let file = self.admin.join(name);
+            let file = self.git_folder.join(name);
             fs::write(&file, text).map_err(failed("write", &file))?;
         }
         Ok(())
@@ -58,7 +58,7 @@ impl Worktree {
 
     /// Whether git would speak of a merge here.
     pub(crate) fn is_merging(&self) -> bool {
-        self.admin.join("MERGE_HEAD").exists()
+        self.git_folder.join("MERGE_HEAD").exists()
     }
 
     /// The paths that the index of whoever works here calls unmerged; `None` if it cannot be read.
@@ -66,7 +66,7 @@ impl Worktree {
         &self,
         store: &Store,
     ) -> Result<Option<BTreeSet<Vec<u8>>>, WorktreeError> {
-        let own = self.admin.join("index");
+        let own = self.git_folder.join("index");
         // A pipe would hold us up.
         if !own.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
             return Ok(None);

@@ -96,9 +96,7 @@ fn settings_that_mislead_the_agents_git_do_not_mislead_us() {
         ("core.splitIndex", "true"),
     ] {
         let scene = Scene::new();
-        scene
-            .repo
-            .git_in(&scene.store.git_dir(), &["config", name, value]);
+        scene.git(&["config", name, value]);
         scene.write("A.txt", "another name\r\n");
         scene.write("noise.log", "put in by force");
         let path = scene.worktree.path();

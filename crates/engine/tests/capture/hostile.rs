@@ -175,7 +175,7 @@ fn a_worktree_without_its_git_file_is_captured_all_the_same() {
 #[test]
 fn pipes_in_the_place_of_git_files_hold_nobody_up() {
     let scene = Scene::new();
-    let admin = scene.store.git_dir().join("worktrees");
+    let admin = scene.store.home().join("agents");
     let admin = fs::read_dir(admin).unwrap().next().unwrap().unwrap().path();
     for name in ["HEAD", "index"] {
         let path = admin.join(name);

@@ -39,9 +39,8 @@ fn what_the_users_own_git_ignores_is_ignored_by_everybody() {
 #[test]
 fn rules_that_the_agent_gives_its_own_git_do_not_hide_its_work() {
     let scene = Scene::new();
-    let rules = scene.store.git_dir().join("info");
-    fs::create_dir_all(&rules).unwrap();
-    fs::write(rules.join("exclude"), "*\n").unwrap();
+    let rules = scene.git(&["rev-parse", "--git-path", "info/exclude"]);
+    fs::write(rules, "*\n").unwrap();
     let hidden = scene.repo.beside("agent-ignore");
     fs::write(&hidden, "*\n").unwrap();
     scene.git(&["config", "core.excludesFile", hidden.to_str().unwrap()]);
@@ -74,11 +73,8 @@ fn a_link_in_the_place_of_an_ignored_folder_is_ignored_as_well() {
     fs::remove_file(scene.path("cache")).unwrap();
     scene.write("work.txt", "work");
     let head = scene.commit("work and links");
-    assert!(
-        scene
-            .look(&["ls-tree", "-r", &head])
-            .contains("node_modules")
-    );
+    let tree = scene.git(&["ls-tree", "-r", &head]);
+    assert!(tree.contains("node_modules"), "{tree}");
     let work = scene.capture();
     assert_eq!(work.files, ["work.txt"]);
     assert_eq!(work.agent_commits, 2);

@@ -13,14 +13,13 @@ use pleach_testkit::TestRepo;
 use super::life::Life;
 
 /// What each kind of write would wait for.
-const LOCKS: [&str; 7] = [
+const LOCKS: [&str; 6] = [
     "store.git/refs/remotes/local/main.lock",
     "store.git/refs/pleach/keep/woven/task.lock",
     "store.git/refs/heads/pleach/task-1/task.lock",
     "store.git/packed-refs.lock",
-    "store.git/packed/packed-refs.lock",
     "store.git/config.lock",
-    "vault.git/HEAD.lock",
+    "store.git/HEAD.lock",
 ];
 
 fn write_lock(lock: &Path, age: Duration) {

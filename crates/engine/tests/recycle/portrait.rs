@@ -16,7 +16,7 @@ pub(crate) fn portrait(scene: &Scene, worktree: &Worktree, but_for: &[&str]) -> 
     let root = worktree.path();
     describe(root, root, but_for, &mut text);
     let id = ref_segment(worktree.branch());
-    let admin = scene.store.git_dir().join("worktrees").join(&id);
+    let admin = scene.store.home().join("agents").join(&id);
     text.push_str("admin\n");
     describe(&admin, &admin, &["index"], &mut text);
     for index in [
@@ -43,7 +43,9 @@ pub(crate) fn portrait(scene: &Scene, worktree: &Worktree, but_for: &[&str]) -> 
     }
     let root = root.to_str().unwrap();
     let text = text.replace(&id, "ID").replace(root, "ROOT");
-    text.replace(worktree.branch(), "BRANCH")
+    let text = text.replace(worktree.branch(), "BRANCH");
+    let (above, _) = worktree.branch().rsplit_once('/').unwrap();
+    text.replace(above, "ABOVE")
 }
 
 fn describe(root: &Path, folder: &Path, but_for: &[&str], text: &mut String) {

@@ -103,10 +103,8 @@ fn a_store_on_another_file_system_is_filled_by_copies() {
 fn what_a_killed_process_left_half_made_is_made_anew() {
     let repo = TestRepo::new();
     let home = open(&repo).home().to_owned();
-    for folder in ["store.git", "vault.git"] {
-        let folder = home.join(folder);
-        fs::rename(&folder, folder.with_extension("new")).unwrap();
-    }
+    let folder = home.join("store.git");
+    fs::rename(&folder, folder.with_extension("new")).unwrap();
     fs::remove_file(home.join("store.new/HEAD")).unwrap();
     let store = open(&repo);
     check_whole(&repo, &store);

@@ -1,21 +1,21 @@
 //! What a store is configured to do, and what agents can change about it.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use pleach_engine::git::{Mended, StoreError};
+use pleach_engine::git::StoreError;
 use pleach_engine::worktree::{Worktree, WorktreeSpec};
 use pleach_testkit::TestRepo;
 
 use crate::open;
 
-fn set(repo: &TestRepo, folder: &Path, key: &str) -> String {
-    let file = folder.join("config");
+fn set(repo: &TestRepo, file: &Path, key: &str) -> String {
     repo.git(&["config", "--file", file.to_str().unwrap(), "--get", key])
 }
 
 #[test]
-fn both_folders_of_a_store_keep_objects_and_write_them_through() {
+fn a_store_and_what_agents_get_of_it_keep_objects_and_write_them_through() {
     let repo = TestRepo::new();
     let store = open(&repo);
     let wanted = [
@@ -29,30 +29,111 @@ fn both_folders_of_a_store_keep_objects_and_write_them_through() {
         ("transfer.fsckObjects", "true"),
         ("receive.denyNonFastForwards", "true"),
     ];
-    for folder in [store.git_dir(), store.home().join("vault.git")] {
+    for file in [
+        store.git_dir().join("config"),
+        store.home().join("agent.config"),
+    ] {
         for (key, value) in wanted {
-            assert_eq!(set(&repo, &folder, key), value, "{key}");
+            assert_eq!(set(&repo, &file, key), value, "{key}");
         }
-        let config = fs::read_to_string(folder.join("config")).unwrap();
+        let config = fs::read_to_string(file).unwrap();
         assert!(!config.contains("mirror"), "{config}");
     }
 }
 
 #[test]
-fn a_store_of_an_older_version_is_brought_up_to_date() {
+fn settings_of_an_older_version_are_brought_up_to_date() {
     let repo = TestRepo::new();
     let store = open(&repo);
     let read = |name: &str| fs::read(store.home().join(name)).unwrap();
-    let before = (read("store.git/config"), read("vault.git/config"));
-    for name in ["init.config", "store.config"] {
+    let before = (read("store.git/config"), read("agent.config"));
+    for name in ["init.config", "agent.config"] {
         fs::remove_file(store.home().join(name)).unwrap();
     }
-    for name in ["store.git/config", "vault.git/config"] {
-        let old = "[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n";
-        fs::write(store.home().join(name), old).unwrap();
-    }
+    let old = "[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n";
+    fs::write(store.home().join("store.git/config"), old).unwrap();
     open(&repo);
-    assert_eq!((read("store.git/config"), read("vault.git/config")), before);
+    assert_eq!((read("store.git/config"), read("agent.config")), before);
+}
+
+#[test]
+fn a_store_that_agents_could_write_to_is_checked_before_it_is_used_again() {
+    let repo = TestRepo::new();
+    let store = open(&repo);
+    let (home, git_dir) = (store.home().to_owned(), store.git_dir());
+    let kept = store.resolve_base(None).unwrap();
+    store.keep(&kept, "old/work").unwrap();
+    // As an older version laid it out, with an object that somebody swapped.
+    let vault = home.join("vault.git");
+    fs::create_dir(&vault).unwrap();
+    symlink("../store.git/refs", vault.join("refs")).unwrap();
+    fs::create_dir(git_dir.join("packed")).unwrap();
+    let packed = format!("# pack-refs with: sorted \n{kept} refs/pleach/keep/packed\n");
+    fs::write(git_dir.join("packed/packed-refs"), packed).unwrap();
+    symlink("packed/packed-refs", git_dir.join("packed-refs")).unwrap();
+    let readme = repo.git(&["rev-parse", "HEAD:README.md"]);
+    let object = git_dir
+        .join("objects")
+        .join(&readme[..2])
+        .join(&readme[2..]);
+    let other = fs::read_dir(git_dir.join("objects").join(&kept.as_str()[..2])).unwrap();
+    let other = other.flatten().next().unwrap().path();
+    fs::remove_file(&object).unwrap();
+    fs::copy(other, &object).unwrap();
+    let store = open(&repo);
+    assert!(!vault.exists() && !git_dir.join("packed").exists());
+    for name in ["refs/pleach/keep/old/work", "refs/pleach/keep/packed"] {
+        assert_eq!(
+            store.ref_commit(name).unwrap().as_ref(),
+            Some(&kept),
+            "{name}"
+        );
+    }
+    repo.git_in(&git_dir, &["fsck", "--strict"]);
+}
+
+#[test]
+fn links_pipes_and_rubbish_in_a_store_are_moved_away_and_told() {
+    let repo = TestRepo::new();
+    let store = open(&repo);
+    let git_dir = store.git_dir();
+    let outside = repo.beside("outside");
+    fs::write(&outside, "mine\n").unwrap();
+    assert_eq!(store.mend().unwrap(), None);
+    let pipe = |name: &str| {
+        let mode = rustix::fs::Mode::RWXU;
+        let kind = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, git_dir.join(name), kind, mode, 0).unwrap();
+    };
+    pipe("packed-refs");
+    pipe("refs/heads/pipe");
+    symlink(&outside, git_dir.join("refs/heads/link")).unwrap();
+    fs::write(git_dir.join("refs/heads/rubbish"), "x\n").unwrap();
+    let told = store.mend().unwrap().unwrap();
+    let mut files: Vec<_> = told
+        .files
+        .iter()
+        .map(|file| file.to_str().unwrap())
+        .collect();
+    files.sort_unstable();
+    let expected = [
+        "packed-refs",
+        "refs/heads/link",
+        "refs/heads/pipe",
+        "refs/heads/rubbish",
+    ];
+    assert_eq!(files, expected);
+    for file in expected {
+        assert!(told.folder.join(file).symlink_metadata().is_ok(), "{file}");
+    }
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "mine\n");
+    // The next run does so by itself.
+    fs::write(git_dir.join("packed-refs"), "x\n").unwrap();
+    assert_eq!(
+        open(&repo).resolve_base(None).unwrap().as_str(),
+        repo.head()
+    );
+    assert_eq!(store.mend().unwrap(), None);
 }
 
 #[test]
@@ -64,18 +145,22 @@ fn agents_know_where_the_project_comes_from_and_cannot_push_anywhere() {
     let login = "https://ann:s3cret@git.example.com/a\"b.git";
     repo.git(&["remote", "add", "origin", login]);
     let store = open(&repo);
-    let config = fs::read_to_string(store.git_dir().join("config")).unwrap();
+    let config = fs::read_to_string(store.home().join("agent.config")).unwrap();
     assert!(!config.contains("s3cret") && !config.contains("ann"));
-    let spec = WorktreeSpec {
-        path: repo.beside("worktrees").join("task"),
-        branch: "pleach/task-1/1".into(),
-        basis: store.resolve_base(None).unwrap(),
+    let worktree = |task: &str| {
+        let spec = WorktreeSpec {
+            path: repo.beside("worktrees").join(task),
+            branch: format!("pleach/task-1/{task}"),
+            basis: store.resolve_base(None).unwrap(),
+        };
+        Worktree::create(&store, &spec).unwrap()
     };
-    let worktree = Worktree::create(&store, &spec).unwrap();
-    let origin = repo.git_in(worktree.path(), &["remote", "get-url", "origin"]);
+    let before = worktree("1");
+    let origin = repo.git_in(before.path(), &["remote", "get-url", "origin"]);
     assert_eq!(origin, "https://git.example.com/a\"b.git");
     repo.git(&["remote", "set-url", "origin", address]);
     open(&repo);
+    let worktree = worktree("2");
     let origin = repo.git_in(worktree.path(), &["remote", "get-url", "origin"]);
     assert_eq!(origin, address, "the store follows the user's remote");
     let users = repo.path().to_str().unwrap();
@@ -86,42 +171,6 @@ fn agents_know_where_the_project_comes_from_and_cannot_push_anywhere() {
     }
     repo.git_in(worktree.path(), &["fetch", "--quiet", users]);
     assert_eq!(repo.git_in(&upstream, &["for-each-ref"]), "");
-}
-
-#[test]
-fn a_configuration_that_an_agent_changed_is_put_back_and_told() {
-    let repo = TestRepo::new();
-    let store = open(&repo);
-    assert_eq!(store.mend().unwrap(), []);
-    let config = store.git_dir().join("config");
-    let before = fs::read(&config).unwrap();
-    repo.git_in(&store.git_dir(), &["config", "core.hooksPath", "/tmp"]);
-    assert_ne!(fs::read(&config).unwrap(), before);
-    assert_eq!(store.mend().unwrap(), [Mended::Config]);
-    assert_eq!(fs::read(&config).unwrap(), before);
-    fs::remove_file(&config).unwrap();
-    assert_eq!(store.mend().unwrap(), [Mended::Config]);
-    assert_eq!(fs::read(&config).unwrap(), before);
-    assert_eq!(store.mend().unwrap(), []);
-}
-
-#[test]
-fn the_guard_is_put_back_and_follows_the_program() {
-    let repo = TestRepo::new();
-    let store = open(&repo);
-    let hook = store.git_dir().join("hooks/reference-transaction");
-    let (first, second) = (Path::new("/bin/true"), Path::new("/bin/false"));
-    store.install_guard(first).unwrap();
-    assert_eq!(fs::read_link(&hook).unwrap(), first);
-    store.install_guard(second).unwrap();
-    assert_eq!(fs::read_link(&hook).unwrap(), second);
-    fs::remove_file(&hook).unwrap();
-    fs::write(&hook, "#!/bin/sh\n").unwrap();
-    assert_eq!(store.mend().unwrap(), [Mended::Guard]);
-    assert_eq!(fs::read_link(&hook).unwrap(), second);
-    assert_eq!(store.mend().unwrap(), []);
-    let error = store.install_guard(Path::new("/nowhere/pleach"));
-    assert!(error.unwrap_err().to_string().contains("/nowhere/pleach"));
 }
 
 #[test]

@@ -106,8 +106,6 @@ fn work_until(repo: &TestRepo, folder: &Path, is_over: &AtomicBool) -> usize {
     commands
 }
 
-/// What a sibling cannot do to others without the guard of refs, which another part provides:
-/// `update-ref -d` on their branches and `stash clear` do harm shared refs.
 #[test]
 fn a_sibling_that_collects_garbage_and_prunes_harms_nobody() {
     let repo = TestRepo::new();
@@ -118,7 +116,8 @@ fn a_sibling_that_collects_garbage_and_prunes_harms_nobody() {
     // A commit that nothing but a detached head holds, and one that nothing but a keep ref holds.
     git(&["switch", "--quiet", "--detach"]);
     git(&["commit", "--quiet", "--allow-empty", "-m", "detached"]);
-    let loose = git(&["commit-tree", "-m", "kept", "HEAD^{tree}"]);
+    let tree = format!("{basis}^{{tree}}");
+    let loose = repo.git_in(&store.git_dir(), &["commit-tree", "-m", "kept", &tree]);
     store.keep(&loose.parse().unwrap(), "loose").unwrap();
     let is_over = AtomicBool::new(false);
     let mut commands = 0;

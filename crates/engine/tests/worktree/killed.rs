@@ -170,7 +170,7 @@ fn what_lives_and_what_may_hold_work_is_not_swept() {
     let sign = text.split('\0').nth(1).unwrap().to_owned();
     fs::write(&record, text.replace(&sign, "1-gone")).unwrap();
     fs::write(store.home().join("live/1-gone"), "").unwrap();
-    fs::remove_dir_all(store.git_dir().join("worktrees").join(id)).unwrap();
+    fs::remove_dir_all(store.home().join("agents").join(id)).unwrap();
     assert_eq!(sweep(&store).unwrap(), Vec::<PathBuf>::new());
     assert_eq!(state(), TreeState::Unregistered);
     assert_eq!(

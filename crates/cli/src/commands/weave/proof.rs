@@ -39,7 +39,6 @@ pub(super) fn prove(
     let state = StateFolder::of_user()?;
     let program = own_program()?;
     let store = Store::open(Git::find()?, &state.stores(), &folder)?;
-    store.install_guard(&program)?;
     let settings = Settings::load(&project_folder(&folder), Config::default())?;
     let tests = Tests {
         command: command.to_owned(),

@@ -4,7 +4,6 @@
 //! so (`git worktree remove -f -f`).
 
 use std::fs;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -66,8 +65,6 @@ impl Scene {
         repo.commit("second");
         let stores = repo.beside("stores");
         let store = Store::open(Git::find().unwrap(), &stores, repo.path()).unwrap();
-        let program = Path::new(env!("CARGO_BIN_EXE_pleach"));
-        store.install_guard(program).unwrap();
         let scene = Self { repo, store };
         // What only a kept ref holds, so that it would be pruned without it.
         let gone = scene.worktree("gone");
@@ -160,7 +157,6 @@ fn an_agent_that_prunes_and_deletes_in_a_loop_harms_no_sibling() {
         assert_eq!(log.lines().count(), COMMITS, "{log}");
     }
     check_objects(&scene.repo, &scene.store.git_dir());
-    scene.store.mend().unwrap();
     for sibling in &siblings {
         scene.check_capture(sibling);
     }

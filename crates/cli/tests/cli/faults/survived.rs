@@ -377,15 +377,13 @@ impl<'o> Over<'o> {
             "true" => self.left_out().count(),
             _ => 0,
         };
-        for place in ["index", "trees", "store.git/worktrees"] {
+        for place in ["index", "trees", "agents"] {
             let found = entries(&home.join(place));
             assert_eq!(found.len(), left, "{place}: {found:?}{}", self.story);
         }
-        for git_dir in ["store.git", "vault.git"].map(|name| home.join(name)) {
-            let locks = locks_below(&git_dir);
-            assert_eq!(locks, Vec::<PathBuf>::new(), "{}", self.story);
-        }
         let git_dir = home.join("store.git");
+        let locks = locks_below(&git_dir);
+        assert_eq!(locks, Vec::<PathBuf>::new(), "{}", self.story);
         check_objects(repo, &git_dir);
         let refs = repo.git_in(&git_dir, &["for-each-ref", "--format=%(refname)"]);
         let known = [

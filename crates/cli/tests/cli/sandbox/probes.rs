@@ -32,14 +32,16 @@ database-deleted      rm STATE/pleach.db
 token                 echo x > STATE/token
 token-read            cat STATE/token
 transcripts-read      cat STATE/batches/1/task-1/attempt-1/prompt.md
-store-config          git config user.name x
+store-config          echo x >> STORE/config
 store-hook            echo x > STORE/hooks/post-commit
 store-pack            echo x > STORE/objects/pack/x
 store-ref             echo x > STORE/refs/remotes/local/main
-store-other-branch    git update-ref refs/heads/pleach/task-9/x HEAD
+store-branch          echo x > STORE/refs/heads/pleach/task-1/1
+store-packed-refs     echo x >> STORE/packed-refs
+store-object          mkdir -p STORE/objects/zz || echo x > STORE/objects/zz/x
 store-keep            mkdir -p STORE/refs/pleach/keep/x
 store-log             echo x >> STORE/logs/refs/heads/pleach/task-1/1
-vault                 echo x >> STORE/../vault.git/config
+store-settings        echo x >> STORE/../agent.config
 by-link               ln -s $HOME/notes link && echo x > link
 by-folder-link        ln -s $HOME folder && echo x > folder/notes
 by-hard-link          ln $HOME/.ssh/id hard && echo x > hard
@@ -120,7 +122,10 @@ fn script(scene: &Scene, probes: &str) -> String {
     let users = scene.repo.path().display().to_string();
     let state = scene.state().display().to_string();
     let script = script.replace("USERS", &users).replace("STATE", &state);
-    script.replace("STORE", "\"$(git rev-parse --git-common-dir)\"")
+    script.replace(
+        "STORE",
+        "\"$(dirname \"$(cat \"$(git rev-parse --absolute-git-dir)/objects/info/alternates\")\")\"",
+    )
 }
 
 /// The names of probes, on one line.
@@ -185,7 +190,6 @@ fn without_a_sandbox_the_same_probes_get_through() {
             "database",
             "by-",
             "store-",
-            "vault",
             "transcripts",
             "temporary",
             "refs",

@@ -1,7 +1,6 @@
-//! What agents can do to the refs they share, with the program itself as the guard.
+//! Each agent has a git folder of its own: what it can do there, and what comes of it.
 
 use std::fs;
-use std::path::Path;
 
 use pleach_engine::git::{Git, Store};
 use pleach_engine::worktree::{Worktree, WorktreeSpec};
@@ -9,7 +8,7 @@ use pleach_testkit::TestRepo;
 
 use crate::run::Scene;
 
-/// A guarded store with the worktrees of two tasks.
+/// A store with the worktrees of two tasks.
 struct Shared {
     repo: TestRepo,
     store: Store,
@@ -24,8 +23,6 @@ impl Shared {
         repo.commit("second");
         let stores = repo.beside("stores");
         let store = Store::open(Git::find().unwrap(), &stores, repo.path()).unwrap();
-        let program = Path::new(env!("CARGO_BIN_EXE_pleach"));
-        store.install_guard(program).unwrap();
         let basis = store.resolve_base(None).unwrap();
         let worktree = |task: &str| {
             let spec = WorktreeSpec {
@@ -57,72 +54,91 @@ impl Shared {
         self.repo.git_in(worktree.path(), &commit);
     }
 
-    /// Every ref of the store but the task's own branch.
-    fn others(&self) -> Vec<String> {
+    /// Every ref of the store.
+    fn others(&self) -> String {
         let list = ["for-each-ref", "--format=%(objectname) %(refname)"];
-        let refs = self.repo.git_in(&self.store.git_dir(), &list);
-        let own = format!("refs/heads/{}", self.own.branch());
-        let others = refs.lines().filter(|line| !line.ends_with(&own));
-        others.map(str::to_owned).collect()
+        self.repo.git_in(&self.store.git_dir(), &list)
     }
 }
 
 #[test]
-fn what_others_rely_on_cannot_be_moved() {
+fn whatever_an_agent_does_with_refs_the_store_and_others_do_not_see() {
     let shared = Shared::new();
-    let git_dir = shared.store.git_dir();
-    let git_dir = git_dir.to_str().unwrap();
     let users = shared.repo.path().to_str().unwrap();
     let elsewhere = shared.repo.beside("elsewhere");
     let elsewhere = elsewhere.to_str().unwrap();
-    let sibling = shared.sibling.branch();
-    let own = "refs/heads/pleach/task-1/1";
-    let sibling_ref = format!("refs/heads/{sibling}");
-    fs::write(shared.own.path().join("shared.txt"), "edited\n").unwrap();
-    fs::write(shared.own.path().join("untracked"), "new\n").unwrap();
     shared.repo.commit("news");
-    let head = shared.git(&["rev-parse", "HEAD"]);
     let before = shared.others();
-    let refused: [&[&str]; 23] = [
+    let deeds: [&[&str]; 17] = [
         &["update-ref", "refs/heads/main", "HEAD"],
         &["update-ref", "refs/remotes/local/main", "HEAD~1"],
         &["update-ref", "-d", "refs/remotes/local/main"],
-        &["update-ref", "-d", &sibling_ref],
-        &["update-ref", &sibling_ref, "HEAD~1"],
         &["update-ref", "refs/pleach/keep/mine", "HEAD"],
         &["branch", "new"],
-        &["branch", "-m", "renamed"],
-        &["branch", "-m", sibling, "renamed"],
-        &["update-ref", "-d", own],
-        &["checkout", "-b", "new"],
-        &["switch", "-c", "new"],
-        &["checkout", "--orphan", "new"],
-        &["symbolic-ref", "HEAD", "refs/heads/main"],
         &["tag", "v1"],
-        &["tag", "--annotate", "-m", "one", "v1"],
-        &["stash"],
-        &["stash", "--include-untracked"],
+        &["tag", "--annotate", "-m", "one", "v2"],
         &["notes", "add", "-m", "a note"],
-        &["worktree", "add", "-b", "new", elsewhere],
+        &["worktree", "add", "-b", "newer", elsewhere],
         &["fetch", users, "+HEAD:refs/remotes/local/main"],
-        &[
-            "--git-dir",
-            git_dir,
-            "update-ref",
-            &sibling_ref,
-            "local/main",
-        ],
         &["pack-refs", "--all"],
+        &["switch", "-c", "newest"],
+        &["branch", "-m", "renamed"],
+        &["gc", "--quiet"],
+        &["checkout", "--orphan", "bare"],
+        &["config", "user.name", "Evil"],
+        &["symbolic-ref", "HEAD", "refs/heads/main"],
     ];
-    for words in refused {
-        let told = shared.repo.git_fails(shared.own.path(), words);
-        assert!(told.contains("pleach: refused"), "{words:?}: {told}");
+    for words in deeds {
+        shared.repo.git_succeeds(shared.own.path(), words);
         assert_eq!(shared.others(), before, "{words:?}");
-        assert_eq!(shared.git(&["rev-parse", "HEAD"]), head, "{words:?}");
     }
-    let status = shared.git(&["status", "--porcelain", "--branch"]);
-    let expected = format!("## {}\n M shared.txt\n?? untracked", shared.own.branch());
-    assert_eq!(status, expected, "the work stays where it is");
+    let name = ["config", "--local", "user.name"];
+    assert!(!shared.repo.git_succeeds(shared.sibling.path(), &name));
+    let log = ["log", "-1", "--format=%s"];
+    assert_eq!(
+        shared.repo.git_in(shared.sibling.path(), &log),
+        "theirs.txt"
+    );
+}
+
+/// Commits on other branches and in the stash are no part of a task's result, and are kept.
+#[test]
+fn what_an_agent_leaves_on_other_branches_and_in_the_stash_is_kept() {
+    let shell = "echo aside > aside; git add aside; git stash -q
+        git switch -qc feature; echo feature > feature; git add feature; git commit -qm feature
+        git switch -q -; echo x > x";
+    let scene = Scene::new("- [ ] 1.1 A\n", shell);
+    scene.story(&[]).check(0, "1.1:merged");
+    assert_eq!(scene.new_files("pleach/batch-1"), "x");
+    let list = ["for-each-ref", "--format=%(refname)", "refs/pleach/keep"];
+    let kept = scene.repo.git_in(&scene.store(), &list);
+    let holds = |file: &str| {
+        let mut kept = kept.lines();
+        kept.any(|name| {
+            let object = format!("{name}:{file}");
+            scene
+                .repo
+                .git_succeeds(&scene.store(), &["cat-file", "-e", &object])
+        })
+    };
+    assert!(holds("aside") && holds("feature") && holds("x"), "{kept}");
+}
+
+/// The files count, whatever became of the commits.
+#[test]
+fn commits_that_are_damaged_do_not_cost_the_work() {
+    let shell = "echo x > x; git add x; git commit -qm x; echo y > y; git add y; git commit -qm y
+        id=$(git rev-parse HEAD~1); file=$(git rev-parse --absolute-git-dir)/objects/${id%${id#??}}/${id#??}
+        chmod u+w $file; echo rubbish > $file";
+    let scene = Scene::new("- [ ] 1.1 A\n", shell);
+    let story = scene.story(&[]);
+    story.check(0, "1.1:merged");
+    assert!(
+        story.notes().contains("commits are damaged"),
+        "{}",
+        story.notes()
+    );
+    assert_eq!(scene.new_files("pleach/batch-1"), "x y");
 }
 
 #[test]
@@ -130,12 +146,9 @@ fn ordinary_work_on_the_own_branch_goes_on() {
     let shared = Shared::new();
     let before = shared.others();
     let branch = shared.own.branch().to_owned();
-    let theirs = shared
-        .repo
-        .git_in(shared.sibling.path(), &["rev-parse", "HEAD"]);
     shared.commit_in(&shared.own, "a.txt");
     shared.commit_in(&shared.own, "b.txt");
-    let allowed: [&[&str]; 21] = [
+    let allowed: [&[&str]; 20] = [
         &["commit", "--quiet", "--amend", "-m", "b again"],
         &["rebase", "--quiet", "--force-rebase", "HEAD~2"],
         &["rebase", "--quiet", "--exec", "true", "HEAD~1"],
@@ -143,7 +156,6 @@ fn ordinary_work_on_the_own_branch_goes_on() {
         &["reset", "--quiet", "--hard", "ORIG_HEAD"],
         &["revert", "--no-edit", "HEAD"],
         &["cherry-pick", "--allow-empty", "HEAD~1"],
-        &["merge", "--quiet", "--no-edit", &theirs],
         &["checkout", "--quiet", "--detach"],
         &["commit", "--quiet", "--allow-empty", "-m", "detached"],
         &["checkout", "--quiet", &branch],
@@ -163,7 +175,7 @@ fn ordinary_work_on_the_own_branch_goes_on() {
     }
     assert_eq!(shared.git(&["branch", "--show-current"]), branch);
     assert_eq!(shared.git(&["status", "--porcelain"]), "");
-    for file in ["a.txt", "b.txt", "theirs.txt"] {
+    for file in ["a.txt", "b.txt"] {
         assert!(shared.own.path().join(file).exists(), "{file}");
     }
     assert_eq!(shared.others(), before);
@@ -195,18 +207,6 @@ fn a_conflicted_rebase_can_be_finished_or_given_up() {
 }
 
 #[test]
-fn the_guard_knows_a_worktree_from_inside_its_git_folder() {
-    let shared = Shared::new();
-    let admin = shared.git(&["rev-parse", "--absolute-git-dir"]);
-    let admin = Path::new(&admin);
-    let own = ["update-ref", "refs/worktree/mine", "HEAD"];
-    shared.repo.git_in(admin, &own);
-    let main = ["update-ref", "refs/heads/main", "HEAD"];
-    let told = shared.repo.git_fails(admin, &main);
-    assert!(told.contains("a task may change its own branch"), "{told}");
-}
-
-#[test]
 fn many_agents_at_once_are_no_cause_for_alarm() {
     let tasks = [1, 2, 3, 4, 5, 6].map(|n| format!("- [ ] 1.{n} A\n"));
     let scene = Scene::new(
@@ -216,38 +216,4 @@ fn many_agents_at_once_are_no_cause_for_alarm() {
     let answer = scene.run(&["-j", "6"]);
     assert_eq!(answer.code, 0, "{}{}", answer.out, answer.err);
     assert!(!answer.out.contains("an agent"), "{}", answer.out);
-}
-
-/// A guard-rail can be stepped over; what was moved then is put back after the agent.
-#[test]
-fn what_an_agent_moves_past_the_guard_is_put_back_and_told() {
-    let scene = Scene::new(
-        "- [ ] 1.1 A\n",
-        "echo x > new; git -c core.hooksPath=/dev/null tag evil; git branch -c copied; \
-         git config user.name Evil",
-    );
-    let answer = scene.run(&[]);
-    assert_eq!(answer.code, 0, "{}{}", answer.out, answer.err);
-    for note in [
-        "refs/tags/evil",
-        "refs/heads/copied",
-        "git configuration that all agents share",
-    ] {
-        assert!(answer.out.contains(note), "{note}: {}", answer.out);
-    }
-    let stores = scene.home().join(".local/state/pleach/stores");
-    let home = fs::read_dir(stores)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
-    let store = home.join("store.git");
-    assert_eq!(scene.repo.git_in(&store, &["tag"]), "");
-    assert_eq!(
-        scene.repo.git_in(&store, &["branch", "--list", "copied"]),
-        ""
-    );
-    let config = fs::read_to_string(store.join("config")).unwrap();
-    assert!(!config.contains("Evil"), "{config}");
 }

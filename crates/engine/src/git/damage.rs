@@ -1,0 +1,181 @@
+//! Finds what no git would have left in a store, and moves it out of the way.
+//!
+//! Nobody but Pleach writes to a store, unless no sandbox holds an agent or a disk fails. A link or a pipe in the place of
+//! a ref would stop every git there, and an object with other bytes than its name says would be believed.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use gix_zlib::{Decompress, FlushDecompress, Status};
+
+use super::fill::{is_loose, is_object_folder};
+use super::{CommitId, Store, StoreError};
+
+/// Beyond this nothing is a ref.
+const LONGEST_REF: u64 = 4096;
+
+/// What is read and inflated at a time.
+const CHUNK: usize = 1 << 16;
+
+/// What was damaged in a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetAside {
+    /// The files, as paths within the git folder.
+    pub files: Vec<PathBuf>,
+    /// The folder that they are in now.
+    pub folder: PathBuf,
+}
+
+impl Store {
+    /// Moves what is damaged out of the git folder; nothing if all is well.
+    pub(crate) fn set_aside_damage(&self) -> Result<Option<SetAside>, StoreError> {
+        let git_dir = self.git_dir();
+        let failed = |error| StoreError::io("look through", &git_dir)(error);
+        let mut files = Vec::new();
+        bad_refs(&git_dir, Path::new("refs"), &mut files).map_err(failed)?;
+        self.bad_objects(&mut files).map_err(failed)?;
+        let packed = Path::new("packed-refs");
+        let list = good_packed_refs(&git_dir.join(packed));
+        files.extend(list.is_some().then(|| packed.to_owned()));
+        if files.is_empty() {
+            return Ok(None);
+        }
+        let folder = self.damaged_folder()?;
+        for file in &files {
+            let to = folder.join(file);
+            let moved = fs::create_dir_all(to.parent().unwrap_or(&folder))
+                .and_then(|()| fs::rename(git_dir.join(file), &to));
+            moved.map_err(StoreError::io("move away", &git_dir.join(file)))?;
+        }
+        if let Some(list) = list.filter(|list| !list.is_empty()) {
+            self.replace_if_other(&git_dir.join(packed), list.as_bytes())?;
+        }
+        Ok(Some(SetAside { files, folder }))
+    }
+
+    /// The same, and brings everything anew that the user's repository has.
+    pub fn mend(&self) -> Result<Option<SetAside>, StoreError> {
+        let _lock = self.lock("store.lock")?;
+        let found = self.set_aside_damage()?;
+        if found.is_some() && self.checkout().is_ok() {
+            self.fetch_anew()?;
+        }
+        Ok(found)
+    }
+
+    fn damaged_folder(&self) -> Result<PathBuf, StoreError> {
+        let made = tempfile::Builder::new()
+            .prefix("damaged-")
+            .tempdir_in(self.home());
+        let made = made.map_err(StoreError::io("create a folder in", self.home()))?;
+        Ok(made.keep())
+    }
+
+    fn bad_objects(&self, found: &mut Vec<PathBuf>) -> io::Result<()> {
+        let kind = match self.object_format() {
+            "sha256" => gix_hash::Kind::Sha256,
+            _ => gix_hash::Kind::Sha1,
+        };
+        let objects = self.git_dir().join("objects");
+        for folder in fs::read_dir(&objects)? {
+            let folder = folder?;
+            if !is_object_folder(&folder.file_name()) {
+                continue;
+            }
+            let inner = Path::new("objects").join(folder.file_name());
+            if !folder.file_type()?.is_dir() {
+                found.push(inner);
+                continue;
+            }
+            for file in fs::read_dir(folder.path())? {
+                let (file, name) = file.map(|file| (file.path(), file.file_name()))?;
+                if is_loose(&name) && !has_its_hash(&file, kind) {
+                    found.push(inner.join(name));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refs that are no plain files, or hold something else than a ref does.
+fn bad_refs(git_dir: &Path, folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(git_dir.join(folder))? {
+        let entry = entry?;
+        let path = folder.join(entry.file_name());
+        let kind = entry.file_type()?;
+        let is_lock = path.extension().is_some_and(|end| end == "lock");
+        if kind.is_dir() {
+            bad_refs(git_dir, &path, found)?;
+        } else if !kind.is_file() || !is_lock && !holds_a_ref(&entry.path()) {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn holds_a_ref(file: &Path) -> bool {
+    let mut text = String::new();
+    let read = File::open(file).and_then(|file| file.take(LONGEST_REF).read_to_string(&mut text));
+    let value = text.trim_end();
+    read.is_ok() && (value.starts_with("ref: refs/") || value.parse::<CommitId>().is_ok())
+}
+
+/// The lines of packed refs that are some, if there are others as well or it is no file.
+fn good_packed_refs(file: &Path) -> Option<String> {
+    let kind = file.symlink_metadata().ok()?.file_type();
+    if !kind.is_file() {
+        return Some(String::new());
+    }
+    let bytes = fs::read(file).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let is_good = |line: &&str| match line.split_once(' ') {
+        _ if line.starts_with('#') => true,
+        Some((id, name)) => id.parse::<CommitId>().is_ok() && name.starts_with("refs/"),
+        None => line
+            .strip_prefix('^')
+            .is_some_and(|id| id.parse::<CommitId>().is_ok()),
+    };
+    let good = text.lines().filter(is_good).count();
+    (good < text.lines().count()).then(|| {
+        let lines = text.lines().filter(is_good);
+        lines.map(|line| format!("{line}\n")).collect()
+    })
+}
+
+/// Whether a loose object is a plain file that holds what its name says.
+fn has_its_hash(file: &Path, kind: gix_hash::Kind) -> bool {
+    let is_plain = file.symlink_metadata().is_ok_and(|meta| meta.is_file());
+    let mut parts = file.components().rev().map(|part| part.as_os_str());
+    let (Some(rest), Some(start)) = (parts.next(), parts.next()) else {
+        return false;
+    };
+    let name = format!("{}{}", start.to_string_lossy(), rest.to_string_lossy());
+    is_plain && inflated_hash(file, kind).is_some_and(|hash| hash == name)
+}
+
+fn inflated_hash(file: &Path, kind: gix_hash::Kind) -> Option<String> {
+    let bytes = fs::read(file).ok()?;
+    let mut hasher = gix_hash::hasher(kind);
+    let mut inflate = Decompress::new();
+    let mut rest = &bytes[..];
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let (read, written) = (inflate.total_in(), inflate.total_out());
+        let status = inflate
+            .decompress(rest, &mut chunk, FlushDecompress::None)
+            .ok()?;
+        let read = usize::try_from(inflate.total_in() - read).ok()?;
+        let written = usize::try_from(inflate.total_out() - written).ok()?;
+        hasher.update(&chunk[..written]);
+        rest = &rest[read..];
+        match status {
+            Status::StreamEnd => break,
+            // Nothing more comes of what is left.
+            _ if read == 0 && written == 0 => return None,
+            _ => {}
+        }
+    }
+    hasher.try_finalize().ok().map(|id| id.to_string())
+}
