@@ -108,7 +108,8 @@ fn fuzz() -> Result<(), String> {
         "--package",
         "pleach-engine",
     ];
-    weaving.args(words).args(["--test", "weave_like_git"]);
+    weaving.args(words).args(["--test", "engine"]);
+    weaving.args(["--", "weave_like_git::"]);
     step(weaving.env("PLEACH_THOROUGH", "1"))
 }
 
