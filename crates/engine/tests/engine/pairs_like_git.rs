@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pleach_engine::git::{CommitId, Git, Place, Repository};
 use pleach_engine::weave::{Collision, Known, Loom, Moved, Pairwise, Work};
-use pleach_testkit::{Tangle, Tangled, cases};
+use pleach_testkit::{Tangle, Tangled, cases, gate_or_night};
 
 /// A repository whose branches are works that all began at its base.
 struct Ground<'t> {
@@ -116,13 +116,8 @@ fn branches_of_tasks_collide_where_git_says_so() {
 
 #[test]
 fn wild_branches_collide_where_git_says_so() {
-    let seeds = if std::env::var_os("PLEACH_THOROUGH").is_some() {
-        200
-    } else {
-        4
-    };
     let mut collisions = 0;
-    for seed in 0..seeds {
+    for seed in 0..gate_or_night(4, 200) {
         let mut tangle = Tangle::wild(seed);
         tangle.branches = 14;
         collisions += agree(&format!("wild, seed {seed}"), &tangle.make());

@@ -1,7 +1,7 @@
 //! Weaving gives the tree of `git merge`, and leaves out what it would not have: on random
 //! repositories, and on nasty ones.
 //!
-//! `cargo xtask fuzz` tries far more of them than the gate does.
+//! `cargo xtask fuzz` tries far more of them than the gate does, and other ones each time.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use std::thread;
 
 use pleach_engine::git::{Git, Named, Place, Repository};
 use pleach_engine::weave::{Loom, Outcome, Strand, Strategy, Weave, weave};
-use pleach_testkit::{MergeLoop, Tangle, cases, merge_loop};
+use pleach_testkit::{MergeLoop, Tangle, cases, gate_or_night, merge_loop, seed};
 
 const STRATEGIES: [Strategy; 4] = [
     Strategy::Merge,
@@ -17,11 +17,6 @@ const STRATEGIES: [Strategy; 4] = [
     Strategy::Rebase,
     Strategy::Octopus,
 ];
-
-/// Set by `cargo xtask fuzz`.
-fn is_thorough() -> bool {
-    std::env::var_os("PLEACH_THOROUGH").is_some()
-}
 
 /// Does something for each number below `count`, on both cores.
 fn for_each(count: usize, work: impl Fn(usize) + Sync) {
@@ -110,7 +105,7 @@ fn nasty_cases_are_woven_as_git_merges_them() {
     for_each(cases.len(), |number| {
         let (case, repo) = (&cases[number], &cases[number].repo);
         let one = [STRATEGIES[number % STRATEGIES.len()]];
-        let strategies: &[_] = if is_thorough() { &STRATEGIES } else { &one };
+        let strategies = gate_or_night(&one[..], &STRATEGIES);
         agrees(
             case.name,
             repo.path(),
@@ -123,9 +118,10 @@ fn nasty_cases_are_woven_as_git_merges_them() {
 
 #[test]
 fn wild_repositories_are_woven_as_git_merges_them() {
-    let seeds = if is_thorough() { 400 } else { 20 };
-    for_each(seeds, |seed| {
-        let tangled = Tangle::wild(seed as u64).make();
+    let first = seed();
+    for_each(gate_or_night(8, 400), |number| {
+        let seed = first.wrapping_add(number as u64);
+        let tangled = Tangle::wild(seed).make();
         let what = format!("wild seed {seed}");
         let (path, base) = (tangled.path(), &tangled.base);
         agrees(&what, path, base, &tangled.branches, &STRATEGIES);
@@ -151,10 +147,11 @@ fn ten_branches_are_woven_as_git_merges_them() {
 
 #[test]
 fn a_hundred_branches_are_woven_as_git_merges_them() {
-    many_branches(100, if is_thorough() { 20 } else { 6 });
+    many_branches(100, gate_or_night(6, 20));
 }
 
+/// A thousand of them at night.
 #[test]
-fn a_thousand_branches_are_woven_as_git_merges_them() {
-    many_branches(1_000, if is_thorough() { 20 } else { 1 });
+fn hundreds_of_branches_are_woven_as_git_merges_them() {
+    many_branches(gate_or_night(200, 1_000), gate_or_night(1, 20));
 }

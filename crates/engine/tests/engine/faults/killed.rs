@@ -1,7 +1,6 @@
 //! Processes that are killed between any two steps of a life, and at any other moment.
 
 use std::fs;
-use std::ops::RangeInclusive;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use pleach_engine::git::{Git, Store};
 use pleach_engine::worktree::{Worktree, finish_removals, sweep};
-use pleach_testkit::{Fingerprint, TestRepo, processes_of};
+use pleach_testkit::{Fingerprint, TestRepo, gate_or_night, processes_of};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::life::{Life, plain_git, steps};
@@ -37,8 +36,6 @@ exit $code
 
 /// Half of the time of a life is waiting.
 const AT_ONCE: usize = 4;
-
-const RANDOM_KILLS: usize = 40;
 
 /// A project, and a git that kills.
 struct Scene {
@@ -208,24 +205,27 @@ fn kill_git(count: &Path) {
 }
 
 /// Does something for each number, several at a time, each with a project of its own.
-fn for_each(numbers: RangeInclusive<usize>, act: impl Fn(&Scene, usize) + Sync) {
-    let next = AtomicUsize::new(*numbers.start());
+fn for_each(numbers: &[usize], act: impl Fn(&Scene, usize) + Sync) {
+    let next = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 let scene = Scene::new();
                 let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::SeqCst))
-                    .take_while(|number| numbers.contains(number));
-                numbers.for_each(|number| act(&scene, number));
+                    .map_while(|place| numbers.get(place));
+                numbers.for_each(|number| act(&scene, *number));
             });
         }
     });
 }
 
+/// Every other call does for the gate: what is after one is before the next, so that before and after
+/// together still are at all of them.
 fn kill_at_every_call(when: &str) {
     let (calls, _) = Scene::new().measure();
     assert!(calls > 20, "only {calls} calls of git");
-    for_each(1..=calls, |scene, at| scene.kill_at(at, when));
+    let calls: Vec<usize> = (1..=calls).step_by(gate_or_night(2, 1)).collect();
+    for_each(&calls, |scene, at| scene.kill_at(at, when));
 }
 
 /// The git folder of the store of a life, if it got that far.
@@ -284,16 +284,18 @@ fn a_process_can_be_killed_after_any_call_of_git() {
 fn a_process_can_be_killed_at_any_moment_and_its_git_as_well() {
     let (_, time) = Scene::new().measure();
     let interrupted = AtomicUsize::new(0);
-    for_each(1..=RANDOM_KILLS, |scene, number| {
+    let kills = gate_or_night(10, 40);
+    let all: Vec<usize> = (1..=kills).collect();
+    for_each(&all, |scene, number| {
         let part = u32::try_from(number).unwrap();
-        let time = time * part / u32::try_from(RANDOM_KILLS).unwrap();
+        let time = time * part / u32::try_from(kills).unwrap();
         if scene.kill_after(time, number) {
             interrupted.fetch_add(1, Ordering::SeqCst);
         }
     });
     let interrupted = interrupted.into_inner();
     assert!(
-        interrupted > RANDOM_KILLS / 4,
+        interrupted > kills / 4,
         "only {interrupted} were interrupted"
     );
 }

@@ -9,11 +9,10 @@ use std::thread;
 
 use pleach_engine::git::Store;
 use pleach_engine::worktree::{Worktree, finish_removals, list};
-use pleach_testkit::TestRepo;
+use pleach_testkit::{TestRepo, gate_or_night};
 
 use super::{open, spec};
 
-const WORKTREES: usize = 480;
 const AT_A_TIME: usize = 24;
 
 /// Programs that keep all cores busy, as gently as a test may.
@@ -84,7 +83,7 @@ fn worktrees_come_and_go_in_crowds_and_disturb_no_sibling() {
 
 fn one_more(next: &AtomicUsize) -> Option<usize> {
     let number = next.fetch_add(1, Ordering::Relaxed);
-    (number < WORKTREES).then_some(number)
+    (number < gate_or_night(120, 480)).then_some(number)
 }
 
 /// Works as an agent does, panics when git fails, and returns how many commands ran.

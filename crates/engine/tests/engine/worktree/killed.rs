@@ -8,12 +8,11 @@ use std::time::{Duration, Instant};
 
 use pleach_engine::git::{Git, Store, ref_segment};
 use pleach_engine::worktree::{TreeState, Worktree, WorktreeSpec, finish_removals, list, sweep};
-use pleach_testkit::TestRepo;
+use pleach_testkit::{TestRepo, gate_or_night};
 
 use super::{open, spec};
 
 const PROJECT: &str = "PLEACH_TEST_PROJECT";
-const KILLS: u64 = 30;
 
 #[test]
 fn whatever_instant_a_process_is_killed_at_the_next_one_works_and_no_work_is_lost() {
@@ -22,7 +21,8 @@ fn whatever_instant_a_process_is_killed_at_the_next_one_works_and_no_work_is_los
     let spec = spec(&repo, "1", &basis);
     let mut seed = 0x5eed;
     let mut half_way = 0;
-    for round in 0..KILLS {
+    let kills = gate_or_night(8, 30);
+    for round in 0..kills {
         let mut worker = child(&repo).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(worker.stdout.take().unwrap()).lines();
         let mut lines = lines
@@ -52,7 +52,7 @@ fn whatever_instant_a_process_is_killed_at_the_next_one_works_and_no_work_is_los
         assert_eq!(status, "", "after {last}");
         fresh.retire(&store, "fresh").unwrap();
     }
-    assert!(half_way > KILLS / 4, "hardly anything was interrupted");
+    assert!(half_way > kills / 4, "hardly anything was interrupted");
     check_nothing_is_left(&repo, &store);
 }
 
