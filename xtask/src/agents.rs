@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{nextest, root, step, step_in, target, without_home};
+use crate::tools::NEXTEST;
+use crate::{root, step, step_in, target, without_home};
 
 /// What is installed and tried together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,8 +60,8 @@ const MORE: Pinned = Pinned {
 /// Installs agents and runs the tests that drive them.
 pub(crate) fn run(agents: Agents) -> Result<(), String> {
     let home = install(agents)?;
-    let mut tests = Command::new(nextest()?);
-    let words = ["nextest", "run", "--locked", "--package", "pleach"];
+    let mut tests = NEXTEST.command()?;
+    let words = ["run", "--locked", "--package", "pleach"];
     tests.args(words).args(["--test", "cli", "--no-fail-fast"]);
     tests.args(agents.tests());
     step(without_home(&mut tests)?.env("PLEACH_AGENTS", home))

@@ -9,21 +9,23 @@
 
 mod agents;
 mod board;
+mod nightly;
 mod schemathesis;
+mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use agents::Agents;
 use schemathesis::Effort;
-
-/// The test runner that is installed where there is none.
-const NEXTEST: &str = "0.9.143";
+use tools::{DENY, NEXTEST};
 
 const HELP: &str = "cargo xtask COMMAND
 
   demo      build Pleach and show a whole run with the built-in agent
-  test      the gate: format, lints, all tests, documentation
+  test      the gate: format, lints, dependencies, all tests, documentation
+  nightly   everything that takes long or is left to chance: the tests with all they can try, then
+            fuzz, simulate, crash, api, agents all, bench, and advisories on dependencies
   bench     the benchmarks, each printing a ratio; `bench weave` runs one of plans, makespan,
             bisect, worktrees, weave, conflicts, relay, run, serve
   fuzz      the properties of plans and batches, with 200,000 cases each, and weaving on many repositories
@@ -43,10 +45,11 @@ fn main() -> ExitCode {
         "demo" => demo(),
         "test" => test(),
         "bench" => bench(),
-        "fuzz" => fuzz(),
-        "simulate" => simulate(),
-        "crash" => crash(),
-        "api" => build_tried().and_then(|()| schemathesis::run(Effort::Thorough)),
+        "nightly" => nightly::run(),
+        "fuzz" => nightly::fuzz(),
+        "simulate" => nightly::simulate(),
+        "crash" => nightly::crash(),
+        "api" => nightly::api(),
         "agents" => real_agents(),
         "board" => board::run(std::env::args().nth(2).as_deref()),
         "pictures" => pictures(),
@@ -72,70 +75,6 @@ fn demo() -> Result<(), String> {
     board::build_if_possible();
     cargo(&["build", "--release", "--locked", "--package", "pleach"])?;
     step(Command::new(target().join("release/pleach")).arg("demo"))
-}
-
-/// The same properties as in the test suite, on far more cases.
-fn fuzz() -> Result<(), String> {
-    let mut tests = Command::new("cargo");
-    tests.args([
-        "test",
-        "--release",
-        "--locked",
-        "--package",
-        "pleach-formats",
-        "--package",
-        "pleach-domain",
-    ]);
-    step(
-        tests
-            .args([
-                "--tests",
-                "--",
-                "never",
-                "every",
-                "respect",
-                "round_trip",
-                "written_status",
-                "any_",
-            ])
-            .env("PLEACH_CASES", "200000"),
-    )?;
-    let mut weaving = Command::new("cargo");
-    let words = [
-        "test",
-        "--release",
-        "--locked",
-        "--package",
-        "pleach-engine",
-    ];
-    weaving.args(words).args(["--test", "weave_like_git"]);
-    step(weaving.env("PLEACH_THOROUGH", "1"))
-}
-
-/// The same histories as in the test suite, and many more.
-fn simulate() -> Result<(), String> {
-    let mut tests = Command::new("cargo");
-    let words = [
-        "test",
-        "--release",
-        "--locked",
-        "--package",
-        "pleach-domain",
-    ];
-    tests.args(words).args(["--test", "simulation"]);
-    tests.args(["--", "--nocapture"]);
-    let cases = std::env::var("PLEACH_CASES").unwrap_or_else(|_| "1000000".to_owned());
-    step(tests.env("PLEACH_CASES", cases))
-}
-
-/// The same deaths as in the test suite, and many more.
-fn crash() -> Result<(), String> {
-    let mut tests = Command::new("cargo");
-    let words = ["test", "--release", "--locked", "--package", "pleach"];
-    tests.args(words).args(["--test", "cli", "--"]);
-    tests.args(["a_run_may_be_killed", "--nocapture"]);
-    let crashes = std::env::var("PLEACH_CRASHES").unwrap_or_else(|_| "2000".to_owned());
-    step(without_home(&mut tests)?.env("PLEACH_CRASHES", crashes))
 }
 
 fn real_agents() -> Result<(), String> {
@@ -180,24 +119,16 @@ fn test() -> Result<(), String> {
         "-D",
         "warnings",
     ])?;
+    step(
+        DENY.command()?
+            .args(["--locked", "check", "licenses", "bans", "sources"]),
+    )?;
     let home = agents::install(Agents::Few)?;
-    let mut tests = Command::new(nextest()?);
-    tests.env("PLEACH_AGENTS", home);
-    tests.args([
-        "nextest",
-        "run",
-        "--workspace",
-        "--locked",
-        "--no-fail-fast",
-        "--filterset",
-        &format!("not {}", agents::NEED_ALL),
-        "--test-threads",
-        &test_threads(),
-    ]);
-    step(without_home(&mut tests)?)?;
+    let mut tests = all_tests()?;
+    tests.args(["--filterset", &format!("not {}", agents::NEED_ALL)]);
+    step(tests.env("PLEACH_AGENTS", home))?;
     schemathesis::run(Effort::Short)?;
     board::try_in_chromium()?;
-    cargo(&["test", "--doc", "--workspace", "--locked"])?;
     let mut docs = Command::new("cargo");
     docs.args([
         "doc",
@@ -207,6 +138,15 @@ fn test() -> Result<(), String> {
         "--document-private-items",
     ]);
     step(docs.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// The runner of all tests of all crates, with a home folder of nobody.
+fn all_tests() -> Result<Command, String> {
+    let mut tests = NEXTEST.command()?;
+    tests.args(["run", "--workspace", "--locked", "--no-fail-fast"]);
+    tests.args(["--test-threads", &test_threads()]);
+    without_home(&mut tests)?;
+    Ok(tests)
 }
 
 /// One more than there are processors: tests of processes wait more than they work.
@@ -227,31 +167,6 @@ fn without_home(command: &mut Command) -> Result<&mut Command, String> {
         }
     }
     Ok(command.env("HOME", empty).env_remove("XDG_CONFIG_HOME"))
-}
-
-/// The test runner: the installed one, or one that is installed for this project alone.
-fn nextest() -> Result<PathBuf, String> {
-    let is_there = Command::new("cargo")
-        .args(["nextest", "--version"])
-        .output();
-    if is_there.is_ok_and(|output| output.status.success()) {
-        return Ok(PathBuf::from("cargo-nextest"));
-    }
-    let tools = target().join("tools");
-    let program = tools.join("bin/cargo-nextest");
-    if !program.exists() {
-        let mut install = Command::new("cargo");
-        install.args([
-            "install",
-            "cargo-nextest",
-            "--locked",
-            "--version",
-            NEXTEST,
-            "--root",
-        ]);
-        step(install.arg(tools))?;
-    }
-    Ok(program)
 }
 
 /// The program that is tried from outside: the one that the tests have built, so that nothing is built twice.

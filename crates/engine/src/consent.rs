@@ -278,7 +278,11 @@ pub(crate) fn hash<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::agent::CommandAgent;
+    use crate::config::Config;
 
     fn steering(files: &[(&str, char)], settings: &[(&str, &str)]) -> Steering {
         let blob = |c: &char| c.to_string().repeat(40).parse().unwrap();
@@ -322,6 +326,66 @@ mod tests {
         "#);
         assert_eq!(now.changes_since(&now), []);
         assert_ne!(now.fingerprint(), before.fingerprint());
+    }
+
+    /// What steers where a command is the agent, with settings and the text of a prompt.
+    fn configured(config: Config, command: &str, template: Option<&str>) -> Steering {
+        let settings = Settings::of([config], Path::new("/project")).unwrap();
+        let agent = Chosen::Command(CommandAgent {
+            name: "shell".to_owned(),
+            words: vec![command.to_owned()],
+            env: Vec::new(),
+            model: None,
+        });
+        let none = SteeringFiles { files: Vec::new() };
+        let said = steering_settings(&settings, &agent, template, &[]);
+        Steering::new(&none, said, &Hider::default())
+    }
+
+    #[test]
+    fn each_setting_that_runs_something_counts_alone() {
+        let before = configured(Config::default(), "sh", None);
+        let text = |text: &str| Some(text.to_owned());
+        let setup = Config {
+            setup: text("make"),
+            ..Config::default()
+        };
+        let validate = Config {
+            validate: text("make test"),
+            ..Config::default()
+        };
+        let validate_env = Config {
+            validate_env: Some(vec!["LANG".to_owned()]),
+            ..Config::default()
+        };
+        let sandbox_write = Config {
+            sandbox_write: Some(vec!["/cache".to_owned()]),
+            ..Config::default()
+        };
+        let worktrees = Config {
+            worktrees: Some("/trees".into()),
+            ..Config::default()
+        };
+        for (name, now) in [
+            ("setup", configured(setup, "sh", None)),
+            ("validate", configured(validate, "sh", None)),
+            ("validate_env", configured(validate_env, "sh", None)),
+            ("sandbox_write", configured(sandbox_write, "sh", None)),
+            ("worktrees", configured(worktrees, "sh", None)),
+            ("prompt", configured(Config::default(), "sh", Some("dig"))),
+            (
+                "agents.shell.command",
+                configured(Config::default(), "bash", None),
+            ),
+        ] {
+            let wanted = [What::Setting(name.to_owned())];
+            let told = |changes: Vec<Change>| -> Vec<What> {
+                changes.into_iter().map(|change| change.what).collect()
+            };
+            assert_eq!(told(now.changes_since(&before)), wanted);
+            assert_eq!(told(before.changes_since(&now)), wanted);
+            assert_ne!(now.fingerprint(), before.fingerprint(), "{name}");
+        }
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub mod landing;
 pub mod machine;
 pub mod outlook;
 pub mod ownership;
+pub mod pace;
 pub mod patch;
 mod path_text;
 mod placeholder;

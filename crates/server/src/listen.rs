@@ -15,6 +15,7 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use pleach_engine::pace::paced;
 use pleach_engine::state_folder::StateFolder;
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
@@ -247,7 +248,7 @@ async fn accept(
 async fn converse(stream: TcpStream, service: Router, stopping: watch::Receiver<Stopping>) {
     // Events are small and late ones are bad ones.
     let _ = stream.set_nodelay(true);
-    let stream = TokioIo::new(Impatient::new(stream, STUCK));
+    let stream = TokioIo::new(Impatient::new(stream, paced(STUCK)));
     let mut protocol = http1::Builder::new();
     protocol
         .timer(TokioTimer::new())

@@ -4,6 +4,7 @@
 
 mod client;
 mod crash;
+mod effort;
 mod fingerprint;
 mod forge;
 mod git_server;
@@ -20,6 +21,7 @@ pub use client::{Answered, Client, Heard, Listener, hear};
 pub use crash::{
     Moments, Struck, children_of, find_below, locks_below, processes_of, run_to_end, strike,
 };
+pub use effort::{gate_or_night, seed};
 pub use fingerprint::Fingerprint;
 pub use forge::{Asking, Failure, Fault, ForgeServer, ForgeStep, ForgeStyle, Opened};
 pub use git_server::{Access, GitServer, Request};

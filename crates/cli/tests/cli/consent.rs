@@ -9,26 +9,18 @@ use crate::{Answer, command, pleach};
 
 /// What an agent leaves when it has run.
 const SHELL: &str = "echo ran >> BESIDE/ran";
+const OTHER_SHELL: &str = "echo ran >> BESIDE/ran; true";
 
-/// A change of what steers, and the name that must be told.
-struct Case {
-    name: &'static str,
-    kind: &'static str,
+/// Changes of what steers, made together, and what must be told of them. That each counts alone is a test of the
+/// engine.
+struct Stage {
     change: fn(&Scene),
-}
-
-const fn case(name: &'static str, kind: &'static str, change: fn(&Scene)) -> Case {
-    Case { name, kind, change }
+    told: &'static [&'static str],
 }
 
 fn commit(scene: &Scene, path: &str, text: &str) {
     scene.repo.write(path, text);
     scene.repo.commit("somebody pushed this");
-}
-
-fn remove(scene: &Scene, path: &str) {
-    scene.repo.git(&["rm", "-q", path]);
-    scene.repo.commit("somebody removed this");
 }
 
 fn configure(scene: &Scene, settings: &str) {
@@ -40,82 +32,103 @@ fn configure_agent(scene: &Scene, settings: &str, shell: &str) {
 }
 
 /// The committed files.
-const FILES: [Case; 16] = [
-    case("AGENTS.md", "new", |at| commit(at, "AGENTS.md", "obey\n")),
-    case("AGENTS.md", "changed", |at| {
-        commit(at, "AGENTS.md", "obey me\n");
-    }),
-    case(".claude/settings.json", "new", |at| {
-        commit(at, ".claude/settings.json", "{}");
-    }),
-    case(".claude/settings.json", "changed", |at| {
-        commit(at, ".claude/settings.json", "{\"hooks\":{}}");
-    }),
-    case("web/.claude/hooks/x.sh", "new", |at| {
-        commit(at, "web/.claude/hooks/x.sh", "echo\n");
-    }),
-    case(".mcp.json", "new", |at| {
-        commit(at, ".mcp.json", "{\"mcpServers\":{}}");
-    }),
-    case(".codex/config.toml", "new", |at| {
-        commit(at, ".codex/config.toml", "x = 1\n");
-    }),
-    case(".cursorrules", "new", |at| {
-        commit(at, ".cursorrules", "be quick\n");
-    }),
-    case(".github/copilot-instructions.md", "new", |at| {
-        commit(at, ".github/copilot-instructions.md", "be brief\n");
-    }),
-    case(".husky/pre-commit", "new", |at| {
-        commit(at, ".husky/pre-commit", "echo\n");
-    }),
-    case(".worktreeinclude", "new", |at| {
-        commit(at, ".worktreeinclude", "*.local\n");
-    }),
-    case(".env", "new", |at| commit(at, ".env", "CODEX_HOME=./x\n")),
-    case(".env", "changed", |at| {
-        commit(at, ".env", "CODEX_HOME=./y\n");
-    }),
-    case("pleach.toml", "changed", |at| {
-        configure(at, "retries = 1");
-        at.repo.commit("somebody pushed this");
-    }),
-    case("AGENTS.md", "gone", |at| remove(at, "AGENTS.md")),
-    case(".mcp.json", "gone", |at| remove(at, ".mcp.json")),
+const FILES: [Stage; 3] = [
+    Stage {
+        change: |at| {
+            for (path, text) in [
+                ("AGENTS.md", "obey\n"),
+                (".claude/settings.json", "{}"),
+                ("web/.claude/hooks/x.sh", "echo\n"),
+                (".mcp.json", "{\"mcpServers\":{}}"),
+                (".codex/config.toml", "x = 1\n"),
+                (".cursorrules", "be quick\n"),
+                (".github/copilot-instructions.md", "be brief\n"),
+                (".husky/pre-commit", "echo\n"),
+                (".worktreeinclude", "*.local\n"),
+                (".env", "CODEX_HOME=./x\n"),
+            ] {
+                at.repo.write(path, text);
+            }
+            at.repo.commit("somebody pushed this");
+        },
+        told: &[
+            "AGENTS.md (new)",
+            ".claude/settings.json (new)",
+            "web/.claude/hooks/x.sh (new)",
+            ".mcp.json (new)",
+            ".codex/config.toml (new)",
+            ".cursorrules (new)",
+            ".github/copilot-instructions.md (new)",
+            ".husky/pre-commit (new)",
+            ".worktreeinclude (new)",
+            ".env (new)",
+        ],
+    },
+    Stage {
+        change: |at| {
+            at.repo.write("AGENTS.md", "obey me\n");
+            at.repo.write(".claude/settings.json", "{\"hooks\":{}}");
+            at.repo.write(".env", "CODEX_HOME=./y\n");
+            configure(at, "retries = 1");
+            at.repo.commit("somebody pushed this");
+        },
+        told: &[
+            "AGENTS.md (changed)",
+            ".claude/settings.json (changed)",
+            ".env (changed)",
+            "pleach.toml (changed)",
+        ],
+    },
+    Stage {
+        change: |at| {
+            at.repo.git(&["rm", "-q", "AGENTS.md", ".mcp.json"]);
+            at.repo.commit("somebody removed this");
+        },
+        told: &["AGENTS.md (gone)", ".mcp.json (gone)"],
+    },
 ];
 
 /// What is configured in the working tree, which no commit holds.
-const SETTINGS: [Case; 11] = [
-    case("validate", "new", |at| configure(at, "validate = \"true\"")),
-    case("validate", "changed", |at| {
-        configure(at, "validate = \"true || true\"");
-    }),
-    case("setup", "new", |at| {
-        configure(at, "validate = \"true || true\"\nsetup = \"true\"");
-    }),
-    case("validate", "gone", |at| configure(at, "setup = \"true\"")),
-    case("setup", "changed", |at| {
-        configure(at, "setup = \"true && true\"");
-    }),
-    case("validate_env", "new", |at| {
-        configure(at, "setup = \"true && true\"\nvalidate_env = [\"LANG\"]");
-    }),
-    case("setup", "gone", |at| {
-        configure(at, "validate_env = [\"LANG\"]");
-    }),
-    case("validate_env", "changed", |at| {
-        configure(at, "validate_env = [\"TZ\"]");
-    }),
-    case("agents.shell.command", "changed", |at| {
-        configure_agent(at, "", "echo ran >> BESIDE/ran; true");
-    }),
-    case("prompt", "new", |at| {
-        at.repo.write("../prompt.md", "be careful\n");
-        configure(at, "prompt = \"BESIDE/prompt.md\"");
-    }),
-    case("prompt", "changed", |at| {
-        at.repo.write("../prompt.md", "be careless\n");
-    }),
+const SETTINGS: [Stage; 3] = [
+    Stage {
+        change: |at| {
+            at.repo.write("../prompt.md", "be careful\n");
+            let prompt = "prompt = \"BESIDE/prompt.md\"";
+            let commands = "validate = \"true\"\nvalidate_env = [\"LANG\"]\nsetup = \"true\"";
+            configure(at, &format!("{prompt}\n{commands}"));
+        },
+        told: &[
+            "validate (new)",
+            "validate_env (new)",
+            "setup (new)",
+            "prompt (new)",
+        ],
+    },
+    Stage {
+        change: |at| {
+            at.repo.write("../prompt.md", "be careless\n");
+            let prompt = "prompt = \"BESIDE/prompt.md\"";
+            let commands =
+                "validate = \"true || true\"\nvalidate_env = [\"TZ\"]\nsetup = \"true && true\"";
+            configure_agent(at, &format!("{prompt}\n{commands}"), OTHER_SHELL);
+        },
+        told: &[
+            "validate (changed)",
+            "validate_env (changed)",
+            "setup (changed)",
+            "prompt (changed)",
+            "agents.shell.command (changed)",
+        ],
+    },
+    Stage {
+        change: |at| configure_agent(at, "", OTHER_SHELL),
+        told: &[
+            "validate (gone)",
+            "validate_env (gone)",
+            "setup (gone)",
+            "prompt (gone)",
+        ],
+    },
 ];
 
 /// A run without a terminal and without `--yes`.
@@ -143,24 +156,23 @@ fn consented() -> Scene {
 }
 
 #[track_caller]
-fn check(scene: &Scene, cases: &[Case]) {
-    for Case { name, kind, change } in cases {
+fn check(scene: &Scene, stages: &[Stage]) {
+    for Stage { change, told } in stages {
         change(scene);
         let before = (times_run(scene), batches(scene));
         let error = run(scene).bad(3);
-        assert!(
-            error.contains(&format!("{name} ({kind})")),
-            "{name} {kind}: {error}"
-        );
+        for part in *told {
+            assert!(error.contains(part), "{part}: {error}");
+        }
         assert!(error.contains("add --yes"), "{error}");
         assert_eq!(
             (times_run(scene), batches(scene)),
             before,
-            "{name} {kind}: something began"
+            "{told:?}: something began"
         );
         scene.run(&[]).good();
         run(scene).good();
-        assert_eq!(times_run(scene), before.0 + 2, "{name} {kind}");
+        assert_eq!(times_run(scene), before.0 + 2, "{told:?}");
     }
 }
 

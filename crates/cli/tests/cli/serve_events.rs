@@ -4,8 +4,9 @@ use std::io::{self, Read as _, Write as _};
 use std::time::{Duration, Instant};
 
 use pleach_engine::database::{BoardEvent, Database, Logged};
+use pleach_engine::pace::PACE;
 use pleach_engine::state_folder::StateFolder;
-use pleach_testkit::{Client, Heard, Listener};
+use pleach_testkit::{Client, Heard, Listener, gate_or_night};
 use serde_json::{Value, json};
 
 use crate::held::Held;
@@ -17,6 +18,18 @@ const KILLS: usize = 20;
 
 fn database(scene: &Scene) -> Database {
     Database::open(&StateFolder::at(&scene.state()).unwrap()).unwrap()
+}
+
+/// How many times shorter than for people a server's waits are; at night, not at all.
+fn pace() -> u32 {
+    gate_or_night(10, 1)
+}
+
+/// A server whose waits are over soon.
+fn soon(scene: &Scene) -> Serving {
+    let words = ["serve", "--port", "0"];
+    let mut command = crate::command(scene.repo.path(), &scene.home(), &words);
+    Serving::by(command.env(PACE, pace().to_string()))
 }
 
 fn listen_from(client: &Client, from: &str) -> Listener {
@@ -215,7 +228,7 @@ fn a_stream_begins_where_it_is_told_to() {
 #[test]
 fn a_silent_stream_shows_that_it_is_alive_and_where_it_is() {
     let scene = Scene::of("1", "", "true");
-    let server = Serving::of(&scene, &[]);
+    let server = soon(&scene);
     let mut listener = server.listen("/api/events?project=other", &[]).unwrap();
     let gone = BoardEvent::TaskDeleted { task: "a".into() };
     let last = database(&scene).last_seq().unwrap();
@@ -226,7 +239,10 @@ fn a_silent_stream_shows_that_it_is_alive_and_where_it_is() {
     let lines: Vec<String> = (0..6).map(|_| listener.line().unwrap()).collect();
     let id = format!("id: {}", last + 1);
     assert_eq!(lines[3..], [": still here", &id, ""], "{lines:?}");
-    assert!(began.elapsed() >= Duration::from_secs(14), "too soon");
+    assert!(
+        began.elapsed() >= Duration::from_secs(14) / pace(),
+        "too soon"
+    );
 }
 
 #[test]
@@ -258,7 +274,7 @@ fn a_client_that_reads_nothing_harms_nobody_and_is_dropped() {
     const LARGE: usize = 200 << 10;
     const EVENTS: u64 = 100;
     let scene = Scene::of("1", "", "true");
-    let server = Serving::of(&scene, &[]);
+    let server = soon(&scene);
     let idle = server.listen("/api/events", &[]).unwrap();
     let mut busy = server.listen("/api/events", &[]).unwrap();
     let mut database = database(&scene);

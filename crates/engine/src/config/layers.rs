@@ -17,7 +17,7 @@ use super::keys::{Config, KEYS};
 use super::{FILE_NAME, VARIABLES};
 
 /// Variables that mean something else.
-const OTHER_VARIABLES: [&str; 16] = [
+const OTHER_VARIABLES: [&str; 17] = [
     "HOME",
     "TASK",
     "BATCH",
@@ -28,6 +28,7 @@ const OTHER_VARIABLES: [&str; 16] = [
     "CASES",
     "THOROUGH",
     "DIE_AT",
+    "PACE",
     "NONCE",
     "AGENTS",
     "SEED",

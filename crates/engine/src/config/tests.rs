@@ -206,6 +206,7 @@ fn variables_that_mean_something_else_are_no_keys() {
         "CASES",
         "THOROUGH",
         "DIE_AT",
+        "PACE",
         "NONCE",
         "GIT_TOKEN",
         "GIT_HOST",

@@ -5,6 +5,7 @@
 use std::thread;
 use std::time::Duration;
 
+use crate::pace::paced;
 use crate::process::Cancel;
 
 /// The pauses between tries: one more try than there are pauses.
@@ -20,9 +21,9 @@ pub struct Pauses {
 impl Pauses {
     /// Short ones that grow: a server that restarts or a network that changes is outlasted.
     pub fn usual() -> Self {
-        let between = [1, 2, 4, 8].map(Duration::from_secs).to_vec();
+        let between = [1, 2, 4, 8].map(Duration::from_secs);
         Self {
-            between,
+            between: between.map(paced).to_vec(),
             longest: Duration::from_secs(90),
             stop: None,
         }

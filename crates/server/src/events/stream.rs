@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use pleach_engine::database::{Database, DatabaseError};
+use pleach_engine::pace::paced;
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
@@ -109,7 +110,7 @@ impl Pieces {
             filter,
             cursor: Cursor { seq, live: 0 },
             told: seq,
-            beat: Instant::now() + HEARTBEAT,
+            beat: Instant::now() + paced(HEARTBEAT),
             past: None,
         };
         let next = Box::pin(async { Some((first.into(), client)) });
@@ -169,7 +170,7 @@ impl Client {
     }
 
     fn with(mut self, piece: Bytes) -> (Bytes, Self) {
-        self.beat = Instant::now() + HEARTBEAT;
+        self.beat = Instant::now() + paced(HEARTBEAT);
         (piece, self)
     }
 

@@ -1,9 +1,9 @@
 //! `pleach run` on a plan of 20 tasks, killed at random moments until it has come to its end.
 
 use std::process::Child;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use pleach_testkit::{Moments, Struck, children_of, strike};
+use pleach_testkit::{Moments, Struck, children_of, gate_or_night, seed, strike};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::ordeal::{Deed, Ordeal, Task, Variant};
@@ -51,19 +51,9 @@ enum Victim {
 /// How many deaths are wanted of each of the tests.
 fn wanted() -> usize {
     let wanted = std::env::var("PLEACH_CRASHES").ok();
-    let all: usize = wanted.map_or(100, |wanted| wanted.parse().unwrap());
+    let usual = gate_or_night(20, 100);
+    let all: usize = wanted.map_or(usual, |wanted| wanted.parse().unwrap());
     all.div_ceil(2)
-}
-
-fn seed() -> u64 {
-    let given = std::env::var("PLEACH_SEED").ok();
-    given.map_or_else(
-        || {
-            let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-            u64::from(since.unwrap().subsec_nanos())
-        },
-        |given| given.parse().unwrap(),
-    )
 }
 
 fn kill(child: &mut Child, victim: Victim) {
@@ -84,11 +74,11 @@ fn kill(child: &mut Child, victim: Victim) {
     }
 }
 
-/// Runs the plan to its end and kills it on the way; tells how often.
-fn live_through(variant: Variant, victims: &[Victim], moments: &mut Moments) -> usize {
+/// Runs the plan to its end and kills it on the way, so often at most; tells how often.
+fn live_through(variant: Variant, victims: &[Victim], most: usize, moments: &mut Moments) -> usize {
     let ordeal = Ordeal::new(&TASKS, variant);
     let mut deaths = 0;
-    while deaths < DEATHS {
+    while deaths < most {
         // Most of what can go wrong happens soon after a start.
         let longest = if moments.percent(50) { 600 } else { 2500 };
         let time = moments.within(Duration::from_millis(longest));
@@ -117,12 +107,11 @@ fn live_through(variant: Variant, victims: &[Victim], moments: &mut Moments) -> 
     reason = "whoever starts thousands wants to know how far they are"
 )]
 fn live_through_many(variant: Variant, victims: &[Victim]) {
-    let seed = seed();
-    println!("PLEACH_SEED={seed}");
-    let mut moments = Moments::of(seed);
+    let mut moments = Moments::of(seed());
     let (mut deaths, mut batches) = (0, 0);
     while deaths < wanted() {
-        deaths += live_through(variant, victims, &mut moments);
+        let most = DEATHS.min(wanted() - deaths);
+        deaths += live_through(variant, victims, most, &mut moments);
         batches += 1;
         println!("{deaths} deaths in {batches} batches");
     }

@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 use std::thread::Builder;
 
 use pleach_engine::step::{ALL, DIE_AT, Step};
-use pleach_testkit::run_to_end;
+use pleach_testkit::{gate_or_night, run_to_end};
 
 use super::ordeal::{Deed, LONG, Ordeal, Task, Variant};
 use super::survived::check_survived;
@@ -22,9 +22,6 @@ const TASKS: [Task; 8] = [
     Task::new("65", Deed::Write, 0).section().needs(&["64"]),
 ];
 
-/// How often the run dies at one step, if it comes by so often.
-const DEATHS: usize = 3;
-
 /// A run that comes by a step the `times`-th time dies there, and so do the next ones.
 #[track_caller]
 fn check(step: Step, times: u32, keep_failed: &'static str, merge: &'static str) {
@@ -39,7 +36,8 @@ fn check(step: Step, times: u32, keep_failed: &'static str, merge: &'static str)
     }
     let point = format!("{step:?}:{times}");
     let mut deaths = 0;
-    while deaths < DEATHS && dies(&ordeal, &point) {
+    // As often as it comes by; in the gate, once.
+    while deaths < gate_or_night(1, 3) && dies(&ordeal, &point) {
         deaths += 1;
     }
     assert!(
@@ -53,14 +51,14 @@ fn check(step: Step, times: u32, keep_failed: &'static str, merge: &'static str)
     check_survived(&ordeal);
 }
 
-/// All at once, because runs wait more than they work: for early times and for later ones, if there are any.
+/// All at once, because runs wait more than they work: for early times, and at night for later ones, if there are any.
 fn check_all(steps: &[Step]) {
     std::thread::scope(|scope| {
         for step in steps {
             let name = |times: u32| Builder::new().name(format!("{step:?}:{times}"));
             let early = name(1).spawn_scoped(scope, || check(*step, 1, "false", "merge"));
             early.unwrap();
-            if !is_passed_once(*step) {
+            if gate_or_night(false, true) && !is_passed_once(*step) {
                 let later = name(3).spawn_scoped(scope, || check(*step, 3, "true", "merge"));
                 later.unwrap();
             }

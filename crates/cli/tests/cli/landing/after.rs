@@ -5,59 +5,87 @@ use pleach_testkit::ForgeStyle;
 use super::{Harbour, SHELL};
 use crate::scene::{Gate, Running, Scene, WAIT};
 
-#[test]
-fn what_is_done_after_landing_is_added_to_the_same_pull_request() {
+/// What is done after landing is added to the same pull request.
+#[track_caller]
+fn check_added(merge: &str) {
     let shell = "[ $PLEACH_TASK = 1 -o -e BESIDE/mended ] && echo x > file-$PLEACH_TASK";
-    for merge in ["merge", "squash", "rebase", "octopus"] {
-        let settings = format!("retries = 0\nmerge = \"{merge}\"\nvalidate = \"true\"");
-        let harbour = Harbour::github("1, 2", &settings, shell);
-        let first = harbour.run();
-        first.check(1, "1:merged 2:failed");
-        let pushed = harbour.there("refs/heads/pleach/batch-1");
-        std::fs::write(harbour.scene.repo.beside("mended"), "").unwrap();
-        let again = harbour.story(&["retry", "1", "2"]);
-        again.check(0, "1:merged 2:merged");
-        harbour.check_landed(&again);
-        harbour.git_there(&["merge-base", "--is-ancestor", &pushed, "pleach/batch-1"]);
-        let body = &harbour.forge.pull_requests()[0].body;
-        assert!(
-            !body.contains("pleach recover 1 2"),
-            "the text is brought up to date: {body}"
-        );
-    }
+    let settings = format!("retries = 0\nmerge = \"{merge}\"\nvalidate = \"true\"");
+    let harbour = Harbour::github("1, 2", &settings, shell);
+    let first = harbour.run();
+    first.check(1, "1:merged 2:failed");
+    let pushed = harbour.there("refs/heads/pleach/batch-1");
+    std::fs::write(harbour.scene.repo.beside("mended"), "").unwrap();
+    let again = harbour.story(&["retry", "1", "2"]);
+    again.check(0, "1:merged 2:merged");
+    harbour.check_landed(&again);
+    harbour.git_there(&["merge-base", "--is-ancestor", &pushed, "pleach/batch-1"]);
+    let body = &harbour.forge.pull_requests()[0].body;
+    assert!(
+        !body.contains("pleach recover 1 2"),
+        "the text is brought up to date: {body}"
+    );
 }
 
 #[test]
-fn what_must_go_after_landing_is_reverted_by_a_commit_of_its_own() {
-    for merge in ["merge", "squash"] {
-        let tests = "validate = \"[ ! -e theirs -o ! -e file-1 ]\"";
-        let settings = format!("{tests}\nmerge = \"{merge}\"");
-        let harbour = Harbour::github("1, 2, 3 1", &settings, SHELL);
-        harbour.run().check(0, "1:merged 2:merged 3:merged");
-        let pushed = harbour.there("refs/heads/pleach/batch-1");
-        harbour.move_base_now("theirs", "x\n");
-        let again = harbour.story(&["land", "1"]);
-        again.check(0, "1:invalid 2:merged 3:blocked");
-        harbour.check_landed(&again);
-        let new = format!("{pushed}..pleach/batch-1");
-        let log = harbour.git_there(&["log", "--format=%s", &new]);
-        for part in ["evert task 1: T1", "evert task 3: T3"] {
-            let log = log.replace("evert of task", "evert task");
-            assert!(log.contains(part), "{log}");
-        }
-        for early in [&pushed, "main"] {
-            harbour.git_there(&["merge-base", "--is-ancestor", early, "pleach/batch-1"]);
-        }
-        let files = harbour.git_there(&["ls-tree", "--name-only", "pleach/batch-1"]);
-        assert!(
-            files.contains("theirs") && files.contains("file-2"),
-            "{files}"
-        );
-        assert!(
-            !files.contains("file-1") && !files.contains("file-3"),
-            "{files}"
-        );
+fn what_is_done_after_landing_is_added_to_the_pull_request_with_merge() {
+    check_added("merge");
+}
+
+#[test]
+fn what_is_done_after_landing_is_added_to_the_pull_request_with_squash() {
+    check_added("squash");
+}
+
+#[test]
+fn what_is_done_after_landing_is_added_to_the_pull_request_with_rebase() {
+    check_added("rebase");
+}
+
+#[test]
+fn what_is_done_after_landing_is_added_to_the_pull_request_with_octopus() {
+    check_added("octopus");
+}
+
+/// What must go after landing is reverted by a commit of its own.
+#[track_caller]
+fn check_reverted(merge: &str) {
+    let tests = "validate = \"[ ! -e theirs -o ! -e file-1 ]\"";
+    let settings = format!("{tests}\nmerge = \"{merge}\"");
+    let harbour = Harbour::github("1, 2, 3 1", &settings, SHELL);
+    harbour.run().check(0, "1:merged 2:merged 3:merged");
+    let pushed = harbour.there("refs/heads/pleach/batch-1");
+    harbour.move_base_now("theirs", "x\n");
+    let again = harbour.story(&["land", "1"]);
+    again.check(0, "1:invalid 2:merged 3:blocked");
+    harbour.check_landed(&again);
+    let new = format!("{pushed}..pleach/batch-1");
+    let log = harbour.git_there(&["log", "--format=%s", &new]);
+    for part in ["evert task 1: T1", "evert task 3: T3"] {
+        let log = log.replace("evert of task", "evert task");
+        assert!(log.contains(part), "{log}");
     }
+    for early in [&pushed, "main"] {
+        harbour.git_there(&["merge-base", "--is-ancestor", early, "pleach/batch-1"]);
+    }
+    let files = harbour.git_there(&["ls-tree", "--name-only", "pleach/batch-1"]);
+    assert!(
+        files.contains("theirs") && files.contains("file-2"),
+        "{files}"
+    );
+    assert!(
+        !files.contains("file-1") && !files.contains("file-3"),
+        "{files}"
+    );
+}
+
+#[test]
+fn what_must_go_after_landing_is_reverted_by_a_commit_of_its_own_with_merge() {
+    check_reverted("merge");
+}
+
+#[test]
+fn what_must_go_after_landing_is_reverted_by_a_commit_of_its_own_with_squash() {
+    check_reverted("squash");
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use std::os::unix::process::ExitStatusExt as _;
 
 use pleach_engine::step::{DIE_AT, Step};
+use pleach_testkit::gate_or_night;
 
-use super::{Harbour, SHELL, TOKEN};
+use super::{Harbour, SHELL};
 use crate::scene::Story;
 
 /// The steps of landing, at each of which a run is killed.
@@ -16,7 +17,7 @@ pub(crate) const STEPS: [Step; 5] = [
     Step::BranchForwarded,
 ];
 
-/// Killed at a step of landing, and again, until it is over; then all is as if nothing had happened.
+/// Killed at a step of landing, and at night again and again, until it is over; then all is as if nothing had happened.
 fn check_death(step: Step) {
     let harbour = Harbour::github("1, 2", "", SHELL);
     let tests =
@@ -26,12 +27,9 @@ fn check_death(step: Step) {
         shell = format!("{shell}; {}", harbour.move_base("other", "theirs\n"));
     }
     harbour.scene.configure(tests, &shell);
-    let run = |words: &[&str], point: Option<String>| {
-        let mut command = crate::command(harbour.scene.repo.path(), &harbour.scene.home(), words);
-        command.env("PLEACH_GIT_TOKEN", TOKEN);
-        if let Some(point) = point {
-            command.env(DIE_AT, point);
-        }
+    let run = |words: &[&str], point: Option<&str>| {
+        let mut command = harbour.command(words);
+        command.envs(point.map(|point| (DIE_AT, point)));
         command.output().unwrap()
     };
     let point = format!("{step:?}");
@@ -41,15 +39,13 @@ fn check_death(step: Step) {
         words = vec!["land", "1", "--into", "main", "--json"];
     }
     let mut deaths = 0;
-    let mut output = run(&words, Some(point.clone()));
-    while output.status.signal() == Some(9) && deaths < 3 {
+    let mut output = run(&words, Some(&point));
+    while output.status.signal() == Some(9) {
         deaths += 1;
-        output = run(&["run", "--resume", "1", "--json"], Some(point.clone()));
+        let again = (deaths < gate_or_night(1, 4)).then_some(point.as_str());
+        output = run(&["run", "--resume", "1", "--json"], again);
     }
     assert!(deaths > 0, "{point} is never reached: {output:?}");
-    if output.status.signal() == Some(9) {
-        output = run(&["run", "--resume", "1", "--json"], None);
-    }
     let story = Story::of(&output.into());
     story.check(0, "1:merged 2:merged");
     if step == Step::BranchForwarded {

@@ -39,33 +39,42 @@ fn harbour() -> Harbour {
     harbour
 }
 
+/// A server that hangs there is left at once, and all is kept.
+#[track_caller]
+fn check_left(hangs_at: &str) {
+    let harbour = harbour();
+    let mut gate = Gate::at(&harbour.scene);
+    let words = ["run", "--yes", "--json"];
+    let run = Running::start(&mut by_ssh(&harbour, &words, hangs_at));
+    gate.wait_for(1);
+    run.signal(Signal::INT);
+    let story = run.story();
+    story.check(130, "1:merged");
+    harbour.scene.check_nobody_is_left();
+    assert_eq!(story.status(), "completed");
+    let told = story.told("batch:not_landed")[0].to_string();
+    assert!(told.contains("`pleach land 1` goes on"), "{told}");
+    let words = ["land", "1", "--json"];
+    let land = Running::start(&mut by_ssh(&harbour, &words, hangs_at));
+    gate.wait_for(1);
+    land.signal(Signal::TERM);
+    land.signal(Signal::INT);
+    let story = land.story();
+    story.check(130, "1:merged");
+    harbour.scene.check_nobody_is_left();
+    let land = by_ssh(&harbour, &words, "nothing").output().unwrap();
+    assert!(land.status.success(), "{land:?}");
+    assert_eq!(harbour.branches_there(), "pleach/batch-1");
+}
+
 #[test]
-fn a_server_that_hangs_while_something_lands_is_left_at_once_and_all_is_kept() {
-    for hangs_at in ["upload-pack", "receive-pack"] {
-        let harbour = harbour();
-        let mut gate = Gate::at(&harbour.scene);
-        let words = ["run", "--yes", "--json"];
-        let run = Running::start(&mut by_ssh(&harbour, &words, hangs_at));
-        gate.wait_for(1);
-        run.signal(Signal::INT);
-        let story = run.story();
-        story.check(130, "1:merged");
-        harbour.scene.check_nobody_is_left();
-        assert_eq!(story.status(), "completed");
-        let told = story.told("batch:not_landed")[0].to_string();
-        assert!(told.contains("`pleach land 1` goes on"), "{told}");
-        let words = ["land", "1", "--json"];
-        let land = Running::start(&mut by_ssh(&harbour, &words, hangs_at));
-        gate.wait_for(1);
-        land.signal(Signal::TERM);
-        land.signal(Signal::INT);
-        let story = land.story();
-        story.check(130, "1:merged");
-        harbour.scene.check_nobody_is_left();
-        let land = by_ssh(&harbour, &words, "nothing").output().unwrap();
-        assert!(land.status.success(), "{land:?}");
-        assert_eq!(harbour.branches_there(), "pleach/batch-1");
-    }
+fn a_server_that_hangs_while_it_is_fetched_from_is_left_at_once_and_all_is_kept() {
+    check_left("upload-pack");
+}
+
+#[test]
+fn a_server_that_hangs_while_it_is_pushed_to_is_left_at_once_and_all_is_kept() {
+    check_left("receive-pack");
 }
 
 #[test]
