@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt as _;
 
 use pleach_engine::step::{DIE_AT, Step};
 
-use super::{Harbour, SHELL, TOKEN};
+use super::{Harbour, SHELL};
 use crate::scene::Story;
 
 /// The steps of landing, at each of which a run is killed.
@@ -27,8 +27,7 @@ fn check_death(step: Step) {
     }
     harbour.scene.configure(tests, &shell);
     let run = |words: &[&str], point: Option<String>| {
-        let mut command = crate::command(harbour.scene.repo.path(), &harbour.scene.home(), words);
-        command.env("PLEACH_GIT_TOKEN", TOKEN);
+        let mut command = harbour.command(words);
         if let Some(point) = point {
             command.env(DIE_AT, point);
         }
