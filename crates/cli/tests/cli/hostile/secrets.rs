@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pleach_testkit::{Access, GitServer};
 
-use crate::scene::Scene;
+use crate::scene::{Running, Scene};
 use crate::{Answer, command};
 
 /// Pleach in a scene, with variables.
@@ -75,4 +75,42 @@ fn a_token_that_a_tool_would_give_to_any_server_is_sent_to_none() {
     let told = pleach(&scene, &words, &[("PATH", &path)]).bad(3);
     assert!(told.contains("wants a login"), "{told}");
     check_nobody_logged_in(&server);
+}
+
+/// Limited until long after everybody is dead, the first time.
+const LIMITED_FOR_EVER: &str = "if mkdir BESIDE/limit 2> /dev/null
+    then echo 'retry at 2099-01-01T00:00:00Z'; exit 75; fi; echo x > file-$PLEACH_TASK";
+
+#[test]
+fn a_limit_for_ever_is_capped_shown_and_lifted_by_hand() {
+    let scene = Scene::of("1, 2", "max_parallel = 1", LIMITED_FOR_EVER);
+    let here = |words: &[&str]| pleach(&scene, words, &[]);
+    let mut limited = scene.start(&[]);
+    limited.wait_for("batch:task:limited");
+    // Another repository of the same user, with an agent of the same name.
+    let other = Scene::of("1", "", "echo x > file");
+    let words = ["run", "--yes", "--json"];
+    let mut held = Running::start(&mut command(other.repo.path(), &scene.home(), &words));
+    held.wait_for("pleach agents resume shell");
+    let command = "pleach agents resume shell";
+    let doctor = here(&["doctor"]);
+    assert!(doctor.out.contains(command), "{}", doctor.out);
+    let agents = here(&["agents"]).good();
+    assert!(agents.contains(command), "{agents}");
+    here(&["agents", "resume", "shell"]).good();
+    let story = limited.story();
+    story.check(0, "1:merged 2:merged");
+    let pause = &story.told("batch:task:limited")[0]["pauseMs"];
+    assert!(pause.as_u64().unwrap() <= 6 * 60 * 60 * 1_000, "{pause}");
+    held.story().check(0, "1:merged");
+    assert!(!here(&["agents"]).good().contains(command));
+}
+
+#[test]
+fn an_agent_that_was_waited_for_long_enough_is_tried_again() {
+    let scene = Scene::of("1", "limit_wait = \"1s\"", LIMITED_FOR_EVER);
+    let story = scene.story(&[]);
+    story.check(0, "1:merged");
+    assert_eq!(story.told("batch:task:limited")[0]["pauseMs"], 1_000);
+    assert_eq!(story.attempts(), "1:1", "no attempt is spent");
 }
