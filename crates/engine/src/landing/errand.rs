@@ -189,7 +189,7 @@ impl Errand {
         }
         let there = self.pushed.iter().map(|(_, commit)| commit.clone());
         let there: Vec<CommitId> = there.collect();
-        let found = scan(store, &self.base, &there, &self.tip).map_err(|error| {
+        let found = scan(store, &self.base, &there, &self.tip, &self.hider).map_err(|error| {
             let why = with_causes(&error);
             Ended::not(
                 format!("what would be pushed could not be looked over: {why}"),

@@ -4,6 +4,7 @@
 //! ends in a line break is never held back. Knows nothing of where the values are from.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::finder::{self, Finder};
@@ -29,6 +30,9 @@ const SHORTEST_LINE: usize = 16;
 const LONGEST_LOGIN: usize = 1_000;
 const SHORTEST_TOKEN: usize = 20;
 
+/// A value of small letters only that is no longer is a word such as `postgres`.
+const LONGEST_WORD: usize = 16;
+
 /// Finds secrets and puts a mark in their place.
 #[derive(Debug, Clone)]
 pub struct Hider {
@@ -39,8 +43,8 @@ pub struct Hider {
 
 #[derive(Debug, Clone)]
 enum Means {
-    /// A known value, and the mark for it.
-    Value(String),
+    /// A known value, its name where it is not a word that everybody writes, and the mark for it.
+    Value(Option<String>, String),
     /// Perhaps a token.
     Token,
     /// Perhaps a key.
@@ -90,9 +94,11 @@ impl Hider {
                 "" => HIDDEN.to_owned(),
                 name => format!("[hidden:{name}]"),
             };
+            let is_word = value.len() <= LONGEST_WORD && value.iter().all(u8::is_ascii_lowercase);
+            let name = (!is_word).then(|| name.to_owned());
             for way in encodings::all(value) {
                 patterns.push(way);
-                means.push(Means::Value(mark.clone()));
+                means.push(Means::Value(name.clone(), mark.clone()));
             }
         }
         let shapes = shapes::prefixes().map(|prefix| (prefix, Means::Token));
@@ -105,6 +111,27 @@ impl Hider {
             finder: Arc::new(Finder::new(patterns)),
             means: means.into(),
         }
+    }
+
+    /// The known values in some bytes, each by its name and where it is. One that is a single plain word is not
+    /// among them: it says nothing of where it is from.
+    pub(crate) fn known_in<'h>(
+        &'h self,
+        bytes: &'h [u8],
+    ) -> impl Iterator<Item = (&'h str, Range<usize>)> {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            while let Some(found) = self.finder.find(bytes, at) {
+                match &self.means[found.pattern] {
+                    Means::Value(Some(name), _) => {
+                        at = found.end;
+                        return Some((name.as_str(), found.start..found.end));
+                    }
+                    _ => at = found.start + 1,
+                }
+            }
+            None
+        })
     }
 
     /// A text without secrets.
@@ -137,7 +164,7 @@ impl Hider {
             let start = found.start;
             let rest = &bytes[start..];
             let judged = match &self.means[found.pattern] {
-                Means::Value(mark) => Judged::Hide(0, found.end - start, mark),
+                Means::Value(_, mark) => Judged::Hide(0, found.end - start, mark),
                 Means::Token => {
                     let ahead = start.checked_sub(1).map(|at| bytes[at]).or(before);
                     token(rest, ahead, end)
@@ -175,7 +202,7 @@ impl Hider {
             else {
                 break;
             };
-            if let Means::Value(_) = self.means[found.pattern] {
+            if let Means::Value(..) = self.means[found.pattern] {
                 end = end.max(found.end);
             }
             at = found.start + 1;

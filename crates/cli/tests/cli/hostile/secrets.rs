@@ -2,10 +2,14 @@
 
 use std::path::Path;
 
-use pleach_testkit::{Access, GitServer};
+use pleach_testkit::{Access, ForgeStyle, GitServer};
 
-use crate::scene::{Running, Scene};
+use crate::landing::Harbour;
+use crate::scene::{Running, Scene, Story};
 use crate::{Answer, command};
+
+/// What only the agent is given, by a name that says nothing.
+const WANTED: &str = "linnet-Zq7@x9Lm2+kPwT8";
 
 /// Pleach in a scene, with variables.
 fn pleach(scene: &Scene, words: &[&str], variables: &[(&str, &str)]) -> Answer {
@@ -113,4 +117,80 @@ fn an_agent_that_was_waited_for_long_enough_is_tried_again() {
     story.check(0, "1:merged");
     assert_eq!(story.told("batch:task:limited")[0]["pauseMs"], 1_000);
     assert_eq!(story.attempts(), "1:1", "no attempt is spent");
+}
+
+/// A batch on its way to a forge, whose agent gets a secret.
+fn with_a_secret(settings: &str, shell: &str) -> Harbour {
+    let harbour = Harbour::new(ForgeStyle::GitHub, "1", settings, shell);
+    let file = harbour.scene.repo.path().join("pleach.toml");
+    let config = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(file, format!("{config}env = [\"WANTED\"]\n")).unwrap();
+    harbour
+}
+
+fn story_of(harbour: &Harbour, words: &[&str]) -> Story {
+    let mut command = harbour.command(words);
+    Story::of(&command.env("WANTED", WANTED).output().unwrap().into())
+}
+
+const RUN: [&str; 3] = ["run", "--yes", "--json"];
+
+/// An agent leaves the secret in one place of what would be pushed.
+#[track_caller]
+fn check_stopped(shell: &str, place: &str) {
+    let harbour = with_a_secret("", shell);
+    let story = story_of(&harbour, &RUN);
+    story.check(0, "1:merged");
+    let told = story.told("batch:not_landed");
+    assert_eq!(told.len(), 1, "{shell}: it was pushed");
+    let told = told[0]["reason"].as_str().unwrap();
+    assert!(told.contains(place), "{told}");
+    assert!(!told.contains(WANTED), "{told}");
+    assert_eq!(harbour.branches_there(), "");
+}
+
+#[test]
+fn a_value_that_logs_hide_is_not_pushed_in_a_file() {
+    let written = [
+        "echo \"key = $WANTED\" > leaked.txt",
+        "printf 'x%s' \"$WANTED\" | base64 -w 0 > leaked.txt",
+    ];
+    for shell in written {
+        check_stopped(shell, "leaked.txt:1: the value of WANTED");
+    }
+    let gone = "echo $WANTED > leaked.txt; git add .; git commit -qm one
+        git rm -q leaked.txt; echo x > file; git add .; git commit -qm two";
+    check_stopped(gone, "gone later");
+}
+
+#[test]
+fn a_value_that_logs_hide_is_not_pushed_around_files() {
+    let commit = "echo x > file; git add file; git";
+    check_stopped(
+        &format!("{commit} commit -qm one -m \"with $WANTED\""),
+        "the value of WANTED in its message",
+    );
+    check_stopped(
+        &format!("{commit} commit -qm one --author \"$WANTED <a@example.com>\""),
+        "the value of WANTED in its author",
+    );
+    check_stopped(
+        "mkdir folder; echo x > \"folder/it is $WANTED\"",
+        "the value of WANTED in the name of a file",
+    );
+    check_stopped("ln -s \"to-$WANTED\" link", "link: the value of WANTED");
+}
+
+#[test]
+fn a_token_is_not_pushed_in_a_message_either_unless_a_person_says_so() {
+    // Put together by the agent, so that no file holds what looks like a token.
+    let token = "ghp_$(echo A1b2C3d4E5f6G7h8I9j0 K1l2M3n4O5p6Q7r8 | tr -d ' ')";
+    let shell = format!("echo x > file; git add file; git commit -qm \"use {token}\"");
+    check_stopped(&shell, "a token of GitHub (ghp_…) in its message");
+    let harbour = with_a_secret("", "echo x > \"f-$WANTED\"");
+    story_of(&harbour, &RUN).check(0, "1:merged");
+    let words = ["land", "1", "--despite-findings", "--json"];
+    let anyway = story_of(&harbour, &words);
+    assert_eq!(anyway.code, 0, "{}", anyway.err);
+    assert_eq!(harbour.branches_there(), "pleach/batch-1");
 }

@@ -47,6 +47,21 @@ fn values_are_hidden_by_their_names_and_nothing_else_is() {
 }
 
 #[test]
+fn what_would_be_pushed_is_searched_for_values_but_not_for_words() {
+    let mut secrets = secrets();
+    secrets.add("DB_PASSWORD", "postgres");
+    let hider = secrets.hider();
+    let found = |text: &str| -> Vec<String> {
+        let known = hider.known_in(text.as_bytes());
+        known
+            .map(|(name, at)| format!("{name}@{}", at.start))
+            .collect()
+    };
+    assert_eq!(found("x hunter2-hunter2"), ["API_KEY@2"]);
+    assert_eq!(found("image: postgres ghp_ https://a:b@c"), [""; 0]);
+}
+
+#[test]
 fn of_two_values_that_overlap_nothing_is_left() {
     assert_eq!(hidden("hunter2-hunter2-and-more!"), "[hidden:API_KEY]!");
 }
