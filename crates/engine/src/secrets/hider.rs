@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::finder::{self, Finder};
-use super::{Secrets, encodings, shapes};
+use super::{Secrets, colours, encodings, shapes};
 use shapes::Candidate;
 
 /// What takes the place of something that has no name.
@@ -32,6 +32,9 @@ const SHORTEST_TOKEN: usize = 20;
 
 /// A value of small letters only that is no longer is a word such as `postgres`.
 const LONGEST_WORD: usize = 16;
+
+/// A line with colours is judged as a whole, unless it is longer.
+const LONGEST_LINE: usize = 16_000;
 
 /// Finds secrets and puts a mark in their place.
 #[derive(Debug, Clone)]
@@ -58,6 +61,8 @@ enum Means {
 pub(crate) struct Stream {
     hider: Hider,
     held: Vec<u8>,
+    /// The beginning of a line with colours, which is judged when it is whole.
+    coloured: Vec<u8>,
     /// The last byte that was let go.
     before: Option<u8>,
     /// What is left of a key that is being passed over.
@@ -136,7 +141,7 @@ impl Hider {
 
     /// A text without secrets.
     pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.finder.find(text.as_bytes(), 0).is_none() {
+        if self.finder.find(text.as_bytes(), 0).is_none() && !colours::are_in(text.as_bytes()) {
             return Cow::Borrowed(text);
         }
         let mut clean = Vec::with_capacity(text.len());
@@ -154,6 +159,28 @@ impl Hider {
         match self.hide(&text) {
             Cow::Borrowed(_) => text,
             Cow::Owned(clean) => clean,
+        }
+    }
+
+    /// A line without its colours, if that is how a value shows.
+    fn uncoloured<'l>(&self, line: &'l [u8]) -> Cow<'l, [u8]> {
+        if !colours::are_in(line) {
+            return Cow::Borrowed(line);
+        }
+        let values_in = |bytes: &[u8]| {
+            let mut from = 0;
+            let mut count = 0;
+            while let Some(found) = self.finder.find(bytes, from) {
+                count += usize::from(matches!(self.means[found.pattern], Means::Value(..)));
+                from = found.start + 1;
+            }
+            count
+        };
+        let plain = colours::without(line);
+        if values_in(&plain) > values_in(line) {
+            Cow::Owned(plain)
+        } else {
+            Cow::Borrowed(line)
         }
     }
 
@@ -299,13 +326,39 @@ impl Stream {
         Self {
             hider,
             held: Vec::new(),
+            coloured: Vec::new(),
             before: None,
             key: None,
         }
     }
 
     /// Takes the next piece and gives away everything that can be judged.
-    pub(crate) fn feed(&mut self, piece: &[u8], give: impl FnMut(&[u8])) {
+    pub(crate) fn feed(&mut self, piece: &[u8], mut give: impl FnMut(&[u8])) {
+        if self.coloured.is_empty() && !colours::are_in(piece) {
+            return self.feed_plain(piece, give);
+        }
+        let mut waiting = std::mem::take(&mut self.coloured);
+        if waiting.is_empty() && self.key.is_none() {
+            // The first half of a value may have come without any colour.
+            waiting = std::mem::take(&mut self.held);
+        }
+        waiting.extend_from_slice(piece);
+        let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        let whole = waiting.iter().rposition(is_break).map_or(0, |at| at + 1);
+        for line in waiting[..whole].split_inclusive(is_break) {
+            let line = self.hider.uncoloured(line).into_owned();
+            self.feed_plain(&line, &mut give);
+        }
+        waiting.drain(..whole);
+        if waiting.len() < LONGEST_LINE && colours::are_in(&waiting) {
+            self.coloured = waiting;
+        } else {
+            let rest = self.hider.uncoloured(&waiting).into_owned();
+            self.feed_plain(&rest, give);
+        }
+    }
+
+    fn feed_plain(&mut self, piece: &[u8], give: impl FnMut(&[u8])) {
         if self.held.is_empty() {
             let done = self.pass(piece, End::Open, give);
             self.held.extend_from_slice(&piece[done..]);
@@ -319,7 +372,12 @@ impl Stream {
     }
 
     /// Gives away the rest.
-    pub(crate) fn finish(mut self, give: impl FnMut(&[u8])) {
+    pub(crate) fn finish(mut self, mut give: impl FnMut(&[u8])) {
+        let coloured = std::mem::take(&mut self.coloured);
+        if !coloured.is_empty() {
+            let rest = self.hider.uncoloured(&coloured).into_owned();
+            self.feed_plain(&rest, &mut give);
+        }
         let held = std::mem::take(&mut self.held);
         self.pass(&held, End::Last, give);
     }

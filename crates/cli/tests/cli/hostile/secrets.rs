@@ -154,6 +154,7 @@ fn a_value_that_logs_hide_is_not_pushed_in_a_file() {
     let written = [
         "echo \"key = $WANTED\" > leaked.txt",
         "printf 'x%s' \"$WANTED\" | base64 -w 0 > leaked.txt",
+        "printf %s \"$WANTED\" | od -An -tx1 | tr -d ' \\n' > leaked.txt",
     ];
     for shell in written {
         check_stopped(shell, "leaked.txt:1: the value of WANTED");
@@ -193,4 +194,42 @@ fn a_token_is_not_pushed_in_a_message_either_unless_a_person_says_so() {
     let anyway = story_of(&harbour, &words);
     assert_eq!(anyway.code, 0, "{}", anyway.err);
     assert_eq!(harbour.branches_there(), "pleach/batch-1");
+}
+
+/// Prints a secret in ways that programs write values in.
+const IN_MANY_WAYS: &str = r#"python3 - <<'END'
+import os, json
+from urllib.parse import quote, quote_plus
+value = os.environ["WANTED"]
+print("quote", quote(value))
+print("small", quote(value, safe="").replace("%2F", "%2f").replace("%2B", "%2b"))
+print("uri", quote(value, safe="/@+~!*'()"))
+print("form", quote_plus(value))
+print("hex", value.encode().hex())
+print("HEX", value.encode().hex().upper())
+print("colour", value[:4] + "\x1b[1;31m" + value[4:9] + "\x1b[0m" + value[9:])
+print("json", json.dumps(value).replace("/", "\\/"))
+print("entry", json.dumps({"text": value[:7] + "\x1b[32m" + value[7:]}))
+END
+echo x > file"#;
+
+#[test]
+fn a_value_is_hidden_in_logs_however_programs_write_it() {
+    let value = "linnet/Zq7@x9 Lm2+kPwT8";
+    let scene = Scene::of("1", "land = \"none\"", IN_MANY_WAYS);
+    let file = scene.repo.path().join("pleach.toml");
+    let config = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(file, format!("{config}env = [\"WANTED\"]\n")).unwrap();
+    pleach(&scene, &["run", "--yes"], &[("WANTED", value)]).good();
+    let log = pleach(&scene, &["logs", "1", "1"], &[]).good();
+    for word in [
+        "quote", "small", "uri", "form", "hex", "HEX", "colour", "json",
+    ] {
+        let mut lines = log.lines();
+        let line = lines.find(|line| line.contains(&format!("{word} ")));
+        let line = line.unwrap_or_else(|| panic!("{word}: {log}"));
+        assert!(line.contains("[hidden:WANTED]"), "{line}");
+    }
+    // Nothing but the end of it may be left anywhere.
+    assert!(!log.contains("kPwT8"), "{log}");
 }
