@@ -12,6 +12,7 @@ use crate::capture::{
     CaptureOptions, Captured, History, Kept, capture, keep_captured, keep_last_state,
 };
 use crate::git::CommitId;
+use crate::landing::body::harmless::neutral;
 use crate::step::{Step, reached};
 use crate::worktree::Worktree;
 
@@ -24,7 +25,7 @@ impl Workshop {
         finished: &mut Finished,
     ) -> (AttemptEnding, Option<Kept>) {
         let options = CaptureOptions {
-            message: format!("Task {}: {}\n", attempt.task, attempt.title),
+            message: format!("Task {}: {}\n", attempt.task, neutral(&attempt.title)),
             leave_out: self.left_out(),
         };
         let captured = match capture(&self.store, worktree, &options) {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use pleach_testkit::{Access, ForgeStyle, GitServer};
+use serde_json::json;
 
 use crate::landing::Harbour;
 use crate::scene::{Running, Scene, Story};
@@ -232,4 +233,49 @@ fn a_value_is_hidden_in_logs_however_programs_write_it() {
     }
     // Nothing but the end of it may be left anywhere.
     assert!(!log.contains("kPwT8"), "{log}");
+}
+
+/// A plan whose task speaks to a forge, and an agent that commits such words.
+fn talking(strategy: &str, shell: &str) -> Harbour {
+    let settings = format!("merge = \"{strategy}\"");
+    let harbour = Harbour::new(ForgeStyle::GitHub, "1", &settings, shell);
+    let task = json!({"id": "1", "title": "@octocat Fixes #12"});
+    let plan = json!({"tasks": [task]}).to_string();
+    harbour.scene.repo.write("plan.json", plan);
+    harbour
+}
+
+const TALK: &str = "for file in a b; do echo x > $file; git add $file; git commit -qm \"$file
+Closes acme/x#3, asks @hubot
+Signed-off-by: The Boss <boss@example.com>\"; done";
+
+fn messages(harbour: &Harbour, words: &[&str]) -> String {
+    let log = ["log", "--format=%B", "main..pleach/batch-1"];
+    harbour.git_there(&[&log[..], words].concat())
+}
+
+#[test]
+fn messages_of_ours_mention_nobody_and_close_nothing() {
+    for strategy in ["merge", "squash", "octopus"] {
+        let harbour = talking(strategy, TALK);
+        harbour.story(&["run", "--yes"]).check(0, "1:merged");
+        let ours = messages(&harbour, &["--first-parent"]);
+        for words in ["@octocat", "#12", "x#3", "@hubot", "Signed-off-by"] {
+            assert!(!ours.contains(words), "{strategy}: {ours}");
+        }
+        assert!(ours.contains("octocat"), "{ours}");
+    }
+}
+
+#[test]
+fn what_commits_of_agents_would_do_is_told() {
+    let harbour = talking("merge", TALK);
+    let story = harbour.story(&["run", "--yes"]);
+    story.check(0, "1:merged");
+    assert!(messages(&harbour, &[]).contains("Closes acme/x#3"));
+    let body = &harbour.forge.pull_requests()[0].body;
+    assert!(body.contains("2 commits"), "{body}");
+    assert!(body.contains("close issues"), "{body}");
+    assert!(body.contains("mention people"), "{body}");
+    assert!(body.contains("signed off"), "{body}");
 }
