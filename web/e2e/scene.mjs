@@ -68,6 +68,7 @@ export class Scene {
     if (options.git !== false) this.makeRepository(options.files ?? {});
     if (options.forge) {
       this.forge = await openForge(this.folder, this.repository);
+      this.env.PLEACH_GIT_HOST = new URL(this.forge.url).host;
       this.git("remote", "add", "origin", this.forge.url);
     }
     await this.serve(0);

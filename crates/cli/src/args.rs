@@ -19,8 +19,8 @@ pub(crate) use following::{
 };
 pub(crate) use serving::{LogFormat, ServeArgs};
 pub(crate) use setup::{
-    AgentTestArgs, AgentsAction, AgentsArgs, ConfigArgs, ConfigChange, DoctorArgs, InitArgs,
-    SetArgs,
+    AgentResumeArgs, AgentTestArgs, AgentsAction, AgentsArgs, ConfigArgs, ConfigChange, DoctorArgs,
+    InitArgs, SetArgs,
 };
 
 /// Runs coding agents on a list of tasks, each in its own worktree, and weaves the branches into one.

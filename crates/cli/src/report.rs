@@ -10,9 +10,9 @@ use anstyle::{AnsiColor, Style};
 use pleach_domain::bisect::Run;
 use pleach_domain::event::{BatchEvent, Coming, Event, TaskEvent};
 use pleach_domain::id::TaskId;
-use pleach_engine::database::StoredEvent;
+use pleach_engine::database::{StoredEvent, now};
 use pleach_engine::run::{Prepared, Told};
-use pleach_engine::view::Narrator;
+use pleach_engine::view::{Narrator, clock_time};
 use serde_json::json;
 
 use crate::columns::seconds;
@@ -242,7 +242,7 @@ impl Reporter {
                 self.line(YELLOW, "failed", &text)
             }
             TaskEvent::Limited { error, pause } => {
-                let text = format!("{name}: {error}; again in {}", seconds_of(*pause));
+                let text = format!("{name}: {error}; again {}", when(*pause));
                 self.line(YELLOW, "limited", &text)
             }
             TaskEvent::Requeued { because } => {
@@ -273,6 +273,14 @@ impl Reporter {
 /// As much of an id as people compare.
 fn short(id: &str) -> &str {
     id.get(..12).unwrap_or(id)
+}
+
+/// When a pause that begins now is over.
+fn when(pause: u64) -> String {
+    if pause < 60_000 {
+        return format!("in {}", seconds_of(pause));
+    }
+    format!("at {}", clock_time(now().saturating_add(pause)))
 }
 
 fn seconds_of(milliseconds: u64) -> String {

@@ -3,5 +3,6 @@
 //! Knows no forge.
 
 pub mod body;
+pub mod effects;
 pub(crate) mod errand;
 pub mod scan;

@@ -15,6 +15,7 @@ use pleach_domain::task_state::{Ending, TaskState};
 use crate::capture::{Files, read_files, same_as_kept};
 use crate::database::Database;
 use crate::git::{CommitId, Store, TreeId, os_str, ref_segment};
+use crate::landing::body::harmless::neutral;
 use crate::state_folder::StateFolder;
 use crate::stored_batch::StoredBatch;
 use crate::weave::{Content, Kind, Loom, Marked, Side, merge_with_marks};
@@ -321,8 +322,8 @@ impl<'a> Resolution<'a> {
         format!(
             "Task {}: {}\n\nResolved by hand: {}\n",
             task.id,
-            task.title,
-            files.join(", ")
+            neutral(&task.title),
+            neutral(&files.join(", "))
         )
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Collects them where they are known; a text or a stream that may hold one goes through a [`Hider`].
 
+mod colours;
 mod encodings;
 mod finder;
 mod hider;

@@ -58,6 +58,8 @@ pub struct Settings {
     pub retries: u32,
     /// How long the first pause before another try is.
     pub retry_pause: Duration,
+    /// The longest wait for a usage limit.
+    pub limit_wait: Duration,
     /// How long a task may take.
     pub task_timeout: Duration,
     /// How long an agent may be silent.
@@ -145,6 +147,7 @@ impl Settings {
             forge: said.forge,
             retries: said.retries,
             retry_pause: said.retry_pause,
+            limit_wait: said.limit_wait,
             task_timeout: said.task_timeout,
             stall_timeout: said.stall_timeout,
             setup: said.setup.filter(|text| !text.trim().is_empty()),

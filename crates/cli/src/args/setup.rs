@@ -33,7 +33,7 @@ pub(crate) struct DoctorArgs {
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples: pleach agents · pleach agents test claude · pleach agents test codex --model gpt-5\n\n\
+    after_help = "Examples: pleach agents · pleach agents test claude · pleach agents test codex --model gpt-5 · pleach agents resume claude\n\n\
                   Logins are looked for on this machine; nobody is asked over the network."
 )]
 pub(crate) struct AgentsArgs {
@@ -48,6 +48,18 @@ pub(crate) struct AgentsArgs {
 pub(crate) enum AgentsAction {
     /// Have one agent do a tiny real task in a temporary repository, and tell what was learnt
     Test(AgentTestArgs),
+    /// Let an agent work again that is paused by a usage limit, in all repositories
+    Resume(AgentResumeArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentResumeArgs {
+    /// The agent, as `pleach agents` names it
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -5,12 +5,15 @@ mod trial;
 use anstyle::{AnsiColor, Style};
 use pleach_engine::agent::{LoggedIn, NoAgent, Presence, Versions, choose};
 use pleach_engine::config::Config;
+use pleach_engine::database::{AgentPause, Database};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::settings::Settings;
+use pleach_engine::state_folder::StateFolder;
+use pleach_engine::view::{clock_time, rfc3339};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::args::{AgentsAction, AgentsArgs};
+use crate::args::{AgentResumeArgs, AgentsAction, AgentsArgs};
 use crate::columns::{padded, terminal_width};
 use crate::failure::{Exit, Failures};
 use crate::line::Line;
@@ -25,13 +28,33 @@ const YELLOW: Style = AnsiColor::Yellow.on_default();
 const RED: Style = AnsiColor::Red.on_default();
 const CYAN: Style = AnsiColor::Cyan.on_default();
 
-/// Lists agents, or tries one.
+/// Lists agents, tries one, or lets one work again.
 pub(crate) fn run(arguments: &AgentsArgs) -> Result<Exit, Failures> {
     let (answer, json) = match &arguments.action {
         Some(AgentsAction::Test(wanted)) => (trial::run(wanted), wanted.json),
+        Some(AgentsAction::Resume(wanted)) => (resume(wanted), wanted.json),
         None => (list(arguments.json), arguments.json),
     };
     answer.map_err(|failures| failures.told_to(Reader::of(json)))
+}
+
+/// Batches that wait for the agent see it within a second.
+fn resume(wanted: &AgentResumeArgs) -> Result<Exit, Failures> {
+    let mut database = Database::open(&StateFolder::of_user()?)?;
+    let was_paused = database.resume_agent(&wanted.name)?;
+    if wanted.json {
+        let told = json!({"agent": wanted.name, "wasPaused": was_paused});
+        output::print(format_args!("{told:#}\n"));
+    } else {
+        let name = one_line(&wanted.name);
+        let told = if was_paused {
+            "may work again"
+        } else {
+            "is not paused"
+        };
+        output::print(format_args!("{name} {told}\n"));
+    }
+    Ok(Exit::Success)
 }
 
 fn list(json: bool) -> Result<Exit, Failures> {
@@ -40,16 +63,26 @@ fn list(json: bool) -> Result<Exit, Failures> {
     let mut all = Presence::all(&settings);
     Versions::default().fill(&mut all);
     let default = choose(&settings);
+    let pauses = pauses();
     if json {
         let default = default.is_ok().then(|| name_of_default(&all)).flatten();
-        let agents: Vec<Value> = all.iter().map(in_json).collect();
+        let agents = all.iter().map(|agent| in_json(agent, &pauses));
+        let agents: Vec<Value> = agents.collect();
         let told = json!({"default": default, "agents": agents});
         let text = serde_json::to_string_pretty(&told).expect("it is plain data");
         output::print(format_args!("{text}\n"));
     } else {
-        print(&all, default.err().as_ref());
+        print(&all, &pauses, default.err().as_ref());
     }
     Ok(Exit::Success)
+}
+
+/// Agents that may not work now; a database that does not open is `pleach doctor`'s business.
+fn pauses() -> Vec<AgentPause> {
+    let state = StateFolder::of_user().ok();
+    let database = state.and_then(|state| Database::open(&state).ok());
+    let pauses = database.and_then(|database| database.agent_pauses().ok());
+    pauses.unwrap_or_default()
 }
 
 fn name_of_default(all: &[Presence]) -> Option<&str> {
@@ -57,7 +90,8 @@ fn name_of_default(all: &[Presence]) -> Option<&str> {
     default.map(|agent| agent.name.as_str())
 }
 
-fn in_json(agent: &Presence) -> Value {
+fn in_json(agent: &Presence, pauses: &[AgentPause]) -> Value {
+    let pause = pauses.iter().find(|pause| pause.agent == agent.name);
     let by = match &agent.login {
         LoggedIn::By(what) => Some(what),
         LoggedIn::No(_) | LoggedIn::Unknown => None,
@@ -76,11 +110,13 @@ fn in_json(agent: &Presence) -> Value {
         "install": agent.install,
         "configured": agent.configured,
         "isDefault": agent.is_default,
+        "pausedUntil": pause.map(|pause| rfc3339(pause.until)),
+        "pausedBecause": pause.map(|pause| &pause.because),
         "error": agent.wrong.as_ref().map(NoAgent::to_string),
     })
 }
 
-fn print(all: &[Presence], none: Option<&NoAgent>) {
+fn print(all: &[Presence], pauses: &[AgentPause], none: Option<&NoAgent>) {
     let widest = |of: fn(&Presence) -> String| all.iter().map(|agent| of(agent).width()).max();
     let names = widest(|agent| one_line(&agent.name)).unwrap_or(0);
     let versions = widest(version).unwrap_or(0);
@@ -110,6 +146,13 @@ fn print(all: &[Presence], none: Option<&NoAgent>) {
         let install = agent.install.unwrap_or_default();
         let words = format!("  {}  not installed: {install}", padded(&agent.name, names));
         output::print(format_args!("{}\n", Line::new().and(DIM, words).cut(most)));
+    }
+    for pause in pauses {
+        let (name, until) = (one_line(&pause.agent), clock_time(pause.until));
+        let (because, lift) = (one_line(&pause.because), one_line(&pause.lifted_by()));
+        output::print(format_args!(
+            "{YELLOW}◷ {name} is paused until {until}{YELLOW:#}: {because}\n    {CYAN}{lift}{CYAN:#}\n"
+        ));
     }
     match (none, name_of_default(all)) {
         (Some(none), _) => output::print(format_args!(

@@ -64,7 +64,9 @@ impl Served {
 
     fn run(&self, variables: &[(&str, &str)]) -> Answer {
         let variables = variables.iter().copied();
-        let answer: Answer = self.command().envs(variables).output().unwrap().into();
+        let mut command = self.command();
+        command.env("PLEACH_GIT_HOST", self.server.host());
+        let answer: Answer = command.envs(variables).output().unwrap().into();
         assert!(!answer.out.contains(&self.password) && !answer.err.contains(&self.password));
         answer
     }
@@ -300,7 +302,11 @@ fn a_server_that_sends_git_elsewhere_does_not_learn_the_token() {
     let sender = GitServer::start(&folder, Access::SentOnTo(elsewhere), password);
     let repo = &served.scene.repo;
     repo.git(&["remote", "set-url", "origin", &sender.url("up.git")]);
-    let told = served.run(&[("PLEACH_GIT_TOKEN", password)]).bad(3);
+    let login = [
+        ("PLEACH_GIT_TOKEN", password),
+        ("PLEACH_GIT_HOST", &sender.host()),
+    ];
+    let told = served.run(&login).bad(3);
     assert!(told.contains("not the server that was asked for"), "{told}");
     assert!(!sender.requests().is_empty() && !served.server.requests().is_empty());
     for asked in sender.requests().iter().chain(&served.server.requests()) {
@@ -318,7 +324,11 @@ fn a_server_that_took_the_token_cannot_pass_it_on() {
     let sender = GitServer::start(&folder, access, password);
     let repo = &served.scene.repo;
     repo.git(&["remote", "set-url", "origin", &sender.url("up.git")]);
-    served.run(&[("PLEACH_GIT_TOKEN", password)]).bad(3);
+    let login = [
+        ("PLEACH_GIT_TOKEN", password),
+        ("PLEACH_GIT_HOST", &sender.host()),
+    ];
+    served.run(&login).bad(3);
     assert!(sender.requests().iter().any(|asked| asked.login.is_some()));
     for asked in served.server.requests() {
         assert_eq!(asked.login, None, "{asked:?}");
@@ -402,12 +412,14 @@ fn a_project_behind_a_login_can_be_cloned_by_its_address() {
         matches!(&error, StoreError::Login { problem: LoginProblem::Missing, host } if *host == served.server.host()),
         "{error}"
     );
-    let error = open(&logins(&[("PLEACH_GIT_TOKEN", "wr0ng")])).unwrap_err();
+    let host = served.server.host();
+    let token = |token| logins(&[("PLEACH_GIT_TOKEN", token), ("PLEACH_GIT_HOST", &host)]);
+    let error = open(&token("wr0ng")).unwrap_err();
     let problem = LoginProblem::Rejected {
         from: Some("PLEACH_GIT_TOKEN".into()),
     };
     assert!(matches!(&error, StoreError::Login { problem: found, .. } if *found == problem));
-    let store = open(&logins(&[("PLEACH_GIT_TOKEN", password)])).unwrap();
+    let store = open(&token(password)).unwrap();
     let base = store.resolve_base(None).unwrap();
     let news = store.read_file_at(&base, "news").unwrap();
     assert_eq!(news.as_deref(), Some(&b"fresh\n"[..]));

@@ -165,7 +165,7 @@ fn other_batches_of_a_limited_agent_wait_and_those_of_another_go_on() {
     let mut first = scene.start(&["1"]);
     first.wait_for("batch:task:limited");
     let mut second = scene.start(&["2"]);
-    second.wait_for("shell may not work until ");
+    second.wait_for("shell is paused until ");
     let other = "[agents.other]\ncommand = [\"sh\", \"-c\", \"echo x > $PLEACH_TASK\"]\n";
     let config = fs::read_to_string(scene.repo.path().join("pleach.toml")).unwrap();
     scene.repo.write("pleach.toml", config + other);

@@ -66,6 +66,7 @@ impl Harbour {
         let mut command = crate::command(self.scene.repo.path(), &self.scene.home(), words);
         command.env("PLEACH_GIT_TOKEN", TOKEN);
         command.env(PACE, gate_or_night("20", "1"));
+        command.env("PLEACH_GIT_HOST", self.forge.host());
         command
     }
 
@@ -79,7 +80,7 @@ impl Harbour {
     }
 
     /// Git in the repository of the server.
-    fn git_there(&self, words: &[&str]) -> String {
+    pub(crate) fn git_there(&self, words: &[&str]) -> String {
         let place = self.forge.repository(PROJECT);
         let place = ["--git-dir", place.to_str().unwrap()];
         self.scene.repo.git(&[&place[..], words].concat())
@@ -92,7 +93,7 @@ impl Harbour {
     }
 
     /// The branches of the server that Pleach made.
-    fn branches_there(&self) -> String {
+    pub(crate) fn branches_there(&self) -> String {
         let words = [
             "for-each-ref",
             "--format=%(refname:short)",
@@ -272,11 +273,7 @@ fn without_a_login_it_completes_and_says_what_to_set() {
 #[test]
 fn a_login_that_is_wrong_is_told_without_repeating_it() {
     let harbour = Harbour::github("1", "", SHELL);
-    let mut command = crate::command(
-        harbour.scene.repo.path(),
-        &harbour.scene.home(),
-        &["run", "--yes", "--json"],
-    );
+    let mut command = harbour.command(&["run", "--yes", "--json"]);
     command.env("PLEACH_GIT_TOKEN", "quite-another-token-than-that");
     let answer: Answer = command.output().unwrap().into();
     let story = Story::of(&answer);

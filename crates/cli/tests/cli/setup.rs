@@ -311,7 +311,10 @@ fn an_interrupted_batch_and_a_missing_login_are_warnings() {
     let (level, message, _) = finding(&answer, "server");
     assert_eq!(level, "warning");
     assert!(message.contains("git.example.com"), "{message}");
-    let token = [("PLEACH_GIT_TOKEN", "very-secret")];
+    let token = [
+        ("PLEACH_GIT_TOKEN", "very-secret"),
+        ("PLEACH_GIT_HOST", "git.example.com"),
+    ];
     let answer = with(&scene, &["doctor", "--json"], &token);
     assert_eq!(finding(&answer, "server").0, "ok");
     assert!(!answer.out.contains("very-secret"), "{}", answer.out);

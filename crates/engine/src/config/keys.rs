@@ -180,6 +180,8 @@ keys! {
     retries: u32 as Count<u32, 0, 20> = 2, "0";
     /// How long the first pause before another try is.
     retry_pause: Duration as Time = Duration::from_secs(5), "\"30s\"";
+    /// The longest wait for a usage limit.
+    limit_wait: Duration as Time = Duration::from_hours(6), "\"1h\"";
     /// How long a task may take.
     task_timeout: Duration as Time = Duration::from_hours(1), "\"2h\"";
     /// How long an agent may be silent.

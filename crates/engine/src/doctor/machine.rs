@@ -11,10 +11,11 @@ use rustix::process::{Resource, getrlimit};
 use super::{Finding, Level};
 use crate::causes::with_causes;
 use crate::config::SandboxChoice;
-use crate::database::Database;
+use crate::database::{AgentPause, Database};
 use crate::sandbox::Holding;
 use crate::settings::Settings;
 use crate::state_folder::StateFolder;
+use crate::view::clock_time;
 
 /// With less memory than this to give, agents and builds are soon killed.
 const LITTLE_MEMORY: u64 = 1 << 30;
@@ -93,6 +94,8 @@ fn state_folder(findings: &mut Vec<Finding>) -> Option<StateFolder> {
                 "database",
                 format!("opens, version {version}"),
             ));
+            let pauses = database.agent_pauses().unwrap_or_default();
+            findings.extend(pauses.iter().map(paused));
         }
         Err(error) => {
             let fix = error.hint().unwrap_or("set PLEACH_HOME to another folder");
@@ -100,6 +103,12 @@ fn state_folder(findings: &mut Vec<Finding>) -> Option<StateFolder> {
         }
     }
     Some(state)
+}
+
+fn paused(pause: &AgentPause) -> Finding {
+    let (agent, until) = (&pause.agent, clock_time(pause.until));
+    let message = format!("{agent} is paused until {until}: {}", pause.because);
+    Finding::warning("limit", message, pause.lifted_by())
 }
 
 /// Whether there is room for worktrees.

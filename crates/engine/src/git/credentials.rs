@@ -17,6 +17,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const TOKEN_USER: &str = "x-access-token";
 const GITLAB_USER: &str = "oauth2";
 
+/// The token that is meant for Pleach, and the server that it is for.
+const OUR_TOKEN: &str = "PLEACH_GIT_TOKEN";
+const OUR_HOST: &str = "PLEACH_GIT_HOST";
+
+/// A server that is nowhere: who has a token for it has one for any.
+const NO_SERVER: &str = "nowhere.invalid";
+
 /// A lone name in an address that is longer than people's names is a token.
 const SHORTEST_TOKEN: usize = 20;
 
@@ -116,16 +123,15 @@ impl Logins {
     }
 
     fn in_environment(&self, host: &str) -> Option<Login> {
-        let of_pleach = self
-            .variable("PLEACH_GIT_HOST")
-            .is_none_or(|set| set == host);
+        // A token of which nobody says whose it is would go to whatever server a repository names.
+        let of_pleach = self.host_in(OUR_HOST).is_some_and(|set| set == host);
         let github = host == "github.com" || host.ends_with(".ghe.com");
         let enterprise = !github && self.host_in("GH_HOST").is_some_and(|set| set == host);
         let is_at = |variable: &str, usual: &str| {
             self.host_in(variable).unwrap_or_else(|| usual.to_owned()) == host
         };
         let sources = [
-            (of_pleach, "PLEACH_GIT_TOKEN", TOKEN_USER),
+            (of_pleach, OUR_TOKEN, TOKEN_USER),
             (github, "GH_TOKEN", TOKEN_USER),
             (github, "GITHUB_TOKEN", TOKEN_USER),
             (enterprise, "GH_ENTERPRISE_TOKEN", TOKEN_USER),
@@ -165,7 +171,12 @@ impl Logins {
             user: GITLAB_USER,
         });
         let mut tools = [gh, glab].into_iter().flatten();
-        tools.find_map(|tool| self.ask(&tool, host))
+        tools.find_map(|tool| {
+            let login = self.ask(&tool, host)?;
+            // A token that is set for all servers is not one of this server.
+            let is_for_all = self.ask(&tool, NO_SERVER).as_ref() == Some(&login);
+            (!is_for_all).then_some(login)
+        })
     }
 
     fn ask(&self, tool: &Tool, host: &str) -> Option<Login> {
@@ -243,7 +254,16 @@ impl Wish {
 
 /// What to set so that a server lets git in.
 pub(crate) fn what_to_set(server: &str, wish: Wish) -> String {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let unbound = is_set(OUR_TOKEN) && !is_set(OUR_HOST);
     let may = wish.words();
+    if unbound {
+        // Not the name of this server: a repository may lead anywhere.
+        return format!(
+            "PLEACH_GIT_TOKEN was not used: set PLEACH_GIT_HOST to the server that this token is for; {server} wants \
+             a token that may {may}"
+        );
+    }
     let (variable, tool) = match server {
         "github.com" => ("GH_TOKEN", "run `gh auth login`"),
         "gitlab.com" => ("GITLAB_TOKEN", "run `glab auth login`"),
@@ -251,8 +271,7 @@ pub(crate) fn what_to_set(server: &str, wish: Wish) -> String {
         "codeberg.org" => ("FORGEJO_TOKEN", "set up a git credential helper"),
         _ => {
             return format!(
-                "set PLEACH_GIT_TOKEN to a token of {server} that may {may} (and PLEACH_GIT_HOST={server} if you use several \
-                 servers), run `gh auth login --hostname {server}` or `glab auth login --hostname {server}`, or set up \
+                "set PLEACH_GIT_HOST={server} and PLEACH_GIT_TOKEN to a token of it that may {may}, run `gh auth login --hostname {server}` or `glab auth login --hostname {server}`, or set up \
                  a git credential helper"
             );
         }
@@ -313,13 +332,18 @@ mod tests {
     }
 
     #[test]
-    fn the_token_for_pleach_comes_first_and_can_be_bound() {
+    fn the_token_for_pleach_goes_to_its_host_only_and_comes_first_there() {
         let both = [("GH_TOKEN", "hub"), ("PLEACH_GIT_TOKEN", "own")];
-        check(&both, "https://github.com/a", Some("PLEACH_GIT_TOKEN"));
-        let bound = [both[0], both[1], ("PLEACH_GIT_HOST", "git.corp")];
-        check(&bound, "https://github.com/a", Some("GH_TOKEN"));
-        check(&bound, "https://git.corp/a", Some("PLEACH_GIT_TOKEN"));
-        check(&[("PLEACH_GIT_TOKEN", " ")], "https://git.corp/a", None);
+        check(&both, "https://github.com/a", Some("GH_TOKEN"));
+        check(&both, "https://git.corp/a", None);
+        let bound = |host| [both[0], both[1], ("PLEACH_GIT_HOST", host)];
+        check(&bound("git.corp"), "https://github.com/a", Some("GH_TOKEN"));
+        let own = Some("PLEACH_GIT_TOKEN");
+        check(&bound("git.corp"), "https://git.corp/a", own);
+        check(&bound("https://Git.corp/"), "https://git.corp/a", own);
+        check(&bound("github.com"), "https://github.com/a", own);
+        let blank = [("PLEACH_GIT_TOKEN", " "), ("PLEACH_GIT_HOST", "git.corp")];
+        check(&blank, "https://git.corp/a", None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Plain text from plain facts. Titles, errors and names of files come from plans and agents, and mean nothing
 //! where they are put.
 
-mod harmless;
+pub(crate) mod harmless;
 mod left_out;
 #[cfg(test)]
 mod tests;
@@ -15,6 +15,7 @@ use pleach_domain::id::TaskId;
 
 use self::harmless::{block, code, cut, escaped, neutral};
 use self::words::{dollars, named, number, short, spelled, time, up_to};
+use super::effects::Effects;
 use crate::git::{CommitId, TreeId};
 
 /// The longest text that every forge takes, in bytes, with room to spare.
@@ -54,6 +55,8 @@ pub struct Account {
     pub time: Duration,
     /// The address of the pull request that this one follows up on.
     pub follows: Option<String>,
+    /// What its commits do once they are merged.
+    pub effects: Effects,
 }
 
 /// What the tests say about the result.
@@ -261,6 +264,10 @@ fn opening(account: &Account) -> String {
     out.push_str("\n\n");
     out.push_str(&effort(account));
     out.push('\n');
+    let effects = effects(&account.effects);
+    if !effects.is_empty() {
+        out.extend(["\n", &effects, "\n"]);
+    }
     if let Some(address) = &account.follows {
         out.extend(["\nThis follows up on ", &link(address), ".\n"]);
     }
@@ -321,6 +328,23 @@ fn effort(account: &Account) -> String {
     }
     out.push('.');
     out
+}
+
+/// What commits do once they are merged, which nobody asked them to; nothing if they do nothing.
+pub(crate) fn effects(effects: &Effects) -> String {
+    let told = [
+        (&effects.close, "closes issues", "close issues"),
+        (&effects.mention, "mentions people", "mention people"),
+        (&effects.sign_off, "is signed off", "are signed off"),
+    ];
+    let told = told.iter().filter(|(commits, ..)| !commits.is_empty());
+    let told = told.map(|(commits, one, several)| {
+        let does = if commits.len() == 1 { one } else { several };
+        let count = number(commits.len(), "commit");
+        let names = up_to(MOST_COMMITS, commits.iter().map(short));
+        format!("{count} {does}: {names}.")
+    });
+    told.collect::<Vec<_>>().join(" ")
 }
 
 /// An address as a link, where nothing in it could be anything else.

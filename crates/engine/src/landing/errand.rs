@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use pleach_domain::batch::Landing;
 
 use super::body::{self, Account};
+use super::effects::Effects;
 use super::scan::{Finding, scan};
 use crate::causes::with_causes;
 use crate::forge::{Draft, ForgeError, ForgeKind, Project, connect, open_pull_request, recognise};
@@ -109,7 +110,13 @@ pub(crate) trait Told {
 
 impl Errand {
     /// Does it.
-    pub(crate) fn run(&self, store: &Store, logins: &Logins, told: &mut dyn Told) -> Ended {
+    pub(crate) fn run(mut self, store: &Store, logins: &Logins, told: &mut dyn Told) -> Ended {
+        // Where commits cannot be read, nothing is pushed, and that is told.
+        let effects = Effects::of(store, &self.base, &self.there(), &self.tip);
+        self.account.effects = effects.unwrap_or_default();
+        if !self.account.effects.is_empty() {
+            told.note(body::effects(&self.account.effects));
+        }
         self.try_to_run(store, logins, told)
             .unwrap_or_else(|ended| ended)
     }
@@ -182,20 +189,25 @@ impl Errand {
         }
     }
 
+    /// What the server has already.
+    fn there(&self) -> Vec<CommitId> {
+        let there = self.pushed.iter().map(|(_, commit)| commit.clone());
+        there.collect()
+    }
+
     /// Nothing leaves the machine that should not.
     fn look_over(&self, store: &Store) -> Result<(), Ended> {
         if self.if_found == IfFound::GoOn {
             return Ok(());
         }
-        let there = self.pushed.iter().map(|(_, commit)| commit.clone());
-        let there: Vec<CommitId> = there.collect();
-        let found = scan(store, &self.base, &there, &self.tip).map_err(|error| {
-            let why = with_causes(&error);
-            Ended::not(
-                format!("what would be pushed could not be looked over: {why}"),
-                None,
-            )
-        })?;
+        let found =
+            scan(store, &self.base, &self.there(), &self.tip, &self.hider).map_err(|error| {
+                let why = with_causes(&error);
+                Ended::not(
+                    format!("what would be pushed could not be looked over: {why}"),
+                    None,
+                )
+            })?;
         if found.is_empty() {
             return Ok(());
         }

@@ -1,19 +1,22 @@
 //! Looks at what a push would send away, and names what had better stay: secrets, huge files, links that lead out.
 //!
-//! Reads every new version of every file between two commits, also those that a later commit took away again. Decides
-//! nothing.
+//! Reads every new version of every file between two commits, also those that a later commit took away again, and
+//! what the commits say. Decides nothing.
+
+mod finding;
 
 use std::collections::HashSet;
-use std::fmt;
 
 use gix_hash::ObjectId;
 
 use crate::git::read::text;
 use crate::git::{CommitId, GitError, Store, parse_id};
 pub use crate::secrets::Secret;
-use crate::secrets::hits;
+use crate::secrets::{Hider, hits};
 use crate::weave::WeaveError;
 use crate::weave::reading::{Changed, Item, ItemKind, Reading};
+
+pub use finding::{Finding, FindingKind, Within};
 
 /// A file that is larger than this does not belong into a repository.
 pub const LARGE: u64 = 5_000_000;
@@ -23,45 +26,6 @@ const LONGEST_SEARCHED: u64 = 16_000_000;
 
 /// Nobody reads more.
 const MOST_FINDINGS: usize = 1_000;
-
-/// Something that had better not be pushed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// The file.
-    pub path: String,
-    /// The line, counted from 1, where there are lines.
-    pub line: Option<u32>,
-    /// What it is.
-    pub kind: FindingKind,
-    /// The commit that holds it, where the last one does not any more.
-    pub earlier: Option<CommitId>,
-}
-
-/// What was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FindingKind {
-    /// A key or a token.
-    Secret {
-        /// Whose it is.
-        secret: Secret,
-        /// How it begins: four characters at most, none of a key that is a file.
-        begin: String,
-    },
-    /// A new file of settings that usually holds secrets.
-    EnvFile,
-    /// A file that is huge now and was not.
-    Large {
-        /// How long it is.
-        bytes: u64,
-    },
-    /// A symbolic link that leads out of the repository.
-    LinkOutside {
-        /// Where it leads.
-        target: String,
-    },
-    /// A commit of another repository.
-    Submodule,
-}
 
 /// Why nobody can say what a push would send away.
 #[derive(Debug, thiserror::Error)]
@@ -74,45 +38,14 @@ pub enum ScanError {
     Git(#[from] GitError),
 }
 
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let visible = |text: &str| text.replace(char::is_control, "\u{fffd}");
-        f.write_str(&visible(&self.path))?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
-        }
-        match &self.kind {
-            FindingKind::Secret { secret, begin } if begin.is_empty() => write!(f, ": {secret}"),
-            FindingKind::Secret { secret, begin } => write!(f, ": {secret} ({begin}…)"),
-            FindingKind::EnvFile => f.write_str(": a new file that usually holds secrets"),
-            FindingKind::Large { bytes } => {
-                write!(
-                    f,
-                    ": a file of {}.{} MB",
-                    bytes / 1_000_000,
-                    bytes / 100_000 % 10
-                )
-            }
-            FindingKind::LinkOutside { target } => {
-                let target: String = visible(target).chars().take(100).collect();
-                write!(f, ": a link out of the repository, to {target}")
-            }
-            FindingKind::Submodule => f.write_str(": a new submodule"),
-        }?;
-        match &self.earlier {
-            Some(commit) => write!(f, " (in commit {:.10}, gone later)", commit.as_str()),
-            None => Ok(()),
-        }
-    }
-}
-
 /// Names what the commits up to `tip` hold that had better not be pushed, and that neither the base nor any other
-/// commit that is there already has.
+/// commit that is there already has. Values that `hider` knows are secrets too.
 pub fn scan(
     store: &Store,
     base: &CommitId,
     there: &[CommitId],
     tip: &CommitId,
+    hider: &Hider,
 ) -> Result<Vec<Finding>, ScanError> {
     let reading = Reading::of(store)?;
     let base_tree = reading.tree_of(base)?;
@@ -137,6 +70,9 @@ pub fn scan(
     let mut is_new_at = is_new_at.into_iter();
     changes.retain(|_| is_new_at.next().unwrap_or(true));
     let mut scan = Scan {
+        store,
+        base,
+        hider,
         reading,
         known,
         before,
@@ -146,10 +82,11 @@ pub fn scan(
         findings: Vec::new(),
     };
     for change in &changes {
+        scan.look_at_name(change, None)?;
         scan.look_at(change, &went, None)?;
         scan.look_at_links(change, &went)?;
     }
-    scan.look_at_history(store, base, there, tip)?;
+    scan.look_at_history(there, tip)?;
     Ok(scan.findings)
 }
 
@@ -159,7 +96,17 @@ fn went(changes: &[Changed]) -> HashSet<ObjectId> {
     old.map(|old| old.id).collect()
 }
 
-struct Scan {
+/// A secret in some bytes.
+struct Hit<'c> {
+    kind: FindingKind,
+    place: usize,
+    bytes: &'c [u8],
+}
+
+struct Scan<'s> {
+    store: &'s Store,
+    base: &'s CommitId,
+    hider: &'s Hider,
     reading: Reading,
     /// The trees of the base and of what is there already.
     known: Vec<ObjectId>,
@@ -174,29 +121,121 @@ struct Scan {
     findings: Vec<Finding>,
 }
 
-impl Scan {
+impl Scan<'_> {
     /// Commits that the last one hides: what they hold is pushed as well.
-    fn look_at_history(
-        &mut self,
-        store: &Store,
-        base: &CommitId,
-        there: &[CommitId],
-        tip: &CommitId,
-    ) -> Result<(), ScanError> {
-        let tip = tip.as_str();
-        let list = ["rev-list", "--topo-order", "--reverse", "--parents", tip];
-        let known = [base].into_iter().chain(there);
+    fn look_at_history(&mut self, there: &[CommitId], tip: &CommitId) -> Result<(), ScanError> {
+        let list = ["rev-list", "--topo-order", "--reverse", "--parents"];
+        let known = [self.base].into_iter().chain(there);
         let known = known.map(|commit| format!("^{commit}"));
-        let printed = text(&store.call().args(list).args(known).output()?);
-        for line in printed.lines().filter(|line| !line.starts_with(tip)) {
+        let list = self.store.call().args(list).arg(tip.as_str()).args(known);
+        let printed = text(&list.output()?);
+        for line in printed.lines() {
             let mut ids = line
                 .split(' ')
                 .map(|id| parse_id("rev-list", id.as_bytes()));
-            let Some(commit) = ids.next() else { continue };
+            let Some(commit) = ids.next().transpose()? else {
+                continue;
+            };
             let parents = ids.collect::<Result<Vec<CommitId>, _>>()?;
-            self.look_at_commit(&commit?, &parents)?;
+            self.look_at_words(&commit)?;
+            if commit != *tip {
+                self.look_at_commit(&commit, &parents)?;
+            }
         }
         Ok(())
+    }
+
+    /// What a commit says besides its files, whatever an agent wrote into it.
+    fn look_at_words(&mut self, commit: &CommitId) -> Result<(), ScanError> {
+        let words = self.reading.words_of(commit)?;
+        let head = words.windows(2).position(|two| two == b"\n\n");
+        let head = head.unwrap_or(words.len());
+        for hit in self.secrets_in(&words) {
+            let begin = words[..hit.place].iter().rposition(|byte| *byte == b'\n');
+            let line = &words[begin.map_or(0, |at| at + 1)..];
+            let within = match line {
+                _ if hit.place > head => Within::Message,
+                line if line.starts_with(b"author ") => Within::Author,
+                line if line.starts_with(b"committer ") => Within::Committer,
+                _ => Within::Header,
+            };
+            if self.is_news(&hit)? {
+                self.tell(Finding {
+                    path: format!("commit {:.10}", commit.as_str()),
+                    line: None,
+                    kind: hit.kind,
+                    within: Some(within),
+                    earlier: None,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// How a new file is called.
+    fn look_at_name(
+        &mut self,
+        change: &Changed,
+        earlier: Option<&CommitId>,
+    ) -> Result<(), ScanError> {
+        if change.old.is_some() || change.new.is_none() {
+            return Ok(());
+        }
+        for hit in self.secrets_in(&change.path) {
+            let mut known = self.known.iter();
+            let was_there = known.try_fold(false, |was_there, tree| {
+                let there = self.reading.item_at(*tree, &change.path)?;
+                Ok::<_, WeaveError>(was_there || there.is_some())
+            })?;
+            if !was_there && self.is_news(&hit)? {
+                self.tell(Finding {
+                    path: text(&change.path),
+                    line: None,
+                    kind: hit.kind,
+                    within: Some(Within::Name),
+                    earlier: earlier.cloned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The secrets of some bytes: what looks like one, and what is known to be one.
+    fn secrets_in<'c>(&self, bytes: &'c [u8]) -> Vec<Hit<'c>> {
+        let by_shape = hits(bytes).map(|hit| Hit {
+            kind: FindingKind::Secret {
+                secret: hit.secret,
+                begin: hit.begin(),
+            },
+            place: hit.place,
+            bytes: hit.bytes,
+        });
+        let known = self.hider.known_in(bytes).map(|(name, range)| Hit {
+            kind: FindingKind::Known {
+                name: name.to_owned(),
+            },
+            place: range.start,
+            bytes: &bytes[range],
+        });
+        by_shape.chain(known).collect()
+    }
+
+    /// Whether a secret is neither told already nor in the base.
+    fn is_news(&mut self, hit: &Hit<'_>) -> Result<bool, ScanError> {
+        if self.told.contains(hit.bytes) || self.secrets_in_base()?.contains(hit.bytes) {
+            return Ok(false);
+        }
+        self.told.insert(hit.bytes.to_vec());
+        // What somebody calls a secret may be a word that the project is full of.
+        let is_known = matches!(hit.kind, FindingKind::Known { .. });
+        Ok(!is_known || !self.is_in_base(hit.bytes)?)
+    }
+
+    fn is_in_base(&self, value: &[u8]) -> Result<bool, ScanError> {
+        // By standard input, for others see the words of a command.
+        let grep = ["grep", "--quiet", "--text", "--fixed-strings", "-f", "-"];
+        let grep = self.store.call().args(grep).arg(self.base.as_str());
+        Ok(grep.stdin(value).run()?.code == 0)
     }
 
     fn look_at_commit(&mut self, commit: &CommitId, parents: &[CommitId]) -> Result<(), ScanError> {
@@ -208,6 +247,7 @@ impl Scan {
         let changes = self.reading.changes(trees.first().copied(), tree)?;
         let went = went(&changes);
         for change in &changes {
+            self.look_at_name(change, Some(commit))?;
             let Some(new) = change.new.filter(|new| !self.searched.contains(&new.id)) else {
                 continue;
             };
@@ -225,27 +265,28 @@ impl Scan {
         Ok(())
     }
 
-    /// Looks at a file that is new or another one.
+    /// Looks at a file or a link that is new or another one.
     fn look_at(
         &mut self,
         change: &Changed,
         went: &HashSet<ObjectId>,
         earlier: Option<&CommitId>,
     ) -> Result<(), ScanError> {
-        let is_file = |item: &Item| item.kind == ItemKind::File;
-        let Some(new) = change.new.filter(is_file) else {
+        let has_content = |item: &Item| item.kind != ItemKind::Submodule;
+        let Some(new) = change.new.filter(has_content) else {
             return Ok(());
         };
         if went.contains(&new.id) {
             return Ok(());
         }
-        if change.old.is_none() && is_env_file(&change.path) {
+        let is_file = new.kind == ItemKind::File;
+        if is_file && change.old.is_none() && is_env_file(&change.path) {
             self.find(change, None, FindingKind::EnvFile, earlier);
         }
         if !self.searched.insert(new.id) {
             return Ok(());
         }
-        let old = change.old.filter(is_file);
+        let old = change.old.filter(has_content);
         let size = self.reading.size(new.id)?;
         if size > LARGE {
             let old_size = old.map(|old| self.reading.size(old.id)).transpose()?;
@@ -267,8 +308,8 @@ impl Scan {
         earlier: Option<&CommitId>,
     ) -> Result<(), ScanError> {
         let content = self.reading.content(new.id)?;
-        let mut hits = hits(&content).peekable();
-        if hits.peek().is_none() {
+        let hits = self.secrets_in(&content);
+        if hits.is_empty() {
             return Ok(());
         }
         let before = match old {
@@ -276,18 +317,14 @@ impl Scan {
             None => Vec::new(),
         };
         let is_text = !content[..content.len().min(8_000)].contains(&0);
+        let is_text = is_text && new.kind == ItemKind::File;
         for hit in hits {
-            let secret = hit.bytes.to_vec();
-            let was_there = before.contains(&secret) || self.secrets_in_base()?.contains(&secret);
-            if was_there || !self.told.insert(secret) {
+            let was_there = before.iter().any(|old| old == hit.bytes);
+            if was_there || !self.is_news(&hit)? {
                 continue;
             }
             let line = is_text.then(|| line_of(&content, hit.place));
-            let kind = FindingKind::Secret {
-                secret: hit.secret,
-                begin: hit.begin(),
-            };
-            self.find(change, line, kind, earlier);
+            self.find(change, line, hit.kind, earlier);
         }
         Ok(())
     }
@@ -304,12 +341,13 @@ impl Scan {
     }
 
     fn secrets_of(&self, item: Item) -> Result<Vec<Vec<u8>>, ScanError> {
-        if item.kind != ItemKind::File || self.reading.size(item.id)? > LONGEST_SEARCHED {
+        let is_submodule = item.kind == ItemKind::Submodule;
+        if is_submodule || self.reading.size(item.id)? > LONGEST_SEARCHED {
             return Ok(Vec::new());
         }
         let content = self.reading.content(item.id)?;
-        let found = hits(&content).map(|hit| hit.bytes.to_vec());
-        Ok(found.collect())
+        let found = self.secrets_in(&content).into_iter();
+        Ok(found.map(|hit| hit.bytes.to_vec()).collect())
     }
 
     /// Looks at what is no file: where it leads counts in the last commit only.
@@ -326,7 +364,7 @@ impl Scan {
             ItemKind::Link => {
                 let target = self.reading.content(new.id)?;
                 if leads_outside(&change.path, &target) {
-                    let target = text(&target);
+                    let target = self.hider.hidden(text(&target));
                     self.find(change, None, FindingKind::LinkOutside { target }, None);
                 }
             }
@@ -347,13 +385,19 @@ impl Scan {
         kind: FindingKind,
         earlier: Option<&CommitId>,
     ) {
+        self.tell(Finding {
+            path: text(&change.path),
+            line,
+            kind,
+            within: None,
+            earlier: earlier.cloned(),
+        });
+    }
+
+    fn tell(&mut self, mut finding: Finding) {
         if self.findings.len() < MOST_FINDINGS {
-            self.findings.push(Finding {
-                path: text(&change.path),
-                line,
-                kind,
-                earlier: earlier.cloned(),
-            });
+            finding.path = self.hider.hidden(finding.path);
+            self.findings.push(finding);
         }
     }
 }

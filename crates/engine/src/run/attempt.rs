@@ -376,8 +376,7 @@ impl Workshop {
         };
         judge::note(&record, &mut finished.notes);
         let log = attempt_folder(&self.folder, &attempt.segment, attempt.number).join(LOG);
-        let stall = self.record.stall;
-        match judge::verdict(&*self.agent, &record.ending, &log, stall) {
+        match judge::verdict(&*self.agent, &record.ending, &log, &self.record) {
             Judged::Ended(ending) => Judged::Ended(explained(ending, &refused)),
             succeeded @ Judged::Succeeded { .. } => succeeded,
         }

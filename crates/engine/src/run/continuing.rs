@@ -7,6 +7,7 @@ use pleach_domain::batch::Pushed;
 use super::RunError;
 use super::run_loop::Loop;
 use crate::git::CommitId;
+use crate::landing::body::harmless::neutral;
 use crate::weave::{Loom, Outcome, Strand, Strategy, tree_of, weave};
 
 impl Loop<'_> {
@@ -94,9 +95,10 @@ impl Loop<'_> {
             return Ok(None);
         };
         let record = &self.workshop.record.tasks[task];
-        let subject = format!("revert of task {}: {}", record.id, record.title);
+        let title = neutral(&record.title);
+        let subject = format!("revert of task {}: {title}", record.id);
         let before = tree_of(store, &basis)?;
-        let message = format!("Revert task {}: {}\n", record.id, record.title);
+        let message = format!("Revert task {}: {title}\n", record.id);
         let undone = store.commit_tree(&before, &[&commit], &message, None)?;
         Ok(Some(Strand {
             subject,

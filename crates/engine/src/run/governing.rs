@@ -4,9 +4,10 @@
 
 use std::time::Duration;
 
-use pleach_domain::batch::{Message, Over, Spent};
+use pleach_domain::batch::{BatchTask, Message, Over, Spent};
 use pleach_domain::governor::{self, Machine as Measured};
 use pleach_domain::id::TaskId;
+use pleach_domain::task_state::TaskState;
 
 use super::attempt::Disposal;
 use super::run_loop::Loop;
@@ -48,7 +49,8 @@ impl Loop<'_> {
         let pause = self.database.agent_pause(agent)?;
         Ok(pause.map(|pause| {
             let until = clock_time(pause.until);
-            format!("{agent} may not work until {until}: {}", pause.because)
+            let (because, lift) = (&pause.because, pause.lifted_by());
+            format!("{agent} is paused until {until}: {because} (`{lift}` lifts that)")
         }))
     }
 
@@ -72,10 +74,38 @@ impl Loop<'_> {
             }
             self.decide(Message::Hold(obstacle));
         }
+        if self.timers.is_time_for_limit() {
+            self.look_at_limit()?;
+        }
         if self.timers.is_time_for_advice() {
             self.follow_machine();
         }
         Ok(())
+    }
+
+    /// Tasks whose agent was limited go on at once when a person has lifted its pause.
+    fn look_at_limit(&mut self) -> Result<(), RunError> {
+        let is_limited = |task: &&BatchTask| matches!(task.state, TaskState::Limited { .. });
+        let limited = self.batch.tasks.iter().filter(is_limited);
+        let limited: Vec<TaskId> = limited.map(|task| task.design.id.clone()).collect();
+        if limited.is_empty() {
+            return Ok(());
+        }
+        let agent = self.workshop.agent.name();
+        if self.database.agent_pause(agent)?.is_some() {
+            self.timers.look_at_limit(HOLD_PAUSE);
+            return Ok(());
+        }
+        for task in limited {
+            self.decide(Message::Rested(task));
+        }
+        Ok(())
+    }
+
+    /// A task waits until its agent may work again, or somebody says that it may.
+    pub(super) fn wait_for_agent(&mut self, task: &TaskId, pause: u64) {
+        self.timers.pause(task, pause);
+        self.timers.look_at_limit(HOLD_PAUSE);
     }
 
     /// A batch that was held before its process died may go on, or is held anew.

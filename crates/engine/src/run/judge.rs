@@ -8,6 +8,7 @@ use std::time::Duration;
 use pleach_domain::batch::AttemptEnding;
 
 use super::attempt::Finished;
+use super::record::BatchRecord;
 use crate::agent::{Agent, Exit, Verdict, last_line, tail};
 use crate::process::{Ending, Record};
 
@@ -22,22 +23,29 @@ pub(super) enum Judged {
     Ended(AttemptEnding),
 }
 
-/// What the way an agent ended means.
-pub(super) fn verdict(agent: &dyn Agent, ending: &Ending, log: &Path, stall: Duration) -> Judged {
+/// What the way an agent ended means in a batch.
+pub(super) fn verdict(
+    agent: &dyn Agent,
+    ending: &Ending,
+    log: &Path,
+    batch: &BatchRecord,
+) -> Judged {
     let exit = match ending {
         Ending::Exited(code) => Exit::Code(*code),
         Ending::Signalled(signal) => Exit::Signal(*signal),
-        other => return Judged::Ended(without_exit(other, stall)),
+        other => return Judged::Ended(without_exit(other, batch.stall)),
     };
+    // Whatever an agent says, it is not waited for until the end of days: after that it is simply tried again.
+    let bounded = |pause: Duration| milliseconds(pause.min(batch.limit_wait));
     Judged::Ended(match agent.verdict(exit, &tail(log)) {
         Verdict::Succeeded { denials } => return Judged::Succeeded { denials },
         Verdict::Failed { error } => AttemptEnding::Failed(error),
         Verdict::Hopeless { error } => AttemptEnding::Hopeless(error),
         Verdict::Limited { retry_after, error } => {
-            AttemptEnding::Limited(error, retry_after.map(milliseconds))
+            AttemptEnding::Limited(error, retry_after.map(bounded))
         }
         Verdict::Overloaded { retry_after, error } => {
-            AttemptEnding::Overloaded(error, retry_after.map(milliseconds))
+            AttemptEnding::Overloaded(error, retry_after.map(bounded))
         }
     })
 }

@@ -16,6 +16,7 @@ use crate::causes::with_causes;
 use crate::consent::SteeringFiles;
 use crate::git::{CommitId, FastForwardError, Logins};
 use crate::landing::body::{Account, Fate, TaskAccount, Verdict};
+use crate::landing::effects::Effects;
 use crate::landing::errand::{self, Ended, Errand, IfFound, IfMoved};
 use crate::process::Cancel;
 use crate::step::{Step, reached};
@@ -396,6 +397,7 @@ impl Loop<'_> {
                 .collect(),
             time: self.clock.total(),
             follows: self.batch.follows.clone(),
+            effects: Effects::default(),
         }
     }
 

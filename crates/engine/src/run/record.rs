@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::in_place::Where;
 use crate::agent::Chosen;
 use crate::branches::BranchNames;
+use crate::config::Config;
 use crate::forge::ForgeKind;
 use crate::plan_to_run::PlanOrigin;
 use crate::sandbox::Holding;
@@ -41,6 +42,9 @@ pub(crate) struct BatchRecord {
     pub(crate) timeout: Duration,
     /// How long an agent may say nothing.
     pub(crate) stall: Duration,
+    /// The longest wait for a usage limit.
+    #[serde(default = "usual_limit_wait")]
+    pub(crate) limit_wait: Duration,
     /// How long an agent may take to stop.
     pub(crate) grace: Duration,
     /// A command that is run once in each worktree.
@@ -88,6 +92,11 @@ pub(crate) struct BatchRecord {
     /// Where its tasks work.
     #[serde(default)]
     pub(crate) place: Where,
+}
+
+/// For batches that were made before there was a limit to it.
+fn usual_limit_wait() -> Duration {
+    Config::default().settled().limit_wait
 }
 
 impl BatchRecord {

@@ -47,7 +47,7 @@ impl Loop<'_> {
                     let id = self.id(task);
                     let since = self.clock.last_of(&id).unwrap_or_default();
                     let rested = crate::database::now().saturating_sub(since);
-                    self.timers.pause(&id, pause.saturating_sub(rested));
+                    self.wait_for_agent(&id, pause.saturating_sub(rested));
                 }
                 TaskState::Queued | TaskState::Waiting { .. } => {}
                 TaskState::Built { .. } => self.watch_over_built(task)?,

@@ -221,6 +221,7 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
         agent: request.agent.clone(),
         timeout: settings.task_timeout,
         stall: settings.stall_timeout,
+        limit_wait: settings.limit_wait,
         grace: request.grace,
         setup: settings.setup.clone(),
         cache: settings.cache.clone(),

@@ -269,7 +269,7 @@ impl Loop<'_> {
                 self.timers.pause(task, *pause);
             }
             TaskEvent::Limited { pause, error } => {
-                self.timers.pause(task, *pause);
+                self.wait_for_agent(task, *pause);
                 // Over by the time that the task has rested.
                 let until = crate::database::now()
                     .saturating_add(*pause)

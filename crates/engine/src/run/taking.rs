@@ -11,6 +11,7 @@ use super::attempt::{Attempt, Finished, Workshop, explain};
 use crate::capture::{
     CaptureOptions, Captured, History, Kept, capture, committed, keep_captured, keep_last_state,
 };
+use crate::landing::body::harmless::neutral;
 use crate::step::{Step, reached};
 use crate::worktree::Worktree;
 
@@ -23,7 +24,7 @@ impl Workshop {
         finished: &mut Finished,
     ) -> (AttemptEnding, Option<Kept>) {
         let options = CaptureOptions {
-            message: format!("Task {}: {}\n", attempt.task, attempt.title),
+            message: format!("Task {}: {}\n", attempt.task, neutral(&attempt.title)),
             leave_out: self.left_out(),
         };
         let captured = match capture(&self.store, worktree, &options) {

@@ -16,6 +16,7 @@ pub(super) struct Timers {
     slots: Option<Instant>,
     obstacle: Option<Instant>,
     machine: Option<Instant>,
+    limit: Option<Instant>,
 }
 
 impl Timers {
@@ -43,6 +44,15 @@ impl Timers {
         self.machine = Some(Instant::now() + pause);
     }
 
+    /// A person may have lifted the pause of the agent by then.
+    pub(super) fn look_at_limit(&mut self, pause: Duration) {
+        self.limit = Some(Instant::now() + pause);
+    }
+
+    pub(super) fn is_time_for_limit(&mut self) -> bool {
+        is_due(&mut self.limit)
+    }
+
     pub(super) fn is_time_for_obstacle(&mut self) -> bool {
         is_due(&mut self.obstacle)
     }
@@ -58,7 +68,8 @@ impl Timers {
             .slots
             .into_iter()
             .chain(self.obstacle)
-            .chain(self.machine);
+            .chain(self.machine)
+            .chain(self.limit);
         let next = pauses.chain(looks).min()?;
         Some(next.saturating_duration_since(Instant::now()))
     }

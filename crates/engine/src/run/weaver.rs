@@ -12,6 +12,7 @@ use super::run_loop::Loop;
 use crate::causes::with_causes;
 use crate::consent::SteeringFiles;
 use crate::git::CommitId;
+use crate::landing::body::harmless::neutral;
 use crate::step::{Step, reached};
 use crate::weave::{Folded, Loom, Outcome, Strand, Strategy, fold, foresee, weave};
 
@@ -132,7 +133,7 @@ impl Loop<'_> {
         let record = &self.workshop.record.tasks[task];
         let basis = self.batch.tasks[task].basis.as_ref();
         Strand {
-            subject: format!("task {}: {}", record.id, record.title),
+            subject: format!("task {}: {}", record.id, neutral(&record.title)),
             commit: commit.clone(),
             basis: basis.and_then(|basis| basis.0.parse().ok()),
         }

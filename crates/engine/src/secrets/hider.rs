@@ -4,10 +4,11 @@
 //! ends in a line break is never held back. Knows nothing of where the values are from.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::finder::{self, Finder};
-use super::{Secrets, encodings, shapes};
+use super::{Secrets, colours, encodings, shapes};
 use shapes::Candidate;
 
 /// What takes the place of something that has no name.
@@ -29,6 +30,12 @@ const SHORTEST_LINE: usize = 16;
 const LONGEST_LOGIN: usize = 1_000;
 const SHORTEST_TOKEN: usize = 20;
 
+/// A value of small letters only that is no longer is a word such as `postgres`.
+const LONGEST_WORD: usize = 16;
+
+/// A line with colours is judged as a whole, unless it is longer.
+const LONGEST_LINE: usize = 16_000;
+
 /// Finds secrets and puts a mark in their place.
 #[derive(Debug, Clone)]
 pub struct Hider {
@@ -39,8 +46,8 @@ pub struct Hider {
 
 #[derive(Debug, Clone)]
 enum Means {
-    /// A known value, and the mark for it.
-    Value(String),
+    /// A known value, its name where it is not a word that everybody writes, and the mark for it.
+    Value(Option<String>, String),
     /// Perhaps a token.
     Token,
     /// Perhaps a key.
@@ -54,6 +61,8 @@ enum Means {
 pub(crate) struct Stream {
     hider: Hider,
     held: Vec<u8>,
+    /// The beginning of a line with colours, which is judged when it is whole.
+    coloured: Vec<u8>,
     /// The last byte that was let go.
     before: Option<u8>,
     /// What is left of a key that is being passed over.
@@ -90,9 +99,11 @@ impl Hider {
                 "" => HIDDEN.to_owned(),
                 name => format!("[hidden:{name}]"),
             };
+            let is_word = value.len() <= LONGEST_WORD && value.iter().all(u8::is_ascii_lowercase);
+            let name = (!is_word).then(|| name.to_owned());
             for way in encodings::all(value) {
                 patterns.push(way);
-                means.push(Means::Value(mark.clone()));
+                means.push(Means::Value(name.clone(), mark.clone()));
             }
         }
         let shapes = shapes::prefixes().map(|prefix| (prefix, Means::Token));
@@ -107,9 +118,30 @@ impl Hider {
         }
     }
 
+    /// The known values in some bytes, each by its name and where it is. One that is a single plain word is not
+    /// among them: it says nothing of where it is from.
+    pub(crate) fn known_in<'h>(
+        &'h self,
+        bytes: &'h [u8],
+    ) -> impl Iterator<Item = (&'h str, Range<usize>)> {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            while let Some(found) = self.finder.find(bytes, at) {
+                match &self.means[found.pattern] {
+                    Means::Value(Some(name), _) => {
+                        at = found.end;
+                        return Some((name.as_str(), found.start..found.end));
+                    }
+                    _ => at = found.start + 1,
+                }
+            }
+            None
+        })
+    }
+
     /// A text without secrets.
     pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.finder.find(text.as_bytes(), 0).is_none() {
+        if self.finder.find(text.as_bytes(), 0).is_none() && !colours::are_in(text.as_bytes()) {
             return Cow::Borrowed(text);
         }
         let mut clean = Vec::with_capacity(text.len());
@@ -130,6 +162,28 @@ impl Hider {
         }
     }
 
+    /// A line without its colours, if that is how a value shows.
+    fn uncoloured<'l>(&self, line: &'l [u8]) -> Cow<'l, [u8]> {
+        if !colours::are_in(line) {
+            return Cow::Borrowed(line);
+        }
+        let values_in = |bytes: &[u8]| {
+            let mut from = 0;
+            let mut count = 0;
+            while let Some(found) = self.finder.find(bytes, from) {
+                count += usize::from(matches!(self.means[found.pattern], Means::Value(..)));
+                from = found.start + 1;
+            }
+            count
+        };
+        let plain = colours::without(line);
+        if values_in(&plain) > values_in(line) {
+            Cow::Owned(plain)
+        } else {
+            Cow::Borrowed(line)
+        }
+    }
+
     /// The first secret at or behind a place: where it is and what takes its place.
     fn next(&self, bytes: &[u8], from: usize, before: Option<u8>, end: End) -> Next<'_> {
         let mut at = from;
@@ -137,7 +191,7 @@ impl Hider {
             let start = found.start;
             let rest = &bytes[start..];
             let judged = match &self.means[found.pattern] {
-                Means::Value(mark) => Judged::Hide(0, found.end - start, mark),
+                Means::Value(_, mark) => Judged::Hide(0, found.end - start, mark),
                 Means::Token => {
                     let ahead = start.checked_sub(1).map(|at| bytes[at]).or(before);
                     token(rest, ahead, end)
@@ -175,7 +229,7 @@ impl Hider {
             else {
                 break;
             };
-            if let Means::Value(_) = self.means[found.pattern] {
+            if let Means::Value(..) = self.means[found.pattern] {
                 end = end.max(found.end);
             }
             at = found.start + 1;
@@ -272,13 +326,39 @@ impl Stream {
         Self {
             hider,
             held: Vec::new(),
+            coloured: Vec::new(),
             before: None,
             key: None,
         }
     }
 
     /// Takes the next piece and gives away everything that can be judged.
-    pub(crate) fn feed(&mut self, piece: &[u8], give: impl FnMut(&[u8])) {
+    pub(crate) fn feed(&mut self, piece: &[u8], mut give: impl FnMut(&[u8])) {
+        if self.coloured.is_empty() && !colours::are_in(piece) {
+            return self.feed_plain(piece, give);
+        }
+        let mut waiting = std::mem::take(&mut self.coloured);
+        if waiting.is_empty() && self.key.is_none() {
+            // The first half of a value may have come without any colour.
+            waiting = std::mem::take(&mut self.held);
+        }
+        waiting.extend_from_slice(piece);
+        let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        let whole = waiting.iter().rposition(is_break).map_or(0, |at| at + 1);
+        for line in waiting[..whole].split_inclusive(is_break) {
+            let line = self.hider.uncoloured(line).into_owned();
+            self.feed_plain(&line, &mut give);
+        }
+        waiting.drain(..whole);
+        if waiting.len() < LONGEST_LINE && colours::are_in(&waiting) {
+            self.coloured = waiting;
+        } else {
+            let rest = self.hider.uncoloured(&waiting).into_owned();
+            self.feed_plain(&rest, give);
+        }
+    }
+
+    fn feed_plain(&mut self, piece: &[u8], give: impl FnMut(&[u8])) {
         if self.held.is_empty() {
             let done = self.pass(piece, End::Open, give);
             self.held.extend_from_slice(&piece[done..]);
@@ -292,7 +372,12 @@ impl Stream {
     }
 
     /// Gives away the rest.
-    pub(crate) fn finish(mut self, give: impl FnMut(&[u8])) {
+    pub(crate) fn finish(mut self, mut give: impl FnMut(&[u8])) {
+        let coloured = std::mem::take(&mut self.coloured);
+        if !coloured.is_empty() {
+            let rest = self.hider.uncoloured(&coloured).into_owned();
+            self.feed_plain(&rest, &mut give);
+        }
         let held = std::mem::take(&mut self.held);
         self.pass(&held, End::Last, give);
     }

@@ -8,7 +8,7 @@ pub fn rfc3339(milliseconds: u64) -> String {
     format!("{:.3}", timestamp(milliseconds))
 }
 
-/// The same as a person reads a clock here; with the day, if that is not today.
+/// The same as a person reads a clock here; with the date, if that is not today.
 pub fn clock_time(milliseconds: u64) -> String {
     let zone = TimeZone::system();
     let at = timestamp(milliseconds).to_zoned(zone.clone());
@@ -16,7 +16,7 @@ pub fn clock_time(milliseconds: u64) -> String {
     let pattern = if at.date() == today {
         "%H:%M"
     } else {
-        "%a %d %b %H:%M"
+        "%a %d %b %Y %H:%M"
     };
     at.strftime(pattern).to_string()
 }

@@ -9,6 +9,7 @@ use super::WeaveError;
 use super::objects::{Commit, Objects};
 use super::weaving::{Merged, Step, StepHistory, Weaving};
 use crate::git::Identity;
+use crate::landing::body::harmless::neutral_lines;
 
 /// Which history leads to the woven tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -132,8 +133,24 @@ impl<'c> Chain<'c> {
         let is_one_encoding = brought
             .iter()
             .all(|one| one.encoding.as_deref() == encoding);
+        let mut message = self.squashed_message(step, &brought);
+        let is_of_task = self.basis(step).is_some();
+        if is_of_task {
+            // The words are the agent's and the commit is ours, which closes and mentions nothing.
+            message = neutral_lines(&String::from_utf8_lossy(&message)).into_bytes();
+        }
+        let words = Words {
+            author: author.filter(|_| is_one_author),
+            seconds: self.tip.seconds.max(seconds),
+            message: &message,
+            encoding: encoding.filter(|_| is_one_encoding && !is_of_task),
+        };
+        self.add(step.tree, &[self.tip.id], &words)
+    }
+
+    fn squashed_message(&self, step: &Step, brought: &[Commit]) -> Vec<u8> {
         let subject = &self.weaving.strands[step.place].subject;
-        let message = match brought.as_slice() {
+        match brought {
             // A commit of an agent does not say which task it was for.
             [only] if self.basis(step).is_none() || names(only, subject) => only.message.clone(),
             several => {
@@ -151,14 +168,7 @@ impl<'c> Chain<'c> {
                 }
                 message
             }
-        };
-        let words = Words {
-            author: author.filter(|_| is_one_author),
-            seconds: self.tip.seconds.max(seconds),
-            message: &message,
-            encoding: encoding.filter(|_| is_one_encoding),
-        };
-        self.add(step.tree, &[self.tip.id], &words)
+        }
     }
 
     /// The strand's own commits, or one if they do not lead to the same tree.

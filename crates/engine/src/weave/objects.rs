@@ -110,6 +110,11 @@ impl Objects {
         })
     }
 
+    /// A commit as it is stored.
+    pub(super) fn commit_text(&self, id: ObjectId) -> Result<Rc<[u8]>, WeaveError> {
+        self.read(id, Kind::Commit)
+    }
+
     /// The entries of a folder; of none for no folder.
     pub(super) fn tree(&self, id: Option<ObjectId>) -> Result<Rc<Tree>, WeaveError> {
         let Some(id) = id.filter(|id| !id.is_empty_tree()) else {

@@ -57,6 +57,11 @@ impl Reading {
         Ok(self.0.commit(weaving::object_id(commit))?.tree)
     }
 
+    /// A commit as it is stored.
+    pub(crate) fn words_of(&self, commit: &CommitId) -> Result<Rc<[u8]>, WeaveError> {
+        self.0.commit_text(weaving::object_id(commit))
+    }
+
     /// What differs between two trees, in the order of git; `None` is a tree without anything.
     pub(crate) fn changes(
         &self,

@@ -6,14 +6,22 @@
 
 use std::fmt::Write as _;
 
+use crate::landing::effects::is_sign_off;
+
 /// A space without width: what stands on both sides of it is no word any more.
 pub(super) const BREAK: char = '\u{200b}';
 
 /// Text on one line that mentions nobody, closes nothing and commands nothing; for places without Markdown.
-pub(super) fn neutral(text: &str) -> String {
+pub(crate) fn neutral(text: &str) -> String {
     let shown: String = text.chars().filter_map(shown).collect();
     let words: Vec<&str> = shown.split_whitespace().collect();
     broken_up(&words.join(" "))
+}
+
+/// Several lines that do nothing of the kind, and that nobody has signed off.
+pub(crate) fn neutral_lines(text: &str) -> String {
+    let lines = text.lines().filter(|line| !is_sign_off(line));
+    lines.map(|text| line(text) + "\n").collect()
 }
 
 /// The same for a place within a line of Markdown, a cell of a table included.

@@ -41,6 +41,7 @@ pub(super) fn account(tasks: Vec<TaskAccount>) -> Account {
         tasks,
         time: Duration::from_secs(130),
         follows: None,
+        effects: Effects::default(),
     }
 }
 

@@ -47,6 +47,36 @@ fn values_are_hidden_by_their_names_and_nothing_else_is() {
 }
 
 #[test]
+fn a_value_is_hidden_whatever_colours_stand_in_it() {
+    let text = "a \x1b[1mhunter2\x1b[0m-hunter2 b\n\x1b[32mok\x1b[0m\n";
+    let expected = "a [hidden:API_KEY] b\n\x1b[32mok\x1b[0m\n";
+    for cut in 0..text.len() {
+        assert_eq!(in_pieces(text.as_bytes(), &[cut]), expected, "cut at {cut}");
+    }
+    let entry = r#"{"text":"hunter2\u001b[31m-hunter2"}"#;
+    assert_eq!(hidden(entry), r#"{"text":"[hidden:API_KEY]"}"#);
+    for same in ["\x1b[1mhunter2\x1b[0m", "\x1b", "100 %\r\x1b[K"] {
+        assert_eq!(hidden(same), same);
+    }
+}
+
+#[test]
+fn what_would_be_pushed_is_searched_for_values_but_not_for_words() {
+    let mut secrets = secrets();
+    secrets.add("DB_PASSWORD", "postgres");
+    let hider = secrets.hider();
+    let found = |text: &str| -> Vec<String> {
+        let known = hider.known_in(text.as_bytes());
+        known
+            .map(|(name, at)| format!("{name}@{}", at.start))
+            .collect()
+    };
+    assert_eq!(found("x hunter2-hunter2"), ["API_KEY@2"]);
+    assert_eq!(found("68756e746572322d68756e7465723200"), ["API_KEY@0"]);
+    assert_eq!(found("image: postgres ghp_ https://a:b@c"), [""; 0]);
+}
+
+#[test]
 fn of_two_values_that_overlap_nothing_is_left() {
     assert_eq!(hidden("hunter2-hunter2-and-more!"), "[hidden:API_KEY]!");
 }

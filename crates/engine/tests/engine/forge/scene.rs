@@ -93,8 +93,14 @@ impl Scene {
 
     /// Logins that know a token, and a helper that hands it to git.
     pub(crate) fn logins(&self, token: Option<&str>) -> Logins {
-        let variable = |token: &str| ("PLEACH_GIT_TOKEN".to_owned(), token.to_owned());
-        Logins::new(&self.helper(), token.map(variable))
+        let host = self.forge.host();
+        let variables = token.map(|token| {
+            [
+                ("PLEACH_GIT_TOKEN".to_owned(), token.to_owned()),
+                ("PLEACH_GIT_HOST".to_owned(), host),
+            ]
+        });
+        Logins::new(&self.helper(), variables.into_iter().flatten())
     }
 
     pub(crate) fn login(&self, token: &str) -> Option<Login> {

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use pleach_engine::landing::scan::scan;
+use pleach_engine::secrets::{Hider, Secrets};
 use pleach_testkit::TestRepo;
 
 use crate::landing::{id, open};
@@ -26,7 +27,7 @@ fn found(repo: &TestRepo) -> Vec<String> {
 
 #[track_caller]
 fn between(repo: &TestRepo, base: &str, tip: &str) -> Vec<String> {
-    let findings = scan(&open(repo), &id(base), &[], &id(tip)).unwrap();
+    let findings = scan(&open(repo), &id(base), &[], &id(tip), &Hider::default()).unwrap();
     let told: Vec<String> = findings.iter().map(ToString::to_string).collect();
     for secret in [token(), other_token()] {
         let repeated = told.iter().any(|line| line.contains(&secret[..5]));
@@ -59,6 +60,50 @@ fn a_new_secret_is_named_by_file_and_line_and_never_repeated() {
         "src/a.rs:3: a token of GitHub (ghp_…)",
     ];
     assert_eq!(found(&repo), expected);
+}
+
+#[test]
+fn a_known_value_is_found_in_commits_names_and_links_unless_the_base_has_it() {
+    let mut secrets = Secrets::default();
+    secrets.add("DB", "hunter2-hunter2");
+    secrets.add("TITLE", "My Great Site 7");
+    let repo = with(&[("old", "My Great Site 7\n")]);
+    let base = repo.head();
+    repo.write("new", "My Great Site 7\nx=hunter2-hunter2\n");
+    repo.write("by hunter2-hunter2", "x\n");
+    symlink("hunter2-hunter2", repo.path().join("link")).unwrap();
+    repo.commit("one");
+    let one = repo.head();
+    repo.git(&["rm", "-q", "new", "by hunter2-hunter2", "link"]);
+    repo.commit("two");
+    let all = |from: &str, to: &str| -> Vec<String> {
+        let hider = secrets.hider();
+        let found = scan(&open(&repo), &id(from), &[], &id(to), &hider).unwrap();
+        found.iter().map(ToString::to_string).collect()
+    };
+    let found = all(&base, &one);
+    // Each way to write it is told once.
+    assert_eq!(
+        found,
+        ["by [hidden:DB]: the value of DB in the name of a file"]
+    );
+    let earlier = format!(
+        "by [hidden:DB]: the value of DB in the name of a file (in commit {one:.10}, gone later)"
+    );
+    assert_eq!(all(&base, &repo.head()), [earlier]);
+    assert_eq!(all(&one, &repo.head()), [""; 0], "the base has it");
+    repo.git(&["checkout", "-q", "-b", "other", &base]);
+    repo.git(&[
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "x",
+        "-m",
+        "for hunter2-hunter2",
+    ]);
+    let message = format!("commit {:.10}: the value of DB in its message", repo.head());
+    assert_eq!(all(&base, &repo.head()), [message]);
 }
 
 #[test]

@@ -1,0 +1,111 @@
+//! What had better not be pushed, and how it is told without repeating it.
+
+use std::fmt;
+
+use crate::git::CommitId;
+use crate::secrets::Secret;
+
+/// Something that had better not be pushed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The file, or the commit; without secrets.
+    pub path: String,
+    /// The line, counted from 1, where there are lines.
+    pub line: Option<u32>,
+    /// What it is.
+    pub kind: FindingKind,
+    /// Where it is, if not in the content of the file.
+    pub within: Option<Within>,
+    /// The commit that holds it, where the last one does not any more.
+    pub earlier: Option<CommitId>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FindingKind {
+    /// A key or a token.
+    Secret {
+        /// Whose it is.
+        secret: Secret,
+        /// How it begins: four characters at most, none of a key that is a file.
+        begin: String,
+    },
+    /// A value that logs hide.
+    Known {
+        /// What it is the value of, if that has a name.
+        name: String,
+    },
+    /// A new file of settings that usually holds secrets.
+    EnvFile,
+    /// A file that is huge now and was not.
+    Large {
+        /// How long it is.
+        bytes: u64,
+    },
+    /// A symbolic link that leads out of the repository.
+    LinkOutside {
+        /// Where it leads.
+        target: String,
+    },
+    /// A commit of another repository.
+    Submodule,
+}
+
+/// Where something is that is in no file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Within {
+    /// What a commit says.
+    Message,
+    /// Who made it.
+    Author,
+    /// Who put it there.
+    Committer,
+    /// What else a commit may have.
+    Header,
+    /// How a file is called.
+    Name,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let visible = |text: &str| text.replace(char::is_control, "\u{fffd}");
+        f.write_str(&visible(&self.path))?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        match &self.kind {
+            FindingKind::Secret { secret, begin } if begin.is_empty() => write!(f, ": {secret}"),
+            FindingKind::Secret { secret, begin } => write!(f, ": {secret} ({begin}…)"),
+            FindingKind::Known { name } if name.is_empty() => {
+                f.write_str(": a value that logs hide")
+            }
+            FindingKind::Known { name } => write!(f, ": the value of {name}"),
+            FindingKind::EnvFile => f.write_str(": a new file that usually holds secrets"),
+            FindingKind::Large { bytes } => {
+                write!(
+                    f,
+                    ": a file of {}.{} MB",
+                    bytes / 1_000_000,
+                    bytes / 100_000 % 10
+                )
+            }
+            FindingKind::LinkOutside { target } => {
+                let target: String = visible(target).chars().take(100).collect();
+                write!(f, ": a link out of the repository, to {target}")
+            }
+            FindingKind::Submodule => f.write_str(": a new submodule"),
+        }?;
+        f.write_str(match self.within {
+            None => "",
+            Some(Within::Message) => " in its message",
+            Some(Within::Author) => " in its author",
+            Some(Within::Committer) => " in its committer",
+            Some(Within::Header) => " in its header",
+            Some(Within::Name) => " in the name of a file",
+        })?;
+        match &self.earlier {
+            Some(commit) => write!(f, " (in commit {:.10}, gone later)", commit.as_str()),
+            None => Ok(()),
+        }
+    }
+}
