@@ -5,7 +5,10 @@
 mod hosts;
 mod links;
 mod pass;
+pub(crate) mod proof;
 pub(crate) mod token;
+
+use std::net::SocketAddr;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -38,7 +41,7 @@ pub(crate) struct Door {
 enum Ward {
     /// Pages and signs of life, which tell nothing.
     Open,
-    /// The exchange of a link for a pass.
+    /// What leads to a pass or a token, and asks for neither.
     Entry,
     /// Everything else.
     Closed,
@@ -66,6 +69,11 @@ impl Door {
     /// What a browser keeps once it came by a link that was not used before.
     pub(crate) fn exchange(&self, code: &str) -> Option<HeaderValue> {
         self.links.redeem(code).then(|| self.passes.issue())
+    }
+
+    /// What proves to the other end of a connection that the token is known here.
+    pub(crate) fn prove(&self, nonce: &str, address: SocketAddr) -> String {
+        proof::prove(&self.token, nonce, address)
     }
 
     fn look_at(&self, request: &Request) -> Result<(), Refusal> {
@@ -123,7 +131,7 @@ impl Door {
 
 fn ward_of(path: &str) -> Ward {
     match path {
-        "/api/enter" => Ward::Entry,
+        "/api/enter" | "/api/proof" => Ward::Entry,
         "/metrics" => Ward::Closed,
         _ if path == "/api" || path.starts_with("/api/") => Ward::Closed,
         _ => Ward::Open,

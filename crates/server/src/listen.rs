@@ -12,12 +12,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use pleach_engine::state_folder::StateFolder;
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
+use tower::ServiceExt as _;
 
 use self::patience::Impatient;
 use crate::app::{App, Consent, Stopping, over};
@@ -90,6 +92,10 @@ pub struct Server {
     listeners: Vec<TcpListener>,
     address: SocketAddr,
 }
+
+/// The address that the other end of a connection knows us by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OurEnd(pub(crate) SocketAddr);
 
 /// Has a server stop, from any thread.
 #[derive(Debug, Clone)]
@@ -247,6 +253,13 @@ async fn accept(
 async fn converse(stream: TcpStream, service: Router, stopping: watch::Receiver<Stopping>) {
     // Events are small and late ones are bad ones.
     let _ = stream.set_nodelay(true);
+    let Ok(address) = stream.local_addr() else {
+        return;
+    };
+    let service = service.map_request(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(OurEnd(address));
+        request
+    });
     let stream = TokioIo::new(Impatient::new(stream, STUCK));
     let mut protocol = http1::Builder::new();
     protocol

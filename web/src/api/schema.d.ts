@@ -512,6 +512,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Proves that the server knows the token; wants none
+         * @description For programs that show the token to nobody who does not know it. ADDRESS is the server's end of the connection, such
+         *     as `127.0.0.1:3001`.
+         */
+        get: operations["prove"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/settings": {
         parameters: {
             query?: never;
@@ -1397,6 +1418,11 @@ export interface components {
         /** @description Projects, the oldest first. */
         Projects: {
             projects: components["schemas"]["Project"][];
+        };
+        /** @description That the server knows the token. */
+        Proof: {
+            /** @description HMAC-SHA-256 with the token as its key, in hexadecimal digits, over `proof of a server at ADDRESS NONCE`. */
+            proof: string;
         };
         /** @description Where a conflict is laid out, or the batch after what was done about it. */
         Resolved: components["schemas"]["LaidOut"] | components["schemas"]["Done"];
@@ -4576,6 +4602,46 @@ export interface operations {
             };
             /** @description the server is stopping or has too much to do, or something on the machine does not work */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    prove: {
+        parameters: {
+            query: {
+                /** @description Up to 128 letters and digits that were never used before. */
+                nonce: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Proof"];
+                };
+            };
+            /** @description the request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description a foreign host or origin */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,21 +1,24 @@
 //! How a browser gets in: a link that works once, exchanged for a cookie.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::Body;
+use crate::door::proof::is_nonce;
+use crate::input::{Asked, Body};
+use crate::listen::OurEnd;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(enter))
         .routes(routes!(link))
+        .routes(routes!(prove))
 }
 
 /// The code of a link.
@@ -46,7 +49,8 @@ async fn enter(
     State(app): State<App>,
     Body(entering): Body<Entering>,
 ) -> Result<(StatusCode, [(HeaderName, HeaderValue); 1]), Refusal> {
-    let cookie = app.door.exchange(&entering.code).ok_or_else(|| {
+    let exchanged = app.door.exchange(&entering.code);
+    let cookie = exchanged.ok_or_else(|| {
         Refusal::new(
             StatusCode::UNAUTHORIZED,
             "bad_link",
@@ -63,4 +67,43 @@ async fn enter(
 async fn link(State(app): State<App>) -> (StatusCode, Json<Link>) {
     let path = format!("/#enter={}", app.door.links.issue());
     (StatusCode::CREATED, Json(Link { path }))
+}
+
+/// A word to prove the token with.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Question {
+    /// Up to 128 letters and digits that were never used before.
+    #[param(min_length = 1, max_length = 128, pattern = "^[0-9A-Za-z]+$")]
+    nonce: String,
+}
+
+/// That the server knows the token.
+#[derive(Debug, Serialize, ToSchema)]
+struct Proof {
+    /// HMAC-SHA-256 with the token as its key, in hexadecimal digits, over `proof of a server at ADDRESS NONCE`.
+    proof: String,
+}
+
+/// Proves that the server knows the token; wants none
+///
+/// For programs that show the token to nobody who does not know it. ADDRESS is the server's end of the connection, such
+/// as `127.0.0.1:3001`.
+#[utoipa::path(get, path = "/api/proof", operation_id = "prove", tag = "server", security(()), params(Question),
+    responses((status = 200, body = Proof)))]
+async fn prove(
+    State(app): State<App>,
+    Extension(OurEnd(address)): Extension<OurEnd>,
+    Asked(question): Asked<Question>,
+) -> Result<Json<Proof>, Refusal> {
+    if !is_nonce(&question.nonce) {
+        return Err(Refusal::field(
+            StatusCode::BAD_REQUEST,
+            "nonce",
+            "1 to 128 letters and digits are wanted",
+            "choose a random word for each question",
+        ));
+    }
+    let proof = app.door.prove(&question.nonce, address);
+    Ok(Json(Proof { proof }))
 }

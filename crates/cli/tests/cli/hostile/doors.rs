@@ -1,6 +1,7 @@
 //! The owner's socket and the server against an agent that attacks them.
 
 mod owner;
+mod squatter;
 
 use crate::scene::{Gate, Scene};
 
