@@ -4,6 +4,7 @@
 
 mod hosts;
 mod links;
+pub(crate) mod opener;
 mod pass;
 pub(crate) mod proof;
 pub(crate) mod token;

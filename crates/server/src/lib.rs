@@ -14,6 +14,7 @@ mod listen;
 mod routes;
 
 pub use app::Consent;
+pub use door::opener::write_opener;
 pub use door::proof::Challenge;
 pub use door::token::{Token, TokenError};
 pub use listen::{Options, ServeError, Server, Stopper};

@@ -24,7 +24,7 @@ use tower::ServiceExt as _;
 use self::patience::Impatient;
 use crate::app::{App, Consent, Stopping, over};
 use crate::door::token::{Token, TokenError};
-use crate::door::{Door, Hosts};
+use crate::door::{Door, Hosts, opener};
 use crate::hosting;
 use crate::in_step::{keep_in_step, welcome};
 use crate::routes::router;
@@ -213,6 +213,7 @@ async fn serve(app: App, listeners: Vec<TcpListener>) -> io::Result<()> {
         ));
     }
     chores.spawn(keep_in_step(app.clone()));
+    chores.spawn(opener::sweep(app.clone()));
     over(app.stopping.subscribe()).await;
     chores.shutdown().await;
     let everybody = u32::try_from(MOST_CONNECTIONS).unwrap_or(u32::MAX);

@@ -10,6 +10,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
+use crate::door::opener;
 use crate::door::proof::is_nonce;
 use crate::input::{Asked, Body};
 use crate::listen::OurEnd;
@@ -58,6 +59,7 @@ async fn enter(
             "`pleach serve` prints a new one",
         )
     })?;
+    opener::remove(app.state.path(), &entering.code);
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]))
 }
 

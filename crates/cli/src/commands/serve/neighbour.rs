@@ -42,7 +42,7 @@ pub(super) fn visit(
         ));
     }
     if arguments.open {
-        open(&link);
+        open(state, &link);
     }
     Ok(Exit::Success)
 }

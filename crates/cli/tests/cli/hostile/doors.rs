@@ -1,5 +1,6 @@
 //! The owner's socket and the server against an agent that attacks them.
 
+mod browser;
 mod owner;
 mod squatter;
 
