@@ -3,6 +3,7 @@
 mod browser;
 mod owner;
 mod squatter;
+mod trust;
 
 use crate::scene::{Gate, Scene};
 
