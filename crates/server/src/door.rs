@@ -24,9 +24,13 @@ use self::token::Token;
 use crate::answer::Refusal;
 use crate::app::App;
 use crate::input::{LARGEST_BODY, too_large};
+use crate::listen::Introduction;
 
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 const SEC_FETCH_MODE: &str = "sec-fetch-mode";
+
+/// The longest head of a request, with its first line and all headers.
+const LONGEST_HEAD: usize = 64 << 10;
 
 /// What the server knows of those who may enter.
 #[derive(Debug)]
@@ -79,9 +83,15 @@ impl Door {
 
     fn look_at(&self, request: &Request) -> Result<(), Refusal> {
         let headers = request.headers();
+        check_head(request)?;
         self.hosts.check(request.uri(), headers)?;
         let ward = ward_of(request.uri().path());
         let shown = self.who(headers);
+        if shown.is_some()
+            && let Some(introduction) = request.extensions().get::<Introduction>()
+        {
+            introduction.is_known();
+        }
         if ward == Ward::Closed && shown.is_none() {
             return Err(unknown());
         }
@@ -137,6 +147,24 @@ fn ward_of(path: &str) -> Ward {
         _ if path == "/api" || path.starts_with("/api/") => Ward::Closed,
         _ => Ward::Open,
     }
+}
+
+/// The length of a head as it was sent, give or take spaces.
+fn check_head(request: &Request) -> Result<(), Refusal> {
+    let line = request.method().as_str().len() + request.uri().to_string().len();
+    let headers = request.headers().iter();
+    let headers: usize = headers
+        .map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len())
+        .sum();
+    if line + "  HTTP/1.1\r\n\r\n".len() + headers <= LONGEST_HEAD {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+        "head_too_large",
+        "the head of the request is longer than 64 KiB",
+        "send what is long in the body",
+    ))
 }
 
 /// A body that is too large is refused by its announcement, before anybody reads it.

@@ -1,6 +1,7 @@
 //! The owner's socket and the server against an agent that attacks them.
 
 mod browser;
+mod crowd;
 mod owner;
 mod squatter;
 mod trust;
