@@ -72,7 +72,7 @@ impl Door {
     }
 
     /// What a browser keeps once it came by a link that was not used before.
-    pub(crate) fn exchange(&self, code: &str) -> Option<HeaderValue> {
+    pub(crate) fn exchange(&self, code: &str) -> Option<String> {
         self.links.redeem(code).then(|| self.passes.issue())
     }
 
@@ -101,12 +101,15 @@ impl Door {
 
     fn who(&self, headers: &HeaderMap) -> Option<Shown> {
         let mut given = headers.get_all(header::AUTHORIZATION).iter();
-        if let Some(first) = given.next() {
-            // Two of them are a riddle, and a wrong one is not made good by a cookie.
-            let alone = given.next().is_none();
-            return (alone && self.token.is(first)).then_some(Shown::Token);
+        let word = bearer(given.next()?)?;
+        // Two of them are a riddle.
+        if given.next().is_some() {
+            return None;
         }
-        self.passes.is_among(headers).then_some(Shown::Pass)
+        if self.token.is(word) {
+            return Some(Shown::Token);
+        }
+        self.passes.is_one(word).then_some(Shown::Pass)
     }
 
     /// A page of somebody else may neither act nor read.
@@ -140,8 +143,17 @@ impl Door {
     }
 }
 
+/// The word behind `Bearer`.
+fn bearer(authorization: &HeaderValue) -> Option<&[u8]> {
+    let (scheme, word) = authorization.as_bytes().split_at_checked(7)?;
+    let is_bearer = scheme.eq_ignore_ascii_case(b"bearer ");
+    is_bearer.then(|| word.trim_ascii())
+}
+
 fn ward_of(path: &str) -> Ward {
     match path {
+        // A page that tells nothing by itself, which browsers ask for without a pass.
+        "/api/docs" => Ward::Open,
         "/api/enter" | "/api/proof" => Ward::Entry,
         "/metrics" => Ward::Closed,
         _ if path == "/api" || path.starts_with("/api/") => Ward::Closed,
@@ -227,3 +239,21 @@ const ALWAYS_SAID: [(&str, &str); 6] = [
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_word_behind_bearer_counts() {
+        let word = |text: &str| {
+            let header = HeaderValue::from_str(text).unwrap();
+            bearer(&header).map(<[u8]>::to_vec)
+        };
+        assert_eq!(word("Bearer x"), Some(b"x".to_vec()));
+        assert_eq!(word("bearer  x "), Some(b"x".to_vec()));
+        for none in ["x", "Bearer", "Basic eDp5", ""] {
+            assert_eq!(word(none), None, "{none}");
+        }
+    }
+}

@@ -306,7 +306,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document, for people */
+        /** This document, for people; wants no token */
         get: operations["showDocs"];
         put?: never;
         post?: never;
@@ -326,7 +326,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Exchanges the code of a link for a cookie
+         * Exchanges the code of a link for a pass
          * @description The page at `/` does this; it works once, and only from that page.
          */
         post: operations["enter"];
@@ -1304,6 +1304,11 @@ export interface components {
         Overridden: {
             source: components["schemas"]["Source"];
             value: unknown;
+        };
+        /** @description What lets a browser in from now on. */
+        Pass: {
+            /** @description Sent as `Authorization: Bearer`, from the page that asked for it; good for 30 days. */
+            pass: string;
         };
         /** @description One step of what an agent means to do. */
         PlanStep: {
@@ -3488,26 +3493,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description no token, or a wrong one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
             /** @description a foreign host or origin */
             403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
-            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3530,12 +3517,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description the answer sets the cookie */
-            204: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Pass"];
+                };
             };
             /** @description the request is malformed */
             400: {

@@ -1,7 +1,7 @@
-//! How a browser gets in: a link that works once, exchanged for a cookie.
+//! How a browser gets in: a link that works once, exchanged for a pass.
 
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -30,6 +30,13 @@ struct Entering {
     code: String,
 }
 
+/// What lets a browser in from now on.
+#[derive(Debug, Serialize, ToSchema)]
+struct Pass {
+    /// Sent as `Authorization: Bearer`, from the page that asked for it; good for 30 days.
+    pass: String,
+}
+
 /// A link that lets one browser in.
 #[derive(Debug, Serialize, ToSchema)]
 struct Link {
@@ -38,20 +45,20 @@ struct Link {
     path: String,
 }
 
-/// Exchanges the code of a link for a cookie
+/// Exchanges the code of a link for a pass
 ///
 /// The page at `/` does this; it works once, and only from that page.
 #[utoipa::path(post, path = "/api/enter", operation_id = "enter", tag = "server", security(()), request_body = Entering,
     responses(
-        (status = 204, description = "the answer sets the cookie"),
+        (status = 200, body = Pass),
         (status = 401, description = "the link was used before, or is too old", body = ErrorBody),
     ))]
 async fn enter(
     State(app): State<App>,
     Body(entering): Body<Entering>,
-) -> Result<(StatusCode, [(HeaderName, HeaderValue); 1]), Refusal> {
+) -> Result<Json<Pass>, Refusal> {
     let exchanged = app.door.exchange(&entering.code);
-    let cookie = exchanged.ok_or_else(|| {
+    let pass = exchanged.ok_or_else(|| {
         Refusal::new(
             StatusCode::UNAUTHORIZED,
             "bad_link",
@@ -60,7 +67,7 @@ async fn enter(
         )
     })?;
     opener::remove(app.state.path(), &entering.code);
-    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]))
+    Ok(Json(Pass { pass }))
 }
 
 /// Makes a link that lets one browser in

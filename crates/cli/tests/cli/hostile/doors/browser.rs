@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use pleach_testkit::Answered;
 use serde_json::json;
 
-use crate::command;
 use crate::scene::Scene;
 use crate::serving::Serving;
+use crate::{command, pleach};
 
 /// A browser that writes down what it was given, and what is in there.
 fn browser(scene: &Scene) -> PathBuf {
@@ -57,7 +57,7 @@ fn check_opened(scene: &Scene, server: &Serving) {
         page.contains(&format!("http://{}/#enter=", server.address)),
         "{page}"
     );
-    enter(server, &code_in(&page)).good(204);
+    enter(server, &code_in(&page)).good(200);
     assert!(!Path::new(&file).exists(), "it goes when it was used");
     std::fs::remove_file(scene.repo.beside("given")).unwrap();
 }
@@ -89,4 +89,44 @@ fn no_link_stands_on_the_command_line_of_a_browser() {
     let again = again.env("BROWSER", &browser).output().unwrap();
     assert!(again.status.success());
     check_opened(&scene, &server);
+}
+
+/// Cookies go to every port of a host, and agents have ports; what is sent by hand goes where the page sends it.
+#[test]
+fn the_pass_of_a_browser_is_no_cookie() {
+    let scene = Scene::of("1", "", "true");
+    let server = Serving::of(&scene, &[]);
+    let entered = enter(&server, &code_in(server.said["link"].as_str().unwrap()));
+    assert_eq!(entered.header("set-cookie"), None);
+    let pass = entered.good(200)["pass"].as_str().unwrap().to_owned();
+    let host = server.address.to_string();
+    let own = format!("http://{host}");
+    let as_bearer = format!("Bearer {pass}");
+    let say = |method: &str, path: &str, more: &[(&str, &str)]| {
+        let mut headers = vec![("Host", host.as_str())];
+        headers.extend(more);
+        server.say(method, path, &headers, b"").unwrap()
+    };
+    let shown = ("Authorization", as_bearer.as_str());
+    assert_eq!(say("GET", "/api/projects", &[shown]).status, 200);
+    assert_eq!(
+        say("POST", "/api/links", &[shown, ("Origin", &own)]).status,
+        201
+    );
+    let elsewhere = [shown, ("Origin", "http://127.0.0.1:4555")];
+    assert_eq!(say("GET", "/api/projects", &elsewhere).status, 403);
+    for name in [
+        "pleach",
+        "pass",
+        &format!("pleach_{}", server.address.port()),
+    ] {
+        let cookie = format!("{name}={pass}");
+        let with_cookie = [("Cookie", cookie.as_str()), ("Origin", own.as_str())];
+        assert_eq!(say("GET", "/api/projects", &with_cookie).status, 401);
+        assert_eq!(say("POST", "/api/links", &with_cookie).status, 401);
+    }
+    assert_eq!(
+        pleach(scene.repo.path(), &scene.home(), &["status"]).code,
+        0
+    );
 }
