@@ -17,7 +17,7 @@ pub(crate) use following::{
     ApproveArgs, CancelArgs, DiffArgs, GcArgs, LandArgs, LogsArgs, ProgressArgs, RecoverArgs,
     ResolveArgs, RetryArgs, StatusArgs,
 };
-pub(crate) use serving::{LogFormat, ServeArgs};
+pub(crate) use serving::{LogFormat, ServeArgs, TrustArgs};
 pub(crate) use setup::{
     AgentResumeArgs, AgentTestArgs, AgentsAction, AgentsArgs, ConfigArgs, ConfigChange, DoctorArgs,
     InitArgs, SetArgs,
@@ -79,6 +79,8 @@ pub(crate) enum Command {
     Agents(AgentsArgs),
     /// Show every setting with where it is from, or set one
     Config(ConfigArgs),
+    /// Trust a project whose own pleach.toml opens its sandbox, for batches of `pleach serve`
+    Trust(TrustArgs),
     /// Serve the API and the board on this machine
     Serve(ServeArgs),
     /// Show a whole run on a small repository in a temporary folder; needs no account

@@ -76,6 +76,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failures> {
         Command::Doctor(arguments) => commands::doctor::run(&arguments),
         Command::Agents(arguments) => commands::agents::run(&arguments),
         Command::Config(arguments) => commands::config::run(&arguments),
+        Command::Trust(arguments) => commands::trust::run(&arguments),
         Command::Serve(arguments) => commands::serve::run(&arguments),
         Command::Demo => commands::demo::run(),
         Command::Completions { shell } => Ok(commands::completions::run(shell)),

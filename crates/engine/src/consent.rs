@@ -239,7 +239,7 @@ pub(crate) fn steering_settings(
         .collect()
 }
 
-fn in_words(choice: &SandboxChoice) -> String {
+pub(crate) fn in_words(choice: &SandboxChoice) -> String {
     match choice {
         SandboxChoice::Wrapper(words) => quoted(words),
         SandboxChoice::None => "none".to_owned(),

@@ -355,6 +355,7 @@ impl Control<'_> {
             "task_over",
             "not_conflicted",
             "bad_resolution",
+            "bad_key",
         ];
         let code = known.into_iter().find(|known| *known == code);
         let watch = || format!("`pleach status {}` shows how far it is", self.batch);

@@ -13,6 +13,7 @@ pub(crate) mod projects;
 mod read;
 mod request_keys;
 mod schema;
+mod trust;
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};

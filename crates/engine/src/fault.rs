@@ -12,6 +12,7 @@ use crate::control::ControlError;
 use crate::database::DatabaseError;
 use crate::git::{GitError, PutError, StoreError};
 use crate::init::InitError;
+use crate::ownership::AskError;
 use crate::plan_file::PlanFileError;
 use crate::plan_in_use::NoPlan;
 use crate::prompt::UnknownPlace;
@@ -367,6 +368,11 @@ impl From<ControlError> for Faults {
                 message,
                 hint,
             } => Fault::new(Blame::User, code, message).hint(hint).into(),
+            ControlError::Ask(error @ AskError::Older(_)) => {
+                Fault::new(Blame::Environment, "older_owner", error.to_string())
+                    .hint("stop that process (Ctrl-C keeps all work), then `pleach run --resume` goes on with the batch")
+                    .into()
+            }
             ControlError::Ask(error) => {
                 Fault::new(Blame::Environment, "owner", with_causes(&error))
                     .hint("`pleach status` shows whether anybody runs it")

@@ -51,6 +51,7 @@ pub mod stored_batch;
 pub mod tails;
 pub mod transcript;
 pub mod trial;
+pub mod trust;
 pub mod validate;
 pub mod view;
 pub mod weave;

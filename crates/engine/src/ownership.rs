@@ -4,6 +4,7 @@
 
 mod ask;
 mod door;
+mod key;
 mod owner;
 
 use std::fs::{File, TryLockError};
@@ -15,7 +16,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use ask::{Answer, AskError, Request, ask};
-pub use door::{Door, Reply};
+pub use door::{Door, Reply, Stranger};
+
+use self::key::Key;
 
 const LOCK: &str = "lock";
 const SOCKET: &str = "socket";
@@ -49,6 +52,7 @@ pub struct BatchLock(Arc<Held>);
 #[derive(Debug)]
 struct Held {
     place: Place,
+    key: Key,
     _lock: File,
 }
 
@@ -68,8 +72,13 @@ impl BatchLock {
         loop {
             match file.try_lock() {
                 Ok(()) => {
-                    owner::note(&file).map_err(failed("write", &path))?;
-                    return Ok(Some(Self(Arc::new(Held { place, _lock: file }))));
+                    let key = Key::new_random().map_err(failed("make a key for", &path))?;
+                    owner::note(&file, &key).map_err(failed("write", &path))?;
+                    return Ok(Some(Self(Arc::new(Held {
+                        place,
+                        key,
+                        _lock: file,
+                    }))));
                 }
                 Err(TryLockError::Error(source)) => return Err(failed("lock", &path)(source)),
                 Err(TryLockError::WouldBlock) => {}

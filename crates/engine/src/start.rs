@@ -20,7 +20,7 @@ pub use error::StartError;
 pub use preview::{Preview, preview};
 
 use crate::agent::{self, NoAgent};
-use crate::config::Config;
+use crate::config::{Config, Layers};
 use crate::database::{Database, RequestKey};
 use crate::plan_in_use::project_folder;
 use crate::plan_to_run::PlanToRun;
@@ -29,6 +29,7 @@ use crate::run::{Fetch, Prepared, RunRequest, prepare};
 use crate::sandbox::Holding;
 use crate::settings::Settings;
 use crate::state_folder::StateFolder;
+use crate::trust::Openings;
 
 /// How long an agent may take to stop.
 pub const GRACE: Duration = Duration::from_secs(10);
@@ -75,7 +76,7 @@ pub fn start(state: &StateFolder, program: &Path, start: Start) -> Result<Starte
     {
         return Ok(Started::Before(batch));
     }
-    let settings = Settings::load(&project_folder(&start.project_folder), start.flags.clone())?;
+    let settings = trusted_settings(state, &start)?;
     let chosen = chosen_by(&start);
     if !chosen.errors.is_empty() {
         return Err(StartError::Plan(chosen.errors));
@@ -87,6 +88,19 @@ pub fn start(state: &StateFolder, program: &Path, start: Start) -> Result<Starte
         prepared: Box::new(prepared),
         warnings: chosen.warnings,
     })
+}
+
+/// What is configured, unless the project opens its own sandbox and nobody trusts it with that.
+fn trusted_settings(state: &StateFolder, start: &Start) -> Result<Settings, StartError> {
+    let folder = project_folder(&start.project_folder);
+    let layers = Layers::load(&folder)?.with_flags(start.flags.clone());
+    let settings = Settings::of_layers(&layers, &folder)?;
+    let openings = Openings::of(&layers, &settings, &folder);
+    if openings.are_trusted(&Database::open(state)?)? {
+        Ok(settings)
+    } else {
+        Err(StartError::Untrusted(openings))
+    }
 }
 
 fn chosen_by(start: &Start) -> Chosen {

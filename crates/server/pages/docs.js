@@ -1,5 +1,7 @@
 // Draws the OpenAPI document of this server. Text only ever becomes text nodes.
 
+import { asking } from "./pass.js";
+
 const METHODS = ["get", "post", "put", "patch", "delete"];
 
 function element(name, attributes = {}, ...children) {
@@ -132,7 +134,11 @@ function operationCard(method, path, operation, schemas) {
 }
 
 async function begin() {
-  const answer = await fetch("/api/openapi.json");
+  const answer = await asking("/api/openapi.json");
+  if (answer.status === 401) {
+    document.getElementById("about").textContent = "Sign in: run `pleach serve` and open the link it prints.";
+    return;
+  }
   const document_ = await answer.json();
   const schemas = document_.components?.schemas ?? {};
   document.getElementById("title").textContent = `${document_.info.title} ${document_.info.version}: what programs can ask`;

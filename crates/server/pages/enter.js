@@ -1,4 +1,6 @@
-// Exchanges the code of a link for a cookie, and says whether this browser is in.
+// Exchanges the code of a link for a pass, and says whether this browser is signed in.
+
+import { PASS, asking } from "./pass.js";
 
 const state = document.getElementById("state");
 const ways = document.getElementById("ways");
@@ -15,21 +17,24 @@ async function exchange(code) {
   });
   // The code is used up, and has no business in the history.
   history.replaceState(null, "", location.pathname);
-  if (answer.ok) return true;
-  const { error } = await answer.json();
-  say(`${error.message}: ${error.hint}`);
+  const told = await answer.json();
+  if (answer.ok) {
+    localStorage.setItem(PASS, told.pass);
+    return true;
+  }
+  say(`${told.error.message}: ${told.error.hint}`);
   return false;
 }
 
 async function begin() {
   const code = new URLSearchParams(location.hash.slice(1)).get("enter");
   if (code && !(await exchange(code))) return;
-  const answer = await fetch("/api/openapi.json");
+  const answer = await asking("/api/openapi.json");
   if (answer.status === 401) {
-    say("This browser is not in yet: open the link that `pleach serve` prints.");
+    say("Sign in: run `pleach serve` and open the link it prints.");
     return;
   }
-  say("You are in.");
+  say("You are signed in.");
   ways.hidden = false;
 }
 

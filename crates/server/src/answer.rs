@@ -195,6 +195,7 @@ fn status_of(fault: &Fault) -> StatusCode {
         "mixed_projects" | "mixed_plans" | "empty_batch" | "bad_selection" => {
             StatusCode::BAD_REQUEST
         }
+        "needs_trust" => StatusCode::FORBIDDEN,
         "task_busy" | "nothing_waiting" | "batch_over" | "batch_running" | "batch_stopping"
         | "interrupted" | "task_over" | "nothing_to_retry" | "nothing_to_land"
         | "not_conflicted" | "bad_resolution" | "ran_in_place" | "busy" | "refused"

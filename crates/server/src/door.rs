@@ -4,8 +4,12 @@
 
 mod hosts;
 mod links;
+pub(crate) mod opener;
 mod pass;
+pub(crate) mod proof;
 pub(crate) mod token;
+
+use std::net::SocketAddr;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -20,9 +24,13 @@ use self::token::Token;
 use crate::answer::Refusal;
 use crate::app::App;
 use crate::input::{LARGEST_BODY, too_large};
+use crate::listen::Introduction;
 
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 const SEC_FETCH_MODE: &str = "sec-fetch-mode";
+
+/// The longest head of a request, with its first line and all headers.
+const LONGEST_HEAD: usize = 64 << 10;
 
 /// What the server knows of those who may enter.
 #[derive(Debug)]
@@ -38,7 +46,7 @@ pub(crate) struct Door {
 enum Ward {
     /// Pages and signs of life, which tell nothing.
     Open,
-    /// The exchange of a link for a pass.
+    /// What leads to a pass or a token, and asks for neither.
     Entry,
     /// Everything else.
     Closed,
@@ -64,15 +72,26 @@ impl Door {
     }
 
     /// What a browser keeps once it came by a link that was not used before.
-    pub(crate) fn exchange(&self, code: &str) -> Option<HeaderValue> {
+    pub(crate) fn exchange(&self, code: &str) -> Option<String> {
         self.links.redeem(code).then(|| self.passes.issue())
+    }
+
+    /// What proves to the other end of a connection that the token is known here.
+    pub(crate) fn prove(&self, nonce: &str, address: SocketAddr) -> String {
+        proof::prove(&self.token, nonce, address)
     }
 
     fn look_at(&self, request: &Request) -> Result<(), Refusal> {
         let headers = request.headers();
+        check_head(request)?;
         self.hosts.check(request.uri(), headers)?;
         let ward = ward_of(request.uri().path());
         let shown = self.who(headers);
+        if shown.is_some()
+            && let Some(introduction) = request.extensions().get::<Introduction>()
+        {
+            introduction.is_known();
+        }
         if ward == Ward::Closed && shown.is_none() {
             return Err(unknown());
         }
@@ -82,12 +101,15 @@ impl Door {
 
     fn who(&self, headers: &HeaderMap) -> Option<Shown> {
         let mut given = headers.get_all(header::AUTHORIZATION).iter();
-        if let Some(first) = given.next() {
-            // Two of them are a riddle, and a wrong one is not made good by a cookie.
-            let alone = given.next().is_none();
-            return (alone && self.token.is(first)).then_some(Shown::Token);
+        let word = bearer(given.next()?)?;
+        // Two of them are a riddle.
+        if given.next().is_some() {
+            return None;
         }
-        self.passes.is_among(headers).then_some(Shown::Pass)
+        if self.token.is(word) {
+            return Some(Shown::Token);
+        }
+        self.passes.is_one(word).then_some(Shown::Pass)
     }
 
     /// A page of somebody else may neither act nor read.
@@ -121,13 +143,40 @@ impl Door {
     }
 }
 
+/// The word behind `Bearer`.
+fn bearer(authorization: &HeaderValue) -> Option<&[u8]> {
+    let (scheme, word) = authorization.as_bytes().split_at_checked(7)?;
+    let is_bearer = scheme.eq_ignore_ascii_case(b"bearer ");
+    is_bearer.then(|| word.trim_ascii())
+}
+
 fn ward_of(path: &str) -> Ward {
     match path {
-        "/api/enter" => Ward::Entry,
+        // A page that tells nothing by itself, which browsers ask for without a pass.
+        "/api/docs" => Ward::Open,
+        "/api/enter" | "/api/proof" => Ward::Entry,
         "/metrics" => Ward::Closed,
         _ if path == "/api" || path.starts_with("/api/") => Ward::Closed,
         _ => Ward::Open,
     }
+}
+
+/// The length of a head as it was sent, give or take spaces.
+fn check_head(request: &Request) -> Result<(), Refusal> {
+    let line = request.method().as_str().len() + request.uri().to_string().len();
+    let headers = request.headers().iter();
+    let headers: usize = headers
+        .map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len())
+        .sum();
+    if line + "  HTTP/1.1\r\n\r\n".len() + headers <= LONGEST_HEAD {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+        "head_too_large",
+        "the head of the request is longer than 64 KiB",
+        "send what is long in the body",
+    ))
 }
 
 /// A body that is too large is refused by its announcement, before anybody reads it.
@@ -190,3 +239,21 @@ const ALWAYS_SAID: [(&str, &str); 6] = [
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_word_behind_bearer_counts() {
+        let word = |text: &str| {
+            let header = HeaderValue::from_str(text).unwrap();
+            bearer(&header).map(<[u8]>::to_vec)
+        };
+        assert_eq!(word("Bearer x"), Some(b"x".to_vec()));
+        assert_eq!(word("bearer  x "), Some(b"x".to_vec()));
+        for none in ["x", "Bearer", "Basic eDp5", ""] {
+            assert_eq!(word(none), None, "{none}");
+        }
+    }
+}

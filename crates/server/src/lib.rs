@@ -14,6 +14,8 @@ mod listen;
 mod routes;
 
 pub use app::Consent;
+pub use door::opener::write_opener;
+pub use door::proof::Challenge;
 pub use door::token::{Token, TokenError};
 pub use listen::{Options, ServeError, Server, Stopper};
 pub use routes::{document, document_text};

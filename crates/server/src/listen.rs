@@ -2,6 +2,7 @@
 //!
 //! Knows sockets and time; what is answered is the routes' business.
 
+mod crowd;
 mod patience;
 
 use std::io;
@@ -12,29 +13,31 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use pleach_engine::pace::paced;
 use pleach_engine::state_folder::StateFolder;
 use tokio::net::TcpStream;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{mpsc, watch};
+use tower::ServiceExt as _;
 
+use self::crowd::Crowd;
+pub(crate) use self::crowd::Introduction;
 use self::patience::Impatient;
 use crate::app::{App, Consent, Stopping, over};
 use crate::door::token::{Token, TokenError};
-use crate::door::{Door, Hosts};
+use crate::door::{Door, Hosts, opener};
 use crate::hosting;
 use crate::in_step::{keep_in_step, welcome};
 use crate::routes::router;
 
-/// Connections at once; a browser has a handful, and each client of events one.
-const MOST_CONNECTIONS: usize = 512;
 /// How long the head of a request may take, and how long a connection may be idle.
-const HEAD: Duration = Duration::from_secs(30);
+const HEAD: Duration = Duration::from_secs(10);
 const MOST_HEADERS: usize = 100;
-/// The longest head of a request.
-const LONGEST_HEAD: usize = 64 << 10;
+/// Longer heads are not even read to their end; up to which length they are taken is the door's business.
+const READ_AHEAD: usize = 64 << 10;
 /// How long a client may take nothing of what is written to it.
 const STUCK: Duration = Duration::from_secs(30);
 /// How long requests that are under way have when the server stops.
@@ -91,6 +94,10 @@ pub struct Server {
     listeners: Vec<TcpListener>,
     address: SocketAddr,
 }
+
+/// The address that the other end of a connection knows us by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OurEnd(pub(crate) SocketAddr);
 
 /// Has a server stop, from any thread.
 #[derive(Debug, Clone)]
@@ -196,7 +203,8 @@ fn listen_on_loopback(port: u16) -> Result<Vec<TcpListener>, ServeError> {
 
 async fn serve(app: App, listeners: Vec<TcpListener>) -> io::Result<()> {
     let service = router(app.clone());
-    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let crowd = Crowd::new();
+    let (working, mut worked) = mpsc::channel(1);
     let mut chores = tokio::task::JoinSet::new();
     for listener in listeners {
         let listener = tokio::net::TcpListener::from_std(listener)?;
@@ -204,15 +212,17 @@ async fn serve(app: App, listeners: Vec<TcpListener>) -> io::Result<()> {
             app.clone(),
             listener,
             service.clone(),
-            Arc::clone(&room),
+            Arc::clone(&crowd),
+            working.clone(),
         ));
     }
+    drop(working);
     chores.spawn(keep_in_step(app.clone()));
+    chores.spawn(opener::sweep(app.clone()));
     over(app.stopping.subscribe()).await;
     chores.shutdown().await;
-    let everybody = u32::try_from(MOST_CONNECTIONS).unwrap_or(u32::MAX);
-    // Whoever does not finish in time is cut off.
-    let _ = tokio::time::timeout(LAST_WORDS, room.acquire_many(everybody)).await;
+    // Ends when nobody is left to say that they work. Whoever does not finish in time is cut off.
+    let _ = tokio::time::timeout(LAST_WORDS, worked.recv()).await;
     Ok(())
 }
 
@@ -220,20 +230,22 @@ async fn accept(
     app: App,
     listener: tokio::net::TcpListener,
     service: Router,
-    room: Arc<Semaphore>,
+    crowd: Arc<Crowd>,
+    working: mpsc::Sender<()>,
 ) {
     loop {
-        let Ok(place) = Arc::clone(&room).acquire_owned().await else {
-            return;
-        };
         match listener.accept().await {
             Ok((stream, _)) => {
                 let (app, service) = (app.clone(), service.clone());
+                let (stay, working) = (crowd.enter(), working.clone());
                 tokio::spawn(async move {
                     app.counts.connections.fetch_add(1, Ordering::Relaxed);
-                    converse(stream, service, app.stopping.subscribe()).await;
+                    tokio::select! {
+                        () = converse(stream, service, stay.introduction(), app.stopping.subscribe()) => {}
+                        () = stay.until_it_must_go() => {}
+                    }
                     app.counts.connections.fetch_sub(1, Ordering::Relaxed);
-                    drop(place);
+                    drop(working);
                 });
             }
             // Mostly because there are no file descriptors left.
@@ -245,16 +257,30 @@ async fn accept(
     }
 }
 
-async fn converse(stream: TcpStream, service: Router, stopping: watch::Receiver<Stopping>) {
+async fn converse(
+    stream: TcpStream,
+    service: Router,
+    introduction: Introduction,
+    stopping: watch::Receiver<Stopping>,
+) {
     // Events are small and late ones are bad ones.
     let _ = stream.set_nodelay(true);
+    let Ok(address) = stream.local_addr() else {
+        return;
+    };
+    let service = service.map_request(move |mut request: hyper::Request<Incoming>| {
+        let extensions = request.extensions_mut();
+        extensions.insert(OurEnd(address));
+        extensions.insert(introduction.clone());
+        request
+    });
     let stream = TokioIo::new(Impatient::new(stream, paced(STUCK)));
     let mut protocol = http1::Builder::new();
     protocol
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
         .max_headers(MOST_HEADERS)
-        .max_buf_size(LONGEST_HEAD);
+        .max_buf_size(READ_AHEAD);
     let connection = protocol.serve_connection(stream, TowerToHyperService::new(service));
     let mut connection = std::pin::pin!(connection);
     tokio::select! {

@@ -2,6 +2,7 @@
 
 import createClient from "openapi-fetch";
 import { sentence } from "@/ui/format";
+import { keepPass, pass, shown } from "./pass";
 import type { components, paths } from "./schema";
 
 type Schemas = components["schemas"];
@@ -36,7 +37,13 @@ export class Refused extends Error {
   }
 }
 
-export const api = createClient<paths>({ baseUrl: globalThis.location?.origin ?? "", credentials: "same-origin" });
+export const api = createClient<paths>({ baseUrl: globalThis.location?.origin ?? "", credentials: "omit" });
+
+api.use({
+  onRequest: ({ request }) => {
+    for (const [name, value] of Object.entries(shown(pass()))) request.headers.set(name, value);
+  },
+});
 
 type Answer<T> = { data?: T; error?: unknown; response: Response };
 
@@ -65,7 +72,7 @@ export function hintOf(error: unknown): string | undefined {
   return error instanceof Refused && error.hint ? sentence(error.hint) : undefined;
 }
 
-/** Shows the server the code of a one-time link; the cookie that it gives lets this browser in. */
+/** Shows the server the code of a one-time link, and keeps the pass that it gives for it. */
 export async function enter(code: string): Promise<void> {
-  await answered(api.POST("/api/enter", { body: { code } }));
+  keepPass((await answered(api.POST("/api/enter", { body: { code } }))).pass);
 }

@@ -306,7 +306,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document, for people */
+        /** This document, for people; wants no token */
         get: operations["showDocs"];
         put?: never;
         post?: never;
@@ -326,7 +326,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Exchanges the code of a link for a cookie
+         * Exchanges the code of a link for a pass
          * @description The page at `/` does this; it works once, and only from that page.
          */
         post: operations["enter"];
@@ -505,6 +505,27 @@ export interface paths {
          * @description Its tasks become tasks of the board, by their ids; batches may name others that are there already.
          */
         put: operations["putPlan"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Proves that the server knows the token; wants none
+         * @description For programs that show the token to nobody who does not know it. ADDRESS is the server's end of the connection, such
+         *     as `127.0.0.1:3001`.
+         */
+        get: operations["prove"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -1284,6 +1305,11 @@ export interface components {
             source: components["schemas"]["Source"];
             value: unknown;
         };
+        /** @description What lets a browser in from now on. */
+        Pass: {
+            /** @description Sent as `Authorization: Bearer`, from the page that asked for it; good for 30 days. */
+            pass: string;
+        };
         /** @description One step of what an agent means to do. */
         PlanStep: {
             /** @description `pending`, `in_progress` or `completed`, as far as the agent says so. */
@@ -1397,6 +1423,11 @@ export interface components {
         /** @description Projects, the oldest first. */
         Projects: {
             projects: components["schemas"]["Project"][];
+        };
+        /** @description That the server knows the token. */
+        Proof: {
+            /** @description HMAC-SHA-256 with the token as its key, in hexadecimal digits, over `proof of a server at ADDRESS NONCE`. */
+            proof: string;
         };
         /** @description Where a conflict is laid out, or the batch after what was done about it. */
         Resolved: components["schemas"]["LaidOut"] | components["schemas"]["Done"];
@@ -3462,26 +3493,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description no token, or a wrong one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
             /** @description a foreign host or origin */
             403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
-            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3504,12 +3517,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description the answer sets the cookie */
-            204: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Pass"];
+                };
             };
             /** @description the request is malformed */
             400: {
@@ -4576,6 +4590,46 @@ export interface operations {
             };
             /** @description the server is stopping or has too much to do, or something on the machine does not work */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    prove: {
+        parameters: {
+            query: {
+                /** @description Up to 128 letters and digits that were never used before. */
+                nonce: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Proof"];
+                };
+            };
+            /** @description the request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description a foreign host or origin */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -100,6 +100,9 @@ export function isBatchEvent(event: LiveEvent): event is Extract<LiveEvent, { na
   return ofBatch.has(event.name);
 }
 
+/** What a tab tells the connection that it shares. */
+export type ToStream = "bye" | { pass: string | null };
+
 /** What the connection tells a tab. */
 export type FromStream =
   | { kind: "open" }

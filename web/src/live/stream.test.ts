@@ -1,18 +1,18 @@
 // A tab hears the events through the worker, or by itself where there is none that works.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { FromStream } from "./events";
+import type { FromStream, ToStream } from "./events";
 import { openStream } from "./stream";
 
 class FakeWorker {
   static made: FakeWorker[] = [];
   onerror: (() => void) | null = null;
-  readonly said: string[] = [];
+  readonly said: ToStream[] = [];
   readonly port = {
     onmessage: null as ((message: { data: FromStream }) => void) | null,
     start: () => undefined,
     close: () => undefined,
-    postMessage: (word: string) => this.said.push(word),
+    postMessage: (word: ToStream) => this.said.push(word),
   };
 
   constructor() {
@@ -20,25 +20,18 @@ class FakeWorker {
   }
 }
 
-class FakeSource extends EventTarget {
-  static made = 0;
-  constructor() {
-    super();
-    FakeSource.made += 1;
-  }
-  close() {}
-}
-
 let heard: FromStream[];
+const fetched = vi.fn(() => new Promise<Response>(() => undefined));
 let stop: () => void;
 const worker = (at: number) => FakeWorker.made.at(at) as FakeWorker;
 const turn = (name: string, persisted: boolean) => dispatchEvent(Object.assign(new Event(name), { persisted }));
 
 beforeEach(() => {
   vi.stubGlobal("SharedWorker", FakeWorker);
-  vi.stubGlobal("EventSource", FakeSource);
+  vi.stubGlobal("fetch", fetched);
+  localStorage.setItem("pleach.pass", "a-pass");
   FakeWorker.made = [];
-  FakeSource.made = 0;
+  fetched.mockClear();
   heard = [];
   stop = openStream((message) => heard.push(message));
 });
@@ -50,7 +43,7 @@ afterEach(() => {
 
 test("a page that comes back from the browser's cache joins again", () => {
   turn("pagehide", true);
-  expect(worker(0).said).toEqual(["bye"]);
+  expect(worker(0).said).toEqual([{ pass: "a-pass" }, "bye"]);
   turn("pageshow", true);
   expect(FakeWorker.made.length).toBe(2);
   worker(1).port.onmessage?.({ data: { kind: "open" } });
@@ -64,11 +57,11 @@ test("a page that is shown for the first time has joined already", () => {
 
 test("where the worker does not start, the tab listens by itself", () => {
   worker(0).onerror?.();
-  expect(FakeSource.made).toBe(1);
+  expect(fetched).toHaveBeenCalledOnce();
 });
 
 test("an error of a worker that has spoken changes nothing", () => {
   worker(0).port.onmessage?.({ data: { kind: "open" } });
   worker(0).onerror?.();
-  expect(FakeSource.made).toBe(0);
+  expect(fetched).not.toHaveBeenCalled();
 });

@@ -1,7 +1,8 @@
 // Brings the events to this tab, through the shared worker where there is one.
 
+import { pass } from "@/api/pass";
 import { listen } from "./connection";
-import type { FromStream } from "./events";
+import type { FromStream, ToStream } from "./events";
 
 type Tell = (message: FromStream) => void;
 
@@ -23,24 +24,26 @@ export function openStream(tell: Tell): () => void {
 }
 
 function join(tell: Tell): () => void {
-  if (typeof SharedWorker === "undefined") return listen(tell);
+  if (typeof SharedWorker === "undefined") return listen(tell, pass());
   const worker = new SharedWorker(new URL("./stream.worker.ts", import.meta.url), { type: "module", name: "pleach-events" });
   const { port } = worker;
+  const say = (message: ToStream) => port.postMessage(message);
   let leave = () => {
-    port.postMessage("bye");
+    say("bye");
     port.close();
   };
   // A worker that does not start says nothing; this tab then listens for itself.
   worker.onerror = () => {
     worker.onerror = null;
     leave();
-    leave = listen(tell);
+    leave = listen(tell, pass());
   };
   port.onmessage = (message: MessageEvent<FromStream>) => {
     worker.onerror = null;
     tell(message.data);
   };
   port.start();
+  say({ pass: pass() });
   return () => {
     worker.onerror = null;
     leave();

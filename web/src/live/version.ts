@@ -1,5 +1,7 @@
 // Whether this page was built for the server that it talks to.
 
+import { pass, shown } from "@/api/pass";
+
 /** The hash of the document that this page was built with. */
 declare const __DOCUMENT_HASH__: string;
 
@@ -12,7 +14,7 @@ export function isOther(tag: string | null, own: string): boolean {
 /** Asks the server for the tag of its document. */
 export async function isOtherVersion(): Promise<boolean> {
   try {
-    const answer = await fetch("/api/openapi.json", { method: "HEAD", cache: "no-store" });
+    const answer = await fetch("/api/openapi.json", { method: "HEAD", cache: "no-store", headers: shown(pass()) });
     return answer.ok && isOther(answer.headers.get("etag"), __DOCUMENT_HASH__);
   } catch {
     return false;

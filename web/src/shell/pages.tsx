@@ -34,9 +34,9 @@ export function Outside({ error }: { error: unknown }) {
   const isLocked = error instanceof Refused && error.status === 401;
   if (isLocked) {
     return (
-      <EmptyState isPage icon={KeyRound} title="This browser is not let in yet">
+      <EmptyState isPage icon={KeyRound} title="Sign in">
         <p>
-          Run <code className="font-mono">pleach serve</code> again: it prints a link that opens the board here. Each link works once.
+          Run <code className="font-mono">pleach serve</code> and open the link it prints. Each link works once.
         </p>
       </EmptyState>
     );

@@ -1,6 +1,7 @@
 //! The command line of the server.
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
@@ -41,6 +42,23 @@ pub(crate) struct ServeArgs {
     /// Say where it listens as one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A project's pleach.toml can switch its sandbox off or widen it. `pleach run` asks for consent to that; requests to\n\
+                  `pleach serve` are refused until a person has trusted the project here. Changed settings need trust again."
+)]
+pub(crate) struct TrustArgs {
+    /// The folder of the project
+    #[arg(default_value = ".")]
+    pub(crate) project: PathBuf,
+    /// Trust it without being asked
+    #[arg(long, conflicts_with = "revoke")]
+    pub(crate) yes: bool,
+    /// Trust it no more
+    #[arg(long)]
+    pub(crate) revoke: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use pleach_engine::causes::with_causes;
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::state_folder::StateFolder;
-use pleach_server::{Consent, Options, ServeError, Server, TokenError};
+use pleach_server::{Consent, Options, ServeError, Server, TokenError, write_opener};
 use serde_json::json;
 
 use super::run::own_program;
@@ -119,14 +119,17 @@ fn announce(server: &Server, state: &StateFolder, arguments: &ServeArgs) {
         ));
     }
     if arguments.open {
-        open(&link);
+        open(state, &link);
     }
 }
 
-/// Opens a page, or says that it could not.
-fn open(link: &str) {
-    if let Err(error) = browser::open(link) {
-        tell_error(format_args!("note: no browser could be opened: {error}\n"));
+/// Opens a link through a file that only the user can read, or says that it could not.
+fn open(state: &StateFolder, link: &str) {
+    let opened = write_opener(state.path(), link).and_then(|file| browser::open(&file));
+    if let Err(error) = opened {
+        tell_error(format_args!(
+            "note: no browser was opened: {error}; open the link yourself\n"
+        ));
     }
 }
 

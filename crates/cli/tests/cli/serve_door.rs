@@ -198,43 +198,40 @@ fn enter(server: &Serving, code: &str) -> Answered {
 }
 
 #[test]
-fn a_link_lets_one_browser_in_and_its_cookie_outlives_the_server() {
+fn a_link_lets_one_browser_in_and_its_pass_outlives_the_server() {
     let (scene, server) = served();
     let code = code(&server);
     assert_eq!(enter(&server, "another").bad(401), "bad_link");
-    let entered = enter(&server, &code);
-    assert_eq!(entered.status, 204, "{}", entered.text());
+    let entered = enter(&server, &code).good(200);
     assert_eq!(enter(&server, &code).bad(401), "bad_link");
-    let cookie = entered.header("set-cookie").unwrap().to_owned();
-    for word in ["HttpOnly", "SameSite=Strict", "Path=/"] {
-        assert!(cookie.contains(word), "{cookie}");
-    }
-    let cookie = cookie.split(';').next().unwrap().to_owned();
-    let port = server.address.port().to_string();
-    assert!(cookie.starts_with(&format!("pleach_{port}=")), "{cookie}");
-    let with_cookie = |server: &Serving, method: &str, path: &str, more: &[(&str, &str)]| {
+    let pass = format!("Bearer {}", entered["pass"].as_str().unwrap());
+    let with_pass = |server: &Serving, method: &str, path: &str, more: &[(&str, &str)]| {
         let host = server.address.to_string();
-        let mut headers = vec![("Host", host.as_str()), ("Cookie", cookie.as_str())];
+        let mut headers = vec![("Host", host.as_str()), ("Authorization", pass.as_str())];
         headers.extend(more);
         server.say(method, path, &headers, b"").unwrap()
     };
-    assert_eq!(with_cookie(&server, "GET", "/metrics", &[]).status, 200);
+    assert_eq!(with_pass(&server, "GET", "/metrics", &[]).status, 200);
     let own = format!("http://{}", server.address);
     // A browser that acts says where it comes from; what does not is none.
     assert_eq!(
-        with_cookie(&server, "POST", "/api/links", &[]).bad(403),
+        with_pass(&server, "POST", "/api/links", &[]).bad(403),
         "foreign_origin"
     );
-    let posted = with_cookie(&server, "POST", "/api/links", &[("Origin", &own)]);
+    let posted = with_pass(&server, "POST", "/api/links", &[("Origin", &own)]);
     assert!(
         posted.good(201)["path"]
             .as_str()
             .unwrap()
             .starts_with("/#enter=")
     );
+    let port = server.address.port().to_string();
     server.stop();
     let again = Serving::of(&scene, &["--port", &port]);
-    assert_eq!(with_cookie(&again, "GET", "/metrics", &[]).status, 200);
+    assert_eq!(with_pass(&again, "GET", "/metrics", &[]).status, 200);
+    again.stop();
+    let elsewhere = Serving::of(&scene, &[]);
+    assert_eq!(with_pass(&elsewhere, "GET", "/metrics", &[]).status, 401);
 }
 
 #[test]
@@ -250,7 +247,7 @@ fn whoever_serves_twice_gets_another_link_and_a_stranger_on_the_port_is_told_of(
     );
     let link = said["link"].as_str().unwrap().to_owned();
     let code = link.split_once("#enter=").unwrap().1;
-    assert_eq!(enter(&server, code).status, 204);
+    assert_eq!(enter(&server, code).status, 200);
 
     let stranger = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = stranger.local_addr().unwrap().port().to_string();

@@ -3,10 +3,12 @@
 use std::fs;
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::json;
 
+use crate::pleach;
 use crate::scene::Scene;
 use crate::serving::Serving;
 
@@ -36,6 +38,7 @@ fn batches_that_wait_for_a_silent_server_hold_up_nobody() {
         format!("{folder}/pleach.toml"),
     )
     .unwrap();
+    pleach(Path::new(folder), &scene.home(), &["trust", "--yes"]).good();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/x.git", silent.local_addr().unwrap());
     let config = ["-C", folder, "config", "remote.origin.url", &address];

@@ -3,6 +3,7 @@
 use pleach_testkit::Answered;
 use serde_json::{Value, json};
 
+use crate::pleach;
 use crate::scene::Gate;
 use crate::serving::Serving;
 use crate::table::{ADDS_A_FILE, Table, patient, until_over};
@@ -119,6 +120,7 @@ fn a_preview_of_several_at_once_in_a_folder_without_git_is_refused() {
     std::fs::create_dir_all(&folder).unwrap();
     let config = std::fs::read(table.scene.repo.path().join("pleach.toml")).unwrap();
     std::fs::write(folder.join("pleach.toml"), config).unwrap();
+    pleach(&folder, &table.scene.home(), &["trust", "--yes"]).good();
     let server = table.serve();
     let project = json!({"path": folder});
     let project = server.post("/api/projects", &project).good(201)["id"].clone();

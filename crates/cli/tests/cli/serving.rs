@@ -44,6 +44,7 @@ impl Serving {
     /// Serves by a command of one's own.
     #[track_caller]
     pub(crate) fn by(command: &mut Command) -> Self {
+        trust_what_is_served(command);
         let mut child = command
             .args(["--json", "--log", "off"])
             .stdout(Stdio::piped())
@@ -111,6 +112,21 @@ impl Serving {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
+}
+
+/// Scenes open what is beside them to their agents, as nobody may by a request alone.
+fn trust_what_is_served(serve: &Command) {
+    let folder = serve.get_current_dir().unwrap();
+    let mut variables = serve.get_envs();
+    let home = variables.find_map(|(name, value)| value.filter(|_| name == "HOME"));
+    let mut trust = command(folder, Path::new(home.unwrap()), &["trust", "--yes"]);
+    trust.envs(
+        serve
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    // A scene whose settings are wrong on purpose has nothing to trust.
+    let _ = trust.output().unwrap();
 }
 
 impl Deref for Serving {

@@ -229,6 +229,17 @@ impl Layers {
         Ok(Self(layers))
     }
 
+    /// The same without what the file of the project says.
+    pub(crate) fn without_project(&self) -> Self {
+        let own = users_file();
+        let is_project = |layer: &&Layer| match &layer.origin {
+            Origin::File { path, .. } => Some(path) != own.as_ref(),
+            _ => false,
+        };
+        let others = self.0.iter().filter(|layer| !is_project(layer));
+        Self(others.cloned().collect())
+    }
+
     /// All of them as one.
     pub(crate) fn merged(&self) -> Config {
         let all = self.0.iter().map(|layer| layer.config.clone());

@@ -14,7 +14,7 @@ use super::error::{DatabaseError, Stop};
 
 /// What each version added; a step that was released never changes.
 ///
-/// Batches, events, processes, consents, projects and the tasks of boards are facts. `batch_state`, `batch_task` and `green_tree` follow from them.
+/// Batches, events, processes, consents, trust, projects and the tasks of boards are facts. `batch_state`, `batch_task` and `green_tree` follow from them.
 pub(super) const STEPS: &[&str] = &[
     "
     CREATE TABLE batch (
@@ -178,6 +178,14 @@ pub(super) const STEPS: &[&str] = &[
     -- What was made before has to be replayed.
     UPDATE batch_task SET status = NULL;
     CREATE INDEX batch_of_task ON batch_task (project, plan, task, batch);
+",
+    "
+    CREATE TABLE trust (
+        project TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        given_at INTEGER NOT NULL,
+        PRIMARY KEY (project, fingerprint)
+    ) STRICT, WITHOUT ROWID;
 ",
 ];
 

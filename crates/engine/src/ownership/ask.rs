@@ -1,5 +1,6 @@
 //! Asks the owner of a batch to do something, and waits until it is done.
 
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -10,12 +11,20 @@ use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Commit;
 use serde::{Deserialize, Serialize};
 
-use super::{OwnershipError, Place, SOCKET, is_owned};
+use super::key::Key;
+use super::{LOCK, OwnershipError, Place, SOCKET, failed, is_owned, owner};
 
 /// How long an owner may take from its lock to its door; it looks at the user's repository first.
 const OPENING: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_ANSWER: u64 = 1 << 20;
+
+/// A request as it is sent.
+#[derive(Debug, Serialize)]
+struct Sent<'r> {
+    key: &'r Key,
+    request: &'r Request,
+}
 
 /// What can be asked of an owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +97,9 @@ pub enum AskError {
         /// What the system said.
         source: io::Error,
     },
+    /// The owner is of a version that knew no keys.
+    #[error("an older version of Pleach runs the batch of {}", .0.display())]
+    Older(PathBuf),
     /// Whether anybody is there could not be seen.
     #[error(transparent)]
     Ownership(#[from] OwnershipError),
@@ -96,10 +108,19 @@ pub enum AskError {
 /// Asks the owner of the batch whose folder that is; returns when it answers, however long that takes.
 pub fn ask(folder: &Path, request: &Request) -> Result<Answer, AskError> {
     let stream = knock(folder)?;
-    converse(stream, request).map_err(|source| AskError::Broken {
+    // After connecting: whoever opened the door has written its key by then.
+    let key = load_key(folder)?.ok_or_else(|| AskError::Older(folder.to_owned()))?;
+    let sent = Sent { key: &key, request };
+    converse(stream, &sent).map_err(|source| AskError::Broken {
         folder: folder.to_owned(),
         source,
     })
+}
+
+fn load_key(folder: &Path) -> Result<Option<Key>, OwnershipError> {
+    let path = folder.join(LOCK);
+    let key = File::open(&path).and_then(|file| owner::key(&file));
+    key.map_err(failed("read the key in", &path))
 }
 
 fn knock(folder: &Path) -> Result<UnixStream, AskError> {
@@ -126,7 +147,7 @@ fn knock(folder: &Path) -> Result<UnixStream, AskError> {
     }
 }
 
-fn converse(mut stream: UnixStream, request: &Request) -> io::Result<Answer> {
+fn converse(mut stream: UnixStream, request: &Sent<'_>) -> io::Result<Answer> {
     let mut line = serde_json::to_vec(request)?;
     line.push(b'\n');
     stream.write_all(&line)?;

@@ -1,4 +1,4 @@
-//! The door of a batch: a socket where other processes of the same user leave requests for the owner.
+//! The door of a batch: a socket where other processes of the same user that know its key leave requests.
 //!
 //! Reads and answers; clients that are slow, loud or not understood never reach the owner.
 
@@ -6,13 +6,17 @@ use std::fs::{self, Permissions};
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::sockopt::socket_peercred;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
+use super::key::Key;
 use super::{Answer, BatchLock, Held, OwnershipError, Request, SOCKET, failed};
 
 /// A socket gets its name when its mode is right.
@@ -49,11 +53,20 @@ impl Reply {
     }
 }
 
+/// Somebody who asked for something without the key.
+#[derive(Debug, Clone, Copy)]
+pub struct Stranger {
+    /// Their process.
+    pub pid: i32,
+}
+
 impl Door {
-    /// Opens the door of a batch; `hear` is called in other threads, once a request.
+    /// Opens the door of a batch; `hear` is called in other threads, once a request, and `turned_away` for the first
+    /// stranger, since whoever comes a thousand times says nothing new.
     pub fn open(
         lock: &BatchLock,
         hear: impl Fn(Request, Reply) + Send + Sync + 'static,
+        turned_away: impl Fn(Stranger) + Send + Sync + 'static,
     ) -> Result<Self, OwnershipError> {
         let held = Arc::clone(&lock.0);
         let path = held.place.short(SOCKET);
@@ -62,10 +75,15 @@ impl Door {
         let seats = Arc::new(Seats::default());
         let porter = {
             let seats = Arc::clone(&seats);
-            let hear = Arc::new(hear);
+            let porter = Arc::new(Porter {
+                key: held.key.clone(),
+                hear,
+                turned_away,
+                was_told: AtomicBool::new(false),
+            });
             std::thread::Builder::new()
                 .name("door".into())
-                .spawn(move || let_in(&listener, &waiting, &seats, &hear))
+                .spawn(move || let_in(&listener, &waiting, &seats, &porter))
                 .map_err(failed("start a thread for", &path))?
         };
         Ok(Self {
@@ -103,10 +121,31 @@ fn listen(held: &Held) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
+/// What is done with those who come.
+struct Porter<Hear, Away> {
+    key: Key,
+    hear: Hear,
+    turned_away: Away,
+    was_told: AtomicBool,
+}
+
+impl<Hear: Fn(Request, Reply), Away: Fn(Stranger)> Porter<Hear, Away> {
+    fn turn_away(&self, stranger: Stranger) {
+        if !self.was_told.swap(true, Ordering::Relaxed) {
+            (self.turned_away)(stranger);
+        }
+    }
+}
+
 /// Lets clients in one by one until the other end of `waiting` is closed.
-fn let_in<Hear>(listener: &UnixListener, waiting: &PipeReader, seats: &Arc<Seats>, hear: &Arc<Hear>)
-where
+fn let_in<Hear, Away>(
+    listener: &UnixListener,
+    waiting: &PipeReader,
+    seats: &Arc<Seats>,
+    porter: &Arc<Porter<Hear, Away>>,
+) where
     Hear: Fn(Request, Reply) + Send + Sync + 'static,
+    Away: Fn(Stranger) + Send + Sync + 'static,
 {
     while let Some(seat) = Seats::take(seats) {
         let stream = match listener.accept() {
@@ -126,20 +165,35 @@ where
                 continue;
             }
         };
-        let hear = Arc::clone(hear);
+        let porter = Arc::clone(porter);
         let listening = std::thread::Builder::new().name("door guest".into());
         // Without a thread the client is turned away, by the stream being dropped.
         drop(listening.spawn(move || {
-            if let Some((request, reply)) = listen_to(stream) {
+            if let Some((request, reply)) = listen_to(stream, &porter) {
                 drop(seat);
-                hear(request, reply);
+                (porter.hear)(request, reply);
             }
         }));
     }
 }
 
+/// A request as it comes in: what is asked for is read once the key is known to be right.
+#[derive(Deserialize)]
+struct Received<'l> {
+    key: Key,
+    #[serde(borrow)]
+    request: &'l RawValue,
+}
+
 /// The request of one client, if it is one of ours and makes sense; who does not is told why.
-fn listen_to(stream: UnixStream) -> Option<(Request, Reply)> {
+fn listen_to<Hear, Away>(
+    stream: UnixStream,
+    porter: &Porter<Hear, Away>,
+) -> Option<(Request, Reply)>
+where
+    Hear: Fn(Request, Reply),
+    Away: Fn(Stranger),
+{
     let peer = socket_peercred(&stream).ok()?;
     if peer.uid != rustix::process::geteuid() {
         return None;
@@ -148,21 +202,50 @@ fn listen_to(stream: UnixStream) -> Option<(Request, Reply)> {
     stream.set_write_timeout(Some(PATIENCE)).ok()?;
     let read = read_line(&stream);
     let reply = Reply(stream);
-    let refuse = |message: String| Answer::Refused {
+    let line = match read {
+        Ok(line) => line,
+        Err(error) => {
+            reply.send(bad_request(format!(
+                "the request could not be read: {error}"
+            )));
+            return None;
+        }
+    };
+    let received = serde_json::from_slice::<Received<'_>>(&line).ok();
+    let Some(received) = received.filter(|received| porter.key.is(&received.key)) else {
+        let pid = peer.pid.as_raw_nonzero().get();
+        porter.turn_away(Stranger { pid });
+        reply.send(bad_key());
+        return None;
+    };
+    match serde_json::from_str(received.request.get()) {
+        Ok(request) => Some((request, reply)),
+        Err(error) => {
+            reply.send(bad_request(format!(
+                "the request is not understood: {error}"
+            )));
+            None
+        }
+    }
+}
+
+fn bad_request(message: String) -> Answer {
+    Answer::Refused {
         code: "bad_request".into(),
         message,
         hint: None,
-    };
-    match read.map(|line| serde_json::from_slice(&line)) {
-        Ok(Ok(request)) => Some((request, reply)),
-        Ok(Err(error)) => {
-            reply.send(refuse(format!("the request is not understood: {error}")));
-            None
-        }
-        Err(error) => {
-            reply.send(refuse(format!("the request could not be read: {error}")));
-            None
-        }
+    }
+}
+
+/// Also what an older version is told, which knows no keys.
+fn bad_key() -> Answer {
+    Answer::Refused {
+        code: "bad_key".into(),
+        message: "the request does not carry the key of this batch".into(),
+        hint: Some(format!(
+            "this batch is run by Pleach {}: use that version, as the user who started it and outside its sandbox",
+            env!("CARGO_PKG_VERSION")
+        )),
     }
 }
 

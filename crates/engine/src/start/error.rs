@@ -10,6 +10,7 @@ use crate::fault::{Blame, Fault, Faults};
 use crate::prompt::UnknownPlace;
 use crate::run::RunError;
 use crate::sandbox::NoSandbox;
+use crate::trust::Openings;
 
 /// Why a batch is not begun.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +21,9 @@ pub enum StartError {
     /// The configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The project opens its own sandbox, and nobody trusts it with that.
+    #[error("the pleach.toml of {} opens the sandbox: {}", .0.folder.display(), named(.0))]
+    Untrusted(Openings),
     /// There is no agent.
     #[error("{error}")]
     Agent {
@@ -45,6 +49,12 @@ pub enum StartError {
     /// The batch cannot run.
     #[error(transparent)]
     Run(Box<RunError>),
+}
+
+fn named(openings: &Openings) -> String {
+    let settings = openings.settings.iter();
+    let settings = settings.map(|(name, value)| format!("{name} = {value}"));
+    settings.collect::<Vec<_>>().join(", ")
 }
 
 impl From<RunError> for StartError {
@@ -74,6 +84,12 @@ impl From<StartError> for Faults {
                 }
             }
             StartError::Config(error) => error.into(),
+            StartError::Untrusted(openings) => Fault::new(Blame::User, "needs_trust", message)
+                .hint(format!(
+                    "run `{}` at a terminal; no request can do that",
+                    openings.command()
+                ))
+                .into(),
             StartError::Agent { error, known } => match error {
                 NoAgent::Unknown { .. } if !known.is_empty() => {
                     let hint = format!("{}; known are {}", error.hint(), known.join(", "));

@@ -9,11 +9,9 @@ use pleach_domain::graph::{Graph, Order, Rules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::problem::Problem;
 
-use super::{Chosen, Start, StartError, chosen_by, errand};
+use super::{Chosen, Start, StartError, chosen_by, errand, trusted_settings};
 use crate::database::{Database, DatabaseError};
-use crate::plan_in_use::project_folder;
 use crate::run::rehearse;
-use crate::settings::Settings;
 use crate::state_folder::StateFolder;
 use crate::view::PredictedView;
 
@@ -111,7 +109,7 @@ fn refuse_busy(
 
 /// Everything that starting looks at before it makes something.
 fn try_out(state: &StateFolder, program: &Path, start: Start) -> Result<(), StartError> {
-    let settings = Settings::load(&project_folder(&start.project_folder), start.flags.clone())?;
+    let settings = trusted_settings(state, &start)?;
     let chosen = chosen_by(&start).tasks;
     let request = errand(state, program, start, chosen, settings).request()?;
     rehearse(&request)?;

@@ -28,6 +28,12 @@ impl Folder {
         Self { _home: home, path }
     }
 
+    /// The key of whoever has the batch, as others of the same user read it.
+    fn key(&self) -> String {
+        let lock = std::fs::read_to_string(self.path.join("lock")).unwrap();
+        lock.trim_end().rsplit(' ').next().unwrap().to_owned()
+    }
+
     fn socket(&self) -> PathBuf {
         self.path.join("socket")
     }
@@ -40,6 +46,8 @@ impl Folder {
 /// The owner of a batch, which puts what it hears into a queue.
 struct Owner {
     inbox: Receiver<(Request, Reply)>,
+    /// Who came without the key.
+    strangers: Receiver<i32>,
     door: Door,
     lock: BatchLock,
 }
@@ -48,11 +56,15 @@ impl Owner {
     fn of(folder: &Path) -> Self {
         let lock = BatchLock::take(folder).unwrap().unwrap();
         let (sender, inbox) = channel();
-        let door = Door::open(&lock, move |request, reply| {
-            sender.send((request, reply)).unwrap();
-        });
+        let (telling, strangers) = channel();
+        let door = Door::open(
+            &lock,
+            move |request, reply| sender.send((request, reply)).unwrap(),
+            move |stranger| telling.send(stranger.pid).unwrap(),
+        );
         Self {
             inbox,
+            strangers,
             door: door.unwrap(),
             lock,
         }

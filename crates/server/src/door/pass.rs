@@ -1,8 +1,8 @@
-//! What a browser shows after it came by a link: a cookie that only the keeper of the token can have made.
+//! What a browser shows after it came by a link: a word that only the keeper of the token can have made.
 //!
-//! It holds across restarts and ends with the token, or after a month.
+//! It holds across restarts and ends with the token, or after a month. The page keeps it where only pages of the same
+//! origin read it, port included; a cookie would be sent to every port of this machine, and agents listen at some.
 
-use axum::http::{HeaderMap, HeaderValue, header};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use std::time::SystemTime;
@@ -14,43 +14,33 @@ const LIFETIME_SECONDS: u64 = 30 * 86_400;
 /// Makes and knows passes.
 #[derive(Debug)]
 pub(super) struct Passes {
-    key: Vec<u8>,
-    /// With the port in it: cookies know hosts only, and several servers may run.
-    name: String,
+    token: Token,
+    /// A pass is good at one port: what serves at another may have the same token and other clients.
+    port: u16,
 }
 
 impl Passes {
     pub(super) fn new(token: &Token, port: u16) -> Self {
         Self {
-            key: token.as_bytes().to_vec(),
-            name: format!("pleach_{port}"),
+            token: token.clone(),
+            port,
         }
     }
 
-    /// A header that has a browser keep a new pass.
-    pub(super) fn issue(&self) -> HeaderValue {
+    /// A new pass.
+    pub(super) fn issue(&self) -> String {
         let ends = now() + LIFETIME_SECONDS;
         let claim = format!("{ends}.{}", random_word());
         let seal = self.seal(&claim);
-        let cookie = format!(
-            "{}={claim}.{seal}; HttpOnly; SameSite=Strict; Path=/; Max-Age={LIFETIME_SECONDS}",
-            self.name
-        );
-        HeaderValue::try_from(cookie).expect("it is plain ASCII")
+        format!("{claim}.{seal}")
     }
 
-    /// Whether a request shows a pass.
-    pub(super) fn is_among(&self, headers: &HeaderMap) -> bool {
-        let cookies = headers.get_all(header::COOKIE).iter();
-        cookies
-            .filter_map(|cookies| cookies.to_str().ok())
-            .flat_map(|cookies| cookies.split(';'))
-            .filter_map(|cookie| cookie.trim().split_once('='))
-            .any(|(name, value)| name == self.name && self.is_good(value))
-    }
-
-    fn is_good(&self, pass: &str) -> bool {
-        let Some((claim, seal)) = pass.rsplit_once('.') else {
+    /// Whether that is a pass, and still good.
+    pub(super) fn is_one(&self, word: &[u8]) -> bool {
+        let Some((claim, seal)) = std::str::from_utf8(word)
+            .ok()
+            .and_then(|word| word.rsplit_once('.'))
+        else {
             return false;
         };
         let is_ours = subtle::ConstantTimeEq::ct_eq(self.seal(claim).as_bytes(), seal.as_bytes());
@@ -61,9 +51,9 @@ impl Passes {
     }
 
     fn seal(&self, claim: &str) -> String {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("a key may have any length");
-        mac.update(b"pass of a browser ");
-        mac.update(claim.as_bytes());
+        let key = self.token.as_bytes();
+        let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key may have any length");
+        mac.update(format!("pass of a browser at {} {claim}", self.port).as_bytes());
         to_hex(&mac.finalize().into_bytes())
     }
 }
@@ -77,53 +67,29 @@ fn now() -> u64 {
 mod tests {
     use super::*;
 
-    fn shown(cookie: &str) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        headers.insert(header::COOKIE, cookie.parse().unwrap());
-        headers
-    }
-
-    fn issued(passes: &Passes) -> String {
-        let header = passes.issue();
-        header
-            .to_str()
-            .unwrap()
-            .split(';')
-            .next()
-            .unwrap()
-            .to_owned()
-    }
-
     #[test]
     fn a_pass_is_good_where_it_was_made_and_nowhere_else() {
         let token = Token::new_random();
         let passes = Passes::new(&token, 3001);
-        let pass = issued(&passes);
-        assert!(passes.is_among(&shown(&pass)));
-        assert!(passes.is_among(&shown(&format!("other=1; {pass}"))));
-        assert!(
-            Passes::new(&token, 3001).is_among(&shown(&pass)),
-            "after a restart"
-        );
-        assert!(!Passes::new(&token, 3002).is_among(&shown(&pass)));
-        assert!(!Passes::new(&Token::new_random(), 3001).is_among(&shown(&pass)));
+        let pass = passes.issue();
+        let pass = pass.as_bytes();
+        assert!(passes.is_one(pass));
+        assert!(Passes::new(&token, 3001).is_one(pass), "after a restart");
+        assert!(!Passes::new(&token, 3002).is_one(pass));
+        assert!(!Passes::new(&Token::new_random(), 3001).is_one(pass));
     }
 
     #[test]
     fn a_pass_that_was_changed_or_has_ended_is_none() {
         let passes = Passes::new(&Token::new_random(), 3001);
-        let pass = issued(&passes);
-        let longer = pass.replacen('=', "=9", 1);
-        for bad in [
-            longer.as_str(),
-            &pass[..pass.len() - 1],
-            "pleach_3001=",
-            "pleach_3001=a.b.c",
-        ] {
-            assert!(!passes.is_among(&shown(bad)), "{bad}");
+        let pass = passes.issue();
+        let longer = format!("9{pass}");
+        for bad in [longer.as_str(), &pass[..pass.len() - 1], "", "a.b.c"] {
+            assert!(!passes.is_one(bad.as_bytes()), "{bad}");
         }
         let claim = "1.x";
-        let expired = format!("pleach_3001={claim}.{}", passes.seal(claim));
-        assert!(!passes.is_among(&shown(&expired)));
+        let expired = format!("{claim}.{}", passes.seal(claim));
+        assert!(!passes.is_one(expired.as_bytes()));
+        assert!(!passes.is_one(b"\xff.\xff"));
     }
 }

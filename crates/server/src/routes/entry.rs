@@ -1,21 +1,25 @@
-//! How a browser gets in: a link that works once, exchanged for a cookie.
+//! How a browser gets in: a link that works once, exchanged for a pass.
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
+use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::input::Body;
+use crate::door::opener;
+use crate::door::proof::is_nonce;
+use crate::input::{Asked, Body};
+use crate::listen::OurEnd;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(enter))
         .routes(routes!(link))
+        .routes(routes!(prove))
 }
 
 /// The code of a link.
@@ -26,6 +30,13 @@ struct Entering {
     code: String,
 }
 
+/// What lets a browser in from now on.
+#[derive(Debug, Serialize, ToSchema)]
+struct Pass {
+    /// Sent as `Authorization: Bearer`, from the page that asked for it; good for 30 days.
+    pass: String,
+}
+
 /// A link that lets one browser in.
 #[derive(Debug, Serialize, ToSchema)]
 struct Link {
@@ -34,19 +45,20 @@ struct Link {
     path: String,
 }
 
-/// Exchanges the code of a link for a cookie
+/// Exchanges the code of a link for a pass
 ///
 /// The page at `/` does this; it works once, and only from that page.
 #[utoipa::path(post, path = "/api/enter", operation_id = "enter", tag = "server", security(()), request_body = Entering,
     responses(
-        (status = 204, description = "the answer sets the cookie"),
+        (status = 200, body = Pass),
         (status = 401, description = "the link was used before, or is too old", body = ErrorBody),
     ))]
 async fn enter(
     State(app): State<App>,
     Body(entering): Body<Entering>,
-) -> Result<(StatusCode, [(HeaderName, HeaderValue); 1]), Refusal> {
-    let cookie = app.door.exchange(&entering.code).ok_or_else(|| {
+) -> Result<Json<Pass>, Refusal> {
+    let exchanged = app.door.exchange(&entering.code);
+    let pass = exchanged.ok_or_else(|| {
         Refusal::new(
             StatusCode::UNAUTHORIZED,
             "bad_link",
@@ -54,7 +66,8 @@ async fn enter(
             "`pleach serve` prints a new one",
         )
     })?;
-    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]))
+    opener::remove(app.state.path(), &entering.code);
+    Ok(Json(Pass { pass }))
 }
 
 /// Makes a link that lets one browser in
@@ -63,4 +76,43 @@ async fn enter(
 async fn link(State(app): State<App>) -> (StatusCode, Json<Link>) {
     let path = format!("/#enter={}", app.door.links.issue());
     (StatusCode::CREATED, Json(Link { path }))
+}
+
+/// A word to prove the token with.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Question {
+    /// Up to 128 letters and digits that were never used before.
+    #[param(min_length = 1, max_length = 128, pattern = "^[0-9A-Za-z]+$")]
+    nonce: String,
+}
+
+/// That the server knows the token.
+#[derive(Debug, Serialize, ToSchema)]
+struct Proof {
+    /// HMAC-SHA-256 with the token as its key, in hexadecimal digits, over `proof of a server at ADDRESS NONCE`.
+    proof: String,
+}
+
+/// Proves that the server knows the token; wants none
+///
+/// For programs that show the token to nobody who does not know it. ADDRESS is the server's end of the connection, such
+/// as `127.0.0.1:3001`.
+#[utoipa::path(get, path = "/api/proof", operation_id = "prove", tag = "server", security(()), params(Question),
+    responses((status = 200, body = Proof)))]
+async fn prove(
+    State(app): State<App>,
+    Extension(OurEnd(address)): Extension<OurEnd>,
+    Asked(question): Asked<Question>,
+) -> Result<Json<Proof>, Refusal> {
+    if !is_nonce(&question.nonce) {
+        return Err(Refusal::field(
+            StatusCode::BAD_REQUEST,
+            "nonce",
+            "1 to 128 letters and digits are wanted",
+            "choose a random word for each question",
+        ));
+    }
+    let proof = app.door.prove(&question.nonce, address);
+    Ok(Json(Proof { proof }))
 }

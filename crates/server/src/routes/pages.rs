@@ -23,6 +23,10 @@ pub(super) fn routes() -> Router<App> {
             )),
         )
         .route(
+            "/pages/pass.js",
+            get(text("text/javascript", include_str!("../../pages/pass.js"))),
+        )
+        .route(
             "/pages/docs.js",
             get(text("text/javascript", include_str!("../../pages/docs.js"))),
         )

@@ -151,7 +151,7 @@ fn a_lock_is_not_inherited_by_what_the_owner_starts() {
 fn another_user_is_not_heard_even_where_the_folder_is_open() {
     let folder = Folder::new();
     let lock = folder.lock();
-    let door = Door::open(&lock, |_, reply| reply.send(done("heard")));
+    let door = Door::open(&lock, |_, reply| reply.send(done("heard")), |_| ());
     let _door = door.unwrap();
     if fs::metadata(&folder.path).unwrap().uid() != 0 {
         return;

@@ -5,7 +5,7 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use pleach_engine::ownership::{Answer, Request, ask};
+use pleach_engine::ownership::{Answer, AskError, Request, ask};
 
 use super::{Folder, LONG, Owner, done};
 
@@ -23,10 +23,15 @@ fn connect(folder: &Folder) -> UnixStream {
 
 #[track_caller]
 fn check_refused(stream: &mut UnixStream, told: &str) {
+    check_refused_as("bad_request", stream, told);
+}
+
+#[track_caller]
+fn check_refused_as(expected: &str, stream: &mut UnixStream, told: &str) {
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();
     match serde_json::from_slice(&answer) {
-        Ok(Answer::Refused { code, .. }) => assert_eq!(code, "bad_request", "{told}"),
+        Ok(Answer::Refused { code, .. }) => assert_eq!(code, expected, "{told}"),
         _ => panic!("{told}: {}", String::from_utf8_lossy(&answer)),
     }
 }
@@ -40,6 +45,54 @@ fn check_undisturbed(owner: &Owner, folder: &Folder) {
         reply.send(done("approved"));
         assert_eq!(asked.join().unwrap(), done("approved"));
     });
+}
+
+/// A good request, without its end.
+fn approving(folder: &Folder) -> String {
+    format!(r#"{{"key":"{}","request":"approve"}}"#, folder.key())
+}
+
+#[test]
+fn who_does_not_know_the_key_is_refused_and_told_of_once() {
+    let folder = Folder::new();
+    let before = {
+        let _owner = Owner::of(&folder.path);
+        folder.key()
+    };
+    let owner = Owner::of(&folder.path);
+    let key = folder.key();
+    assert_ne!(key, before, "each owner has its own");
+    let mut almost = key.clone();
+    let last = if almost.pop() == Some('0') { '1' } else { '0' };
+    almost.push(last);
+    for wrong in [
+        "\"approve\"".to_owned(),
+        "{\"request\":\"approve\"}".to_owned(),
+        "{\"key\":\"\",\"request\":\"approve\"}".to_owned(),
+        approving(&folder).replace(&key, &before),
+        approving(&folder).replace(&key, &almost),
+        approving(&folder).replace(&key, &key[1..]),
+        approving(&folder).replace(&key, &format!("{key}0")),
+    ] {
+        let mut stream = connect(&folder);
+        writeln!(stream, "{wrong}").unwrap();
+        check_refused_as("bad_key", &mut stream, &wrong);
+    }
+    let told: Vec<i32> = owner.strangers.try_iter().collect();
+    assert_eq!(told, [std::process::id().cast_signed()]);
+    check_undisturbed(&owner, &folder);
+}
+
+#[test]
+fn an_owner_of_a_version_without_keys_is_told_apart() {
+    let folder = Folder::new();
+    let _owner = Owner::of(&folder.path);
+    let lock = folder.path.join("lock");
+    let line = std::fs::read_to_string(&lock).unwrap();
+    let old = line.rsplit_once(' ').unwrap().0;
+    std::fs::write(&lock, format!("{old}\n")).unwrap();
+    let asked = ask(&folder.path, &Request::Approve);
+    assert!(matches!(asked, Err(AskError::Older(_))), "{asked:?}");
 }
 
 #[test]
@@ -59,7 +112,12 @@ fn garbage_is_refused_and_never_heard() {
     ] {
         let mut stream = connect(&folder);
         stream.write_all(garbage).unwrap();
-        check_refused(&mut stream, &String::from_utf8_lossy(garbage));
+        check_refused_as("bad_key", &mut stream, &String::from_utf8_lossy(garbage));
+    }
+    for odd in ["{\"dance\":{}}", "{\"cancel\":{}}", "7"] {
+        let mut stream = connect(&folder);
+        writeln!(stream, "{{\"key\":\"{}\",\"request\":{odd}}}", folder.key()).unwrap();
+        check_refused(&mut stream, odd);
     }
     let mut half = connect(&folder);
     half.write_all(b"\"approve\"").unwrap();
@@ -73,7 +131,7 @@ fn a_request_may_have_64_kib() {
     let folder = Folder::new();
     let owner = Owner::of(&folder.path);
     let padded = |length: usize| {
-        let mut line = b"\"approve\"".to_vec();
+        let mut line = approving(&folder).into_bytes();
         line.resize(length, b' ');
         line.push(b'\n');
         line
@@ -126,7 +184,7 @@ fn clients_that_leave_before_the_answer_do_no_harm() {
     let owner = Owner::of(&folder.path);
     for _ in 0..5 {
         let mut stream = connect(&folder);
-        stream.write_all(b"\"approve\"\n").unwrap();
+        writeln!(stream, "{}", approving(&folder)).unwrap();
         let (_, reply) = owner.next();
         drop(stream);
         reply.send(done("approved"));

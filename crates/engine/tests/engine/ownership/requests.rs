@@ -125,9 +125,11 @@ fn an_owner_may_open_its_door_after_it_was_knocked_at() {
     let lock = folder.lock();
     std::thread::scope(|scope| {
         let asked = scope.spawn(|| ask(&folder.path, &Request::Approve).unwrap());
-        let door = pleach_engine::ownership::Door::open(&lock, |_, reply| {
-            reply.send(done("approved"));
-        });
+        let door = pleach_engine::ownership::Door::open(
+            &lock,
+            |_, reply| reply.send(done("approved")),
+            |_| (),
+        );
         assert_eq!(asked.join().unwrap(), done("approved"));
         drop(door);
     });

@@ -1,0 +1,84 @@
+//! `pleach trust`: a person lets a project's own settings open its sandbox, for batches of the server.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+use pleach_engine::config::Layers;
+use pleach_engine::database::Database;
+use pleach_engine::plan_in_use::project_folder;
+use pleach_engine::settings::Settings;
+use pleach_engine::state_folder::StateFolder;
+use pleach_engine::trust::Openings;
+
+use crate::args::TrustArgs;
+use crate::failure::{Exit, Failure, Failures};
+use crate::output::{one_line, print, tell_error};
+use crate::preview::asks;
+
+/// Asks, and remembers the answer.
+pub(crate) fn run(arguments: &TrustArgs) -> Result<Exit, Failures> {
+    let openings = openings(&arguments.project)?;
+    let project = one_line(&openings.folder.display().to_string());
+    let mut database = Database::open(&StateFolder::of_user()?)?;
+    if arguments.revoke {
+        let was_trusted = openings.distrust(&mut database)?;
+        let message = if was_trusted {
+            "is no longer trusted"
+        } else {
+            "was not trusted"
+        };
+        print(format_args!("{project} {message}\n"));
+        return Ok(Exit::Success);
+    }
+    if openings.settings.is_empty() {
+        print(format_args!(
+            "{project} needs no trust: its pleach.toml does not open the sandbox\n"
+        ));
+        return Ok(Exit::Success);
+    }
+    if openings.are_trusted(&database)? {
+        print(format_args!("{project} is already trusted\n"));
+        return Ok(Exit::Success);
+    }
+    tell_error(format_args!(
+        "The pleach.toml of {project} opens the sandbox of its agents and tests:\n"
+    ));
+    for (name, value) in &openings.settings {
+        tell_error(format_args!("  {name} = {}\n", one_line(value)));
+    }
+    if !arguments.yes {
+        ask()?;
+    }
+    openings.trust(&mut database)?;
+    print(format_args!(
+        "{project} is trusted with these settings; `{} --revoke` takes that back\n",
+        openings.command()
+    ));
+    Ok(Exit::Success)
+}
+
+fn openings(project: &Path) -> Result<Openings, Failures> {
+    let folder = project.canonicalize().map_err(|error| {
+        let message = format!("could not find {}: {error}", project.display());
+        Failure::new(Exit::Usage, "project_not_found", message)
+            .hint("name the folder of the project")
+    })?;
+    let folder = project_folder(&folder);
+    let layers = Layers::load(&folder)?;
+    let settings = Settings::of_layers(&layers, &folder)?;
+    Ok(Openings::of(&layers, &settings, &folder))
+}
+
+fn ask() -> Result<(), Failures> {
+    let refused = |message: &str, hint: &str| {
+        let failure = Failure::new(Exit::Environment, "not_trusted", message);
+        Err(failure.hint(hint).into())
+    };
+    if !std::io::stdin().is_terminal() {
+        return refused("no terminal to ask for trust", "pass --yes");
+    }
+    match asks("Let requests to `pleach serve` run it like that?") {
+        Some(true) => Ok(()),
+        _ => refused("the project is not trusted", "answer y to trust it"),
+    }
+}

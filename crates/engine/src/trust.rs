@@ -1,0 +1,131 @@
+//! Settings by which a project's own file opens its sandbox: a person trusts the project with them at a terminal.
+//!
+//! Consent can be given by a request, so whoever may make requests could give it to a project of their own. Knows nothing
+//! of who asks.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::{Layers, SandboxChoice};
+use crate::consent::{hash, in_words, quoted};
+use crate::database::{Database, DatabaseError};
+use crate::settings::Settings;
+
+/// What a project's own file opens, each by the name of its setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Openings {
+    /// The folder of the project.
+    pub folder: PathBuf,
+    /// Names and values, in order.
+    pub settings: Vec<(&'static str, String)>,
+}
+
+impl Openings {
+    /// What holds only because the file of the project says so, and is weaker than what would hold without it.
+    pub fn of(layers: &Layers, settings: &Settings, folder: &Path) -> Self {
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let (with, without) = (layers.merged(), layers.without_project().merged());
+        let sandbox = with.sandbox.as_ref().filter(|now| {
+            let before = without.sandbox.as_ref();
+            before != Some(*now) && is_weaker(now, before)
+        });
+        let known = without.sandbox_write.unwrap_or_default();
+        let mut write = with.sandbox_write.unwrap_or_default();
+        write.retain(|path| !known.contains(path));
+        // It is read by Pleach itself, which no sandbox holds, and shown to the agent.
+        let prompt = settings.prompt.as_ref().filter(|path| {
+            let path = path.canonicalize();
+            with.prompt != without.prompt && path.is_ok_and(|path| !path.starts_with(&folder))
+        });
+        let all = [
+            ("sandbox", sandbox.map(in_words)),
+            ("sandbox_write", (!write.is_empty()).then(|| quoted(&write))),
+            ("prompt", prompt.map(|path| path.display().to_string())),
+        ];
+        let settings = all
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)));
+        Self {
+            settings: settings.collect(),
+            folder,
+        }
+    }
+
+    /// Whether a person trusts the project with exactly this; with nothing, everybody does.
+    pub fn are_trusted(&self, database: &Database) -> Result<bool, DatabaseError> {
+        Ok(
+            self.settings.is_empty()
+                || database.is_trusted(&self.project(), &self.fingerprint())?,
+        )
+    }
+
+    /// Remembers that a person trusts the project with this.
+    pub fn trust(&self, database: &mut Database) -> Result<(), DatabaseError> {
+        database.remember_trust(&self.project(), &self.fingerprint())
+    }
+
+    /// Forgets whatever the project was trusted with.
+    pub fn distrust(&self, database: &mut Database) -> Result<bool, DatabaseError> {
+        database.forget_trust(&self.project())
+    }
+
+    /// The command that a person trusts the project with.
+    pub fn command(&self) -> String {
+        format!("pleach trust {}", quoted(&[self.project()]))
+    }
+
+    fn project(&self) -> String {
+        self.folder.display().to_string()
+    }
+
+    fn fingerprint(&self) -> String {
+        let settings = self.settings.iter();
+        hash(settings.flat_map(|(name, value)| [*name, value.as_str()]))
+    }
+}
+
+/// Whether a sandbox holds less than the one that was there before, or may do so.
+fn is_weaker(now: &SandboxChoice, before: Option<&SandboxChoice>) -> bool {
+    match now {
+        SandboxChoice::None | SandboxChoice::Wrapper(_) => before != Some(&SandboxChoice::None),
+        SandboxChoice::Landlock => matches!(
+            before,
+            Some(SandboxChoice::Strict | SandboxChoice::Wrapper(_))
+        ),
+        SandboxChoice::Strict => matches!(before, Some(SandboxChoice::Wrapper(_))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_known_to_hold_as_much_is_not_weaker() {
+        use SandboxChoice::{Landlock, None as Nothing, Strict, Wrapper};
+        let wrapper = |word: &str| Wrapper(vec![word.to_owned()]);
+        let weaker = [
+            (Nothing, None),
+            (Nothing, Some(Landlock)),
+            (Nothing, Some(Strict)),
+            (wrapper("env"), None),
+            (wrapper("env"), Some(Strict)),
+            (wrapper("env"), Some(wrapper("bwrap"))),
+            (Landlock, Some(Strict)),
+            (Landlock, Some(wrapper("bwrap"))),
+            (Strict, Some(wrapper("bwrap"))),
+        ];
+        for (now, before) in weaker {
+            assert!(is_weaker(&now, before.as_ref()), "{now:?} {before:?}");
+        }
+        let not_weaker = [
+            (Landlock, None),
+            (Strict, None),
+            (Strict, Some(Landlock)),
+            (Landlock, Some(Nothing)),
+            (wrapper("env"), Some(Nothing)),
+        ];
+        for (now, before) in not_weaker {
+            assert!(!is_weaker(&now, before.as_ref()), "{now:?} {before:?}");
+        }
+    }
+}
