@@ -12,6 +12,7 @@ use crate::config::SandboxChoice;
 use crate::git::{BlobId, CommitId, GitError, Store};
 use crate::secrets::Hider;
 use crate::settings::Settings;
+use crate::shell_words::line;
 
 pub use names::is_steering;
 
@@ -209,7 +210,7 @@ pub(crate) fn steering_settings(
     template: Option<&str>,
     typed: &[&str],
 ) -> Vec<(String, String)> {
-    let list = |words: &[String]| (!words.is_empty()).then(|| quoted(words));
+    let list = |words: &[String]| (!words.is_empty()).then(|| line(words));
     let (name, words) = agent.in_words();
     let paths = settings.sandbox_write.iter();
     let paths: Vec<String> = paths.map(|path| path.display().to_string()).collect();
@@ -241,27 +242,11 @@ pub(crate) fn steering_settings(
 
 fn in_words(choice: &SandboxChoice) -> String {
     match choice {
-        SandboxChoice::Wrapper(words) => quoted(words),
+        SandboxChoice::Wrapper(words) => line(words),
         SandboxChoice::None => "none".to_owned(),
         SandboxChoice::Landlock => "landlock".to_owned(),
         SandboxChoice::Strict => "strict".to_owned(),
     }
-}
-
-/// Words as one text that no other words give.
-pub(crate) fn quoted(words: &[String]) -> String {
-    let plain = |word: &str| {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+{}".contains(c);
-        !word.is_empty() && word.chars().all(is_plain)
-    };
-    let words = words.iter().map(|word| {
-        if plain(word) {
-            word.clone()
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    });
-    words.collect::<Vec<_>>().join(" ")
 }
 
 pub(crate) fn hash<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
@@ -360,20 +345,5 @@ mod tests {
             "{stored}"
         );
         assert_ne!(of("x hunter2-hunter2"), of("x [hidden:KEY]"));
-    }
-
-    #[test]
-    fn words_with_spaces_and_quotes_are_told_apart() {
-        let words = |words: &[&str]| {
-            quoted(
-                &words
-                    .iter()
-                    .map(|word| (*word).to_owned())
-                    .collect::<Vec<_>>(),
-            )
-        };
-        assert_eq!(words(&["a", "b c"]), "a 'b c'");
-        assert_eq!(words(&["a", "b", "c"]), "a b c");
-        assert_eq!(words(&["it's", ""]), "'it'\\''s' ''");
     }
 }

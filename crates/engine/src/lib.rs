@@ -42,6 +42,7 @@ pub mod sandbox;
 pub mod scope;
 pub mod secrets;
 pub mod settings;
+pub mod shell_words;
 pub mod slots;
 pub mod start;
 pub mod state_folder;

@@ -5,7 +5,8 @@
 use std::path::Path;
 
 use super::checkout::Checkout;
-use super::{Call, CommitId, Git, GitError, Place, StoreError, nul_separated, parse_id};
+use super::{Call, CommitId, Git, GitError, Place, StoreError, parse_id};
+use crate::shell_words::quoted;
 
 /// A repository of the user.
 #[derive(Debug)]
@@ -88,7 +89,8 @@ impl PutError {
                 Some("`git check-ref-format --branch` tells which names git takes".into())
             }
             Self::Taken { branch, .. } => Some(format!(
-                "choose another name, or delete it first: git branch -D {branch}"
+                "choose another name, or delete it first: git branch -D {}",
+                quoted(branch)
             )),
             Self::CheckedOut { .. } | Self::InTheWay { .. } => {
                 Some("choose another name with --as".into())

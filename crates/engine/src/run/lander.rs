@@ -18,6 +18,7 @@ use crate::git::{CommitId, FastForwardError, Logins};
 use crate::landing::body::{Account, Fate, TaskAccount, Verdict};
 use crate::landing::errand::{self, Ended, Errand, IfFound, IfMoved};
 use crate::process::Cancel;
+use crate::shell_words::quoted;
 use crate::step::{Step, reached};
 use crate::weave::{Loom, Outcome, Strand, Strategy, tree_of, weave};
 
@@ -252,7 +253,7 @@ impl Loop<'_> {
                     let because = format!("{branch} changes {changed}, which needs your consent");
                     let hint = format!(
                         "`git merge {}` brings it there by hand",
-                        self.workshop.record.branches.batch(self.workshop.number)
+                        quoted(&self.workshop.record.branches.batch(self.workshop.number))
                     );
                     self.not_landed(because, Some(hint));
                 }
