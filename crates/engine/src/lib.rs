@@ -36,6 +36,7 @@ pub mod ports;
 pub mod process;
 pub mod prompt;
 pub mod radar;
+mod regular_file;
 pub mod resolve;
 pub mod run;
 pub mod sandbox;
