@@ -1,12 +1,12 @@
 // Starts batches: one request at a time, with a person's consent where the server wants it.
 
-import { toast } from "sonner";
 import { create } from "zustand";
 import { answered, api, type BatchOptions, hintOf, inWords, Refused } from "@/api/client";
 import { projectsQuery, queryClient } from "@/api/queries";
 import { fetchStale } from "@/live/batches";
 import { asked } from "@/live/order";
 import { useWorld } from "@/live/world";
+import { toast } from "@/visible/toast";
 import { select } from "./selection";
 
 export type ConsentChange = { what: "file" | "setting"; name: string; kind: "new" | "changed" | "gone"; before?: unknown; now?: unknown };
