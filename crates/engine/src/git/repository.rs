@@ -147,16 +147,6 @@ impl Repository {
         }
     }
 
-    /// The paths of the files of a commit.
-    pub(crate) fn paths_at(&self, commit: &CommitId) -> Result<Vec<String>, GitError> {
-        let list = ["ls-tree", "-r", "-z", "--full-tree", "--name-only"];
-        let printed = self.call().args(list).arg(commit.as_str()).output()?;
-        let paths = nul_separated(&printed);
-        Ok(paths
-            .map(|path| String::from_utf8_lossy(path).into_owned())
-            .collect())
-    }
-
     /// What names mean, in their order; `None` for a name that means no commit.
     ///
     /// A branch comes before a tag of the same name.
@@ -275,7 +265,7 @@ impl Repository {
         self.checkout.check_prefixes(&self.git, branch)
     }
 
-    fn call(&self) -> Call {
+    pub(super) fn call(&self) -> Call {
         self.git.call(Place::Users(&self.checkout.folder))
     }
 }

@@ -13,7 +13,6 @@ use pleach_domain::task_state::{Commit, Ending};
 use super::run_loop::Loop;
 use super::{Heard, RunError, Told};
 use crate::causes::with_causes;
-use crate::consent::SteeringFiles;
 use crate::git::{CommitId, FastForwardError, Logins};
 use crate::landing::body::{Account, Fate, TaskAccount, Verdict};
 use crate::landing::errand::{self, Ended, Errand, IfFound, IfMoved};
@@ -301,7 +300,7 @@ impl Loop<'_> {
     /// Weaves everything onto a base that has moved on, for the tests to say what they think of it; where that changes
     /// what steers agents or Pleach, tells so and does nothing.
     fn follow_base(&mut self, base: CommitId) -> Result<Result<(), String>, RunError> {
-        let there = SteeringFiles::at(&self.workshop.store, &base)?;
+        let there = self.steering.in_commit(&self.workshop.store, &base)?;
         let changed = self.steering.changed_in(&there);
         if !changed.is_empty() {
             return Ok(Err(changed.join(", ")));

@@ -331,6 +331,7 @@ fn in_words(change: &Change) -> Value {
         ChangeKind::New => "new",
         ChangeKind::Changed => "changed",
         ChangeKind::Gone => "gone",
+        ChangeKind::Unseen => "unseen",
     };
     json!({"what": what, "name": name, "kind": kind, "before": change.before, "now": change.now})
 }
