@@ -9,7 +9,19 @@ import { useWorld } from "@/live/world";
 import { toast } from "@/visible/toast";
 import { select } from "./selection";
 
-export type ConsentChange = { what: "file" | "setting"; name: string; kind: "new" | "changed" | "gone"; before?: unknown; now?: unknown };
+export type ConsentChange = {
+  what: "file" | "setting";
+  name: string;
+  kind: "new" | "changed" | "gone" | "unseen";
+  role: "settings" | "servers" | "hooks" | "instructions" | "other";
+  /** What leads to a file, or why it is asked about each time. */
+  because?: string | null;
+  /** The value of a setting or the contents of a file. */
+  before?: string | null;
+  now?: string | null;
+  /** Whether there is more than is shown. */
+  isCut: boolean;
+};
 type Wanted = { options: BatchOptions; changes: ConsentChange[]; fingerprint: string };
 
 type Starting = {

@@ -3,9 +3,11 @@
 use std::os::unix::fs::symlink;
 
 use pleach_testkit::Terminal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::scene::Scene;
+use crate::serving::Serving;
+use crate::table::Table;
 use crate::{Answer, command, pleach};
 
 /// Files that agents read although their names do not say so.
@@ -182,4 +184,62 @@ fn a_crowd_of_files_hides_no_setting_hook_or_server_from_whoever_consents() {
         assert!(error.contains(name), "{name}: {error}");
     }
     assert!(error.contains("more files in .aaa/.cursor/"), "{error}");
+}
+
+#[test]
+fn a_client_is_shown_the_contents_and_the_changes_of_what_it_consents_to() {
+    let table = Table::new(2, "land = \"none\"\nsetup = \"true\"", "echo x > made");
+    let repo = &table.scene.repo;
+    repo.write("AGENTS.md", "be nice\nsay please\n");
+    repo.commit("instructions");
+    let server = Serving::of(&table.scene, &[]);
+    let ask_for = |task: usize, consent: Value| {
+        let body = json!({"taskIds": [table.tasks[task]], "consent": consent});
+        server.post("/api/batches", &body)
+    };
+    let details = |refused: &pleach_testkit::Answered| {
+        assert_eq!(refused.bad(409), "no_consent");
+        refused.json()["error"]["details"].clone()
+    };
+    let change = |details: &Value, name: &str| {
+        let changes = details["changes"].as_array().unwrap();
+        let found = changes.iter().find(|change| change["name"] == name);
+        found.unwrap_or_else(|| panic!("{details}")).clone()
+    };
+    let first = details(&ask_for(0, Value::Null));
+    let setup = change(&first, "setup");
+    assert_eq!(
+        (&setup["what"], &setup["now"]),
+        (&json!("setting"), &json!("true"))
+    );
+    let agents = change(&first, "AGENTS.md");
+    assert_eq!(agents["now"], "be nice\nsay please\n");
+    assert_eq!(
+        (&agents["before"], &agents["role"]),
+        (&Value::Null, &json!("instructions"))
+    );
+    assert_eq!(agents["isCut"], false);
+    let made = ask_for(0, first["fingerprint"].clone()).good(201);
+    crate::table::until_over(&server, 1);
+    assert_eq!(made["id"], 1);
+    // A change is shown with what it was, hidden characters and all; a crowd neither hides nor floods it.
+    repo.write("AGENTS.md", "be nice\nsay \u{202e}nothing\n");
+    repo.write(".claude/big.json", "x".repeat(3 << 20));
+    crowd(repo);
+    let second = ask_for(1, Value::Null);
+    assert!(second.body.len() < 2 << 20, "{} bytes", second.body.len());
+    let second = details(&second);
+    let agents = change(&second, "AGENTS.md");
+    assert_eq!(agents["before"], "be nice\nsay please\n");
+    assert_eq!(agents["now"], "be nice\nsay \u{202e}nothing\n");
+    assert_eq!(change(&second, ".claude/big.json")["isCut"], true);
+    let names: Vec<&str> = second["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| change["name"].as_str().unwrap())
+        .collect();
+    let place = |name: &str| names.iter().position(|known| *known == name).unwrap();
+    assert!(place("zzz/.mcp.json") < place(".aaa/.cursor/rules/000.md"));
+    assert_eq!(names.len(), 305, "no name is left out");
 }
