@@ -27,7 +27,8 @@ function documentHash(): string {
 }
 
 export default defineConfig(() => ({
-  plugins: [fewerGrammars("page"), react(), tailwindcss()],
+  // Every text goes through it, so that nothing hidden gets past.
+  plugins: [fewerGrammars("page"), react({ jsxImportSource: "@/visible" }), tailwindcss()],
   define: { __DOCUMENT_HASH__: JSON.stringify(documentHash()) },
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   // The program is built with what is there.

@@ -92,7 +92,7 @@ test("consent, a queue that waits, and questions", async () => {
   await scene.enter();
   await scene.select("Dig", "Water");
   await scene.button("Execute Queue").click();
-  await page.getByRole("dialog", { name: "This needs your consent" }).waitFor();
+  await page.getByRole("dialog", { name: "Review what controls the agents" }).waitFor();
   await look("consent");
   await scene.button("Consent and start").click();
   await scene.card("Water", "Needs you").getByText("Waiting").waitFor();

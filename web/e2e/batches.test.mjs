@@ -120,7 +120,7 @@ test("what steers agents is shown, and nothing starts without consent", async ()
   await scene.enter();
   await scene.select("Dig");
   await scene.button("Execute Parallel").click();
-  await scene.page.getByRole("dialog", { name: "This needs your consent" }).getByText("AGENTS.md").waitFor();
+  await scene.page.getByRole("dialog", { name: "Review what controls the agents" }).getByText("Be brief.").waitFor();
   assert.deepEqual((await scene.call("GET", "/api/batches?status=all")).batches, []);
   await scene.button("Consent and start").click();
   await scene.card("Dig", "Done").waitFor();

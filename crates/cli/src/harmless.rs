@@ -1,6 +1,9 @@
-//! Makes text of strangers harmless for a terminal: colours stay, everything else that steers one goes.
+//! Makes text of strangers harmless for a terminal: colours stay, everything else that steers one goes, and what would
+//! not be seen is marked.
 //!
 //! Works piece by piece, wherever the pieces are cut.
+
+use crate::hidden::{is_joiner, push_visible};
 
 /// No colour needs more than this.
 const LONGEST_COLOUR: usize = 64;
@@ -12,6 +15,8 @@ pub(crate) struct Harmless {
     /// The start of a character, or of a colour.
     held: Vec<u8>,
     after_return: bool,
+    /// The last character that was printed.
+    before: Option<char>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +101,7 @@ impl Harmless {
         match byte {
             b'\n' => {
                 self.release_all(out);
+                self.before = None;
                 if !after_return {
                     out.push('\n');
                 }
@@ -110,30 +116,28 @@ impl Harmless {
     }
 
     fn release_all(&mut self, out: &mut String) {
-        push_shown(&String::from_utf8_lossy(&self.held), out);
+        let text = String::from_utf8_lossy(&self.held);
+        let is_shown = |c: &char| *c == '\t' || !c.is_control();
+        let text: String = text.chars().filter(is_shown).collect();
+        push_visible(&text, self.before, None, out);
+        self.before = text.chars().next_back().or(self.before);
         self.held.clear();
     }
 
-    /// Everything but a character whose end is still to come.
+    /// Everything but a character whose end, or what it joins, is still to come.
     fn release_whole(&mut self, out: &mut String) {
-        let whole = match std::str::from_utf8(&self.held) {
+        let mut whole = match std::str::from_utf8(&self.held) {
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
             _ => self.held.len(),
         };
+        let text = String::from_utf8_lossy(&self.held[..whole]);
+        if let Some(last) = text.chars().next_back().filter(|last| is_joiner(*last)) {
+            whole -= last.len_utf8();
+        }
         let rest = self.held.split_off(whole);
         self.release_all(out);
         self.held = rest;
     }
-}
-
-fn push_shown(text: &str, out: &mut String) {
-    let is_shown = |c: &char| *c == '\t' || (!c.is_control() && !is_direction(*c));
-    out.extend(text.chars().filter(is_shown));
-}
-
-/// Characters that make text read in another order than it is written in.
-fn is_direction(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -155,13 +159,15 @@ mod tests {
         check("a\x1b[2J\x1b[Hb\x1b[?1049hc\x1b[>4md", "abcd");
         check("a\x1b]0;title\x07b\x1b]52;c;aGk=\x1b\\c", "abc");
         check("a\x1bPq#0\x1b\\b\x1bcc\x1b(Bd", "abcd");
-        check("a\u{9b}2Jb\u{7}\u{8}c\u{202e}d", "a2Jbcd");
+        check("a\u{9b}2Jb\u{7}\u{8}c\u{202e}d", "a2Jbc⟨U+202E⟩d");
     }
 
     #[test]
     fn nothing_is_written_over_and_lines_stay_lines() {
         check("10%\r20%\r\ndone\r\n", "10%\n20%\ndone\n");
         check("\ttab äöü € 🌱\n", "\ttab äöü € 🌱\n");
+        check("👨\u{200d}👩 می\u{200c}خ\n", "👨\u{200d}👩 می\u{200c}خ\n");
+        check("s\u{200d}u\u{200d}\n", "s⟨U+200D⟩u⟨U+200D⟩\n");
         check("cut \x1b]0;never ends\nnext\n", "cut \nnext\n");
         check("cut \x1b[12\nnext\n", "cut \nnext\n");
     }

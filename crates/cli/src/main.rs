@@ -12,6 +12,7 @@ mod driver;
 mod editor;
 mod failure;
 mod harmless;
+mod hidden;
 mod keys;
 mod line;
 mod live;

@@ -5,6 +5,8 @@
 use std::fmt::Arguments;
 use std::io::{ErrorKind, Write as _};
 
+use crate::hidden::{is_hidden, push_visible};
+
 /// Who reads what a command prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
@@ -44,7 +46,7 @@ pub(crate) fn tell_error(text: Arguments<'_>) {
     let _ = anstream::stderr().write_fmt(text);
 }
 
-/// The text on one line, without control characters, direction overrides and non-characters.
+/// The text on one line, without control characters and non-characters; what else would not be seen is marked.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {
@@ -52,17 +54,19 @@ pub(crate) fn one_line(text: &str) -> String {
             if !line.is_empty() && !line.ends_with(' ') {
                 line.push(' ');
             }
-        } else if is_shown(c) {
+        } else if !is_noncharacter(c) {
             line.push(c);
         }
     }
     line.truncate(line.trim_end().len());
-    line
+    if !line.contains(is_hidden) {
+        return line;
+    }
+    let mut visible = String::with_capacity(line.len());
+    push_visible(&line, None, None, &mut visible);
+    visible
 }
 
-fn is_shown(c: char) -> bool {
-    let is_override = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let is_noncharacter =
-        matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe || c == '\u{feff}';
-    !is_override && !is_noncharacter
+fn is_noncharacter(c: char) -> bool {
+    matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe
 }

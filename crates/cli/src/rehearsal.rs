@@ -13,6 +13,7 @@ use pleach_engine::git::CommitId;
 use pleach_engine::run::{Fetch, Rehearsal, RunRequest};
 use pleach_engine::sandbox::Holding;
 use pleach_engine::settings::RunMode;
+use pleach_engine::shell_words::line;
 use serde_json::{Value, json};
 
 use crate::columns::{bytes, seconds, terminal_width};
@@ -40,7 +41,7 @@ pub(crate) fn print(preview: &Preview<'_>, request: &RunRequest, found: &Rehears
 fn facts(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)> {
     let mut facts = place(request, found);
     facts.extend([
-        ("command", words(&found.argv)),
+        ("command", line(&found.argv)),
         ("variables", found.variables.join(" ")),
         ("writes", may_write(request)),
         ("limits", limits(request)),
@@ -109,19 +110,6 @@ fn few(names: &[String]) -> String {
         }
         names => names.join(", "),
     }
-}
-
-/// A command as a shell would take it, closely enough to be read.
-fn words(argv: &[String]) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:{}@%+,".contains(c);
-    let word = |word: &String| {
-        if !word.is_empty() && word.chars().all(is_plain) {
-            word.clone()
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    };
-    argv.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
 fn may_write(request: &RunRequest) -> String {

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use pleach_domain::batch::{BatchStatus, Landed, Proof};
 use pleach_domain::task_state::Ending;
 use pleach_engine::run::{Summary, TaskReport};
+use pleach_engine::shell_words::quoted;
 use pleach_engine::view::usd;
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
@@ -64,8 +65,9 @@ pub(crate) fn print(summary: &Summary) {
             print_proof(summary);
             print_landing(summary);
             tell(format_args!(
-                "  {DIM}look at it{DIM:#}  git log --graph --stat {base}..{branch}\n  \
-                 {DIM}take it{DIM:#}     git merge --ff-only {branch}\n",
+                "  {DIM}look at it{DIM:#}  git log --graph --stat {base}..{word}\n  \
+                 {DIM}take it{DIM:#}     git merge --ff-only {word}\n",
+                word = one_line(&quoted(branch)),
             ));
         }
         None if merged > 0 => tell(format_args!(
@@ -104,7 +106,7 @@ fn print_in_place(summary: &Summary, merged: usize) {
     if let Some(task) = summary.tasks.iter().find(left) {
         tell(format_args!(
             "  what other tasks changed there stays as well: pleach diff {number} {}\n",
-            one_line(task.id.as_str())
+            one_line(&quoted(task.id.as_str()))
         ));
     }
 }
@@ -162,13 +164,13 @@ pub(crate) fn print_why(summary: &Summary) {
         tasks.find(|task| task.ending.as_ref().is_some_and(is_so))
     };
     if let Some(task) = first(|ending| matches!(ending, Ending::Failed { .. } | Ending::TimedOut)) {
-        let id = &task.id;
+        let id = one_line(&quoted(task.id.as_str()));
         tell(format_args!(
             "  {DIM}see why{DIM:#}     pleach logs {number} {id}\n"
         ));
     }
     if let Some(task) = first(|ending| matches!(ending, Ending::Conflicted { .. })) {
-        let id = &task.id;
+        let id = one_line(&quoted(task.id.as_str()));
         tell(format_args!(
             "  {DIM}resolve it{DIM:#}  pleach resolve {number} {id}\n"
         ));

@@ -2,90 +2,47 @@
 //!
 //! Knows names and hashes, and what differs between two of them; who consents, and how, is asked elsewhere.
 
+mod contents;
+mod files;
+mod follow;
+mod imports;
 mod names;
 
-use pleach_domain::task_state::SteeringFile;
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Chosen;
 use crate::config::SandboxChoice;
-use crate::git::{BlobId, CommitId, GitError, Store};
 use crate::secrets::Hider;
 use crate::settings::Settings;
+use crate::shell_words::line;
 
-pub use names::is_steering;
+pub(crate) use contents::show;
+pub use files::SteeringFiles;
+pub use names::{Role, is_steering};
 
 /// How many letters of a hash are kept.
 const FINGERPRINT: usize = 40;
-
-/// The steering files of a commit with their hashes, in order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SteeringFiles {
-    files: Vec<(String, BlobId)>,
-}
-
-impl SteeringFiles {
-    /// Looks through the files of a commit.
-    pub fn at(store: &Store, commit: &CommitId) -> Result<Self, GitError> {
-        let mut files = store.list_files_at(commit)?;
-        files.retain(|(path, _)| is_steering(path));
-        files.sort();
-        Ok(Self { files })
-    }
-
-    /// The paths.
-    pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.files.iter().map(|(path, _)| path.as_str())
-    }
-
-    /// What is new, different or gone in another commit, as it is there.
-    pub(crate) fn steering_in(&self, other: &Self) -> Vec<SteeringFile> {
-        let changed = self.changed_in(other);
-        let there = |path: &String| {
-            let mut files = other.files.iter();
-            let blob = files.find(|(known, _)| known == path);
-            blob.map(|(_, blob)| blob.to_string())
-        };
-        let changed = changed.into_iter().map(|path| SteeringFile {
-            blob: there(&path),
-            path,
-        });
-        changed.collect()
-    }
-
-    /// A short name for exactly these files with exactly these contents.
-    pub fn fingerprint(&self) -> String {
-        let files = self.files.iter();
-        hash(files.flat_map(|(path, blob)| [path.as_str(), blob.as_str()]))
-    }
-
-    /// The paths that are new, different or gone in another commit.
-    pub fn changed_in(&self, other: &Self) -> Vec<String> {
-        let missing =
-            |from: &Self, entry: &(String, BlobId)| from.files.binary_search(entry).is_err();
-        let mut changed: Vec<String> = self
-            .files
-            .iter()
-            .filter(|entry| missing(other, entry))
-            .map(|(path, _)| path.clone())
-            .collect();
-        changed.extend(
-            other
-                .files
-                .iter()
-                .filter(|entry| missing(self, entry))
-                .map(|(path, _)| path.clone()),
-        );
-        changed.sort();
-        changed.dedup();
-        changed
-    }
-}
 
 /// Everything of a project that needs consent before a batch begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Steering {
     entries: Vec<Entry>,
+    /// What is to be said of files besides: known for a commit that was looked at, and never stored.
+    #[serde(skip)]
+    remarks: BTreeMap<String, Remark>,
+}
+
+/// What is to be said of a file besides its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Remark {
+    /// What it does.
+    pub(crate) role: Role,
+    /// What leads to it.
+    pub(crate) because: Option<String>,
+    /// Why it cannot be said what agents read by it.
+    pub(crate) unseen: Option<String>,
 }
 
 /// One thing that steers.
@@ -115,10 +72,44 @@ pub struct Change {
     pub what: What,
     /// Whether it was there and is there.
     pub kind: ChangeKind,
-    /// What it was, where it has words.
+    /// What it does.
+    pub role: Role,
+    /// Why it is one of them where its name does not say so, or why it is asked about each time.
+    pub because: Option<String>,
+    /// What it was, in words; of a file only once it is shown.
     pub before: Option<String>,
-    /// What it is, where it has words.
+    /// What it is, in words; of a file only once it is shown.
     pub now: Option<String>,
+    /// Whether there is more of it than these words, or no words for it.
+    pub is_cut: bool,
+    /// The contents of a file, by what they are known by.
+    pub(crate) contents: [Option<String>; 2],
+}
+
+impl Change {
+    /// One of a file of which nothing else is known.
+    pub fn of_file(path: String, kind: ChangeKind, role: Role) -> Self {
+        Self {
+            what: What::File(path),
+            kind,
+            role,
+            because: None,
+            before: None,
+            now: None,
+            is_cut: false,
+            contents: [None, None],
+        }
+    }
+
+    /// The folder that it can be told by among many others, if it neither sets nor runs anything.
+    pub fn folder(&self) -> Option<&str> {
+        match &self.what {
+            What::File(path) if self.role == Role::Other && self.kind != ChangeKind::Unseen => {
+                Some(names::folder(path))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Whether something was there and is there.
@@ -130,6 +121,8 @@ pub enum ChangeKind {
     Changed,
     /// It is there no more.
     Gone,
+    /// It is as it was, but what it leads to is not in the repository and may be another thing each time.
+    Unseen,
 }
 
 impl Steering {
@@ -139,9 +132,10 @@ impl Steering {
         settings: impl IntoIterator<Item = (String, String)>,
         hider: &Hider,
     ) -> Self {
-        let files = files.files.iter().map(|(path, blob)| Entry {
+        let remarks = files.remarks();
+        let files = files.iter().map(|(path, blob)| Entry {
             what: What::File(path.clone()),
-            hash: blob.to_string(),
+            hash: blob.clone(),
             text: None,
         });
         let settings = settings.into_iter().map(|(name, text)| Entry {
@@ -151,7 +145,7 @@ impl Steering {
         });
         let mut entries: Vec<Entry> = files.chain(settings).collect();
         entries.sort();
-        Self { entries }
+        Self { entries, remarks }
     }
 
     /// A short name for exactly this.
@@ -166,38 +160,60 @@ impl Steering {
         }))
     }
 
-    /// What is new, different or gone since another time.
+    /// What is new, different or gone since another time, or unseen; what can do most comes first.
     pub fn changes_since(&self, before: &Self) -> Vec<Change> {
-        let of = |all: &Self, what: &What| {
-            all.entries
-                .iter()
-                .find(|entry| entry.what == *what)
-                .cloned()
+        let by_name = |all: &Self| -> BTreeMap<What, Entry> {
+            let entries = all.entries.iter();
+            entries
+                .map(|entry| (entry.what.clone(), entry.clone()))
+                .collect()
         };
-        let mut all: Vec<&What> = self
-            .entries
-            .iter()
-            .chain(&before.entries)
-            .map(|entry| &entry.what)
-            .collect();
+        let (mut was, mut is) = (by_name(before), by_name(self));
+        let mut all: Vec<What> = was.keys().chain(is.keys()).cloned().collect();
         all.sort();
         all.dedup();
-        let changes = all.into_iter().filter_map(|what| {
-            let (was, is) = (of(before, what), of(self, what));
-            let kind = match (&was, &is) {
-                (Some(was), Some(is)) if was.hash == is.hash => return None,
-                (Some(_), Some(_)) => ChangeKind::Changed,
-                (None, _) => ChangeKind::New,
-                (_, None) => ChangeKind::Gone,
-            };
-            Some(Change {
-                what: what.clone(),
-                kind,
-                before: was.and_then(|was| was.text),
-                now: is.and_then(|is| is.text),
-            })
+        let changes = all
+            .into_iter()
+            .filter_map(|what| self.change(was.remove(&what), is.remove(&what), what));
+        let mut changes: Vec<Change> = changes.collect();
+        changes.sort_by(|one, other| {
+            let place = |change: &Change| (matches!(change.what, What::File(_)), change.role);
+            place(one).cmp(&place(other))
         });
-        changes.collect()
+        changes
+    }
+
+    fn change(&self, was: Option<Entry>, is: Option<Entry>, what: What) -> Option<Change> {
+        let (role, remark) = match &what {
+            What::Setting(_) => (Role::Settings, None),
+            What::File(path) => {
+                let remark = is.as_ref().and_then(|_| self.remarks.get(path));
+                (
+                    remark.map_or_else(|| Role::of_file(path), |remark| remark.role),
+                    remark,
+                )
+            }
+        };
+        let unseen = remark.and_then(|remark| remark.unseen.clone());
+        let kind = match (&was, &is) {
+            (Some(was), Some(is)) if was.hash == is.hash => {
+                unseen.as_ref()?;
+                ChangeKind::Unseen
+            }
+            (Some(_), Some(_)) => ChangeKind::Changed,
+            (None, _) => ChangeKind::New,
+            (_, None) => ChangeKind::Gone,
+        };
+        Some(Change {
+            what,
+            kind,
+            role,
+            because: unseen.or_else(|| remark.and_then(|remark| remark.because.clone())),
+            is_cut: false,
+            contents: [&was, &is].map(|entry| entry.as_ref().map(|entry| entry.hash.clone())),
+            before: was.and_then(|was| was.text),
+            now: is.and_then(|is| is.text),
+        })
     }
 }
 
@@ -209,7 +225,7 @@ pub(crate) fn steering_settings(
     template: Option<&str>,
     typed: &[&str],
 ) -> Vec<(String, String)> {
-    let list = |words: &[String]| (!words.is_empty()).then(|| quoted(words));
+    let list = |words: &[String]| (!words.is_empty()).then(|| line(words));
     let (name, words) = agent.in_words();
     let paths = settings.sandbox_write.iter();
     let paths: Vec<String> = paths.map(|path| path.display().to_string()).collect();
@@ -241,27 +257,11 @@ pub(crate) fn steering_settings(
 
 pub(crate) fn in_words(choice: &SandboxChoice) -> String {
     match choice {
-        SandboxChoice::Wrapper(words) => quoted(words),
+        SandboxChoice::Wrapper(words) => line(words),
         SandboxChoice::None => "none".to_owned(),
         SandboxChoice::Landlock => "landlock".to_owned(),
         SandboxChoice::Strict => "strict".to_owned(),
     }
-}
-
-/// Words as one text that no other words give.
-pub(crate) fn quoted(words: &[String]) -> String {
-    let plain = |word: &str| {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+{}".contains(c);
-        !word.is_empty() && word.chars().all(is_plain)
-    };
-    let words = words.iter().map(|word| {
-        if plain(word) {
-            word.clone()
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    });
-    words.collect::<Vec<_>>().join(" ")
 }
 
 pub(crate) fn hash<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
@@ -285,11 +285,9 @@ mod tests {
     use crate::config::Config;
 
     fn steering(files: &[(&str, char)], settings: &[(&str, &str)]) -> Steering {
-        let blob = |c: &char| c.to_string().repeat(40).parse().unwrap();
+        let blob = |c: &char| c.to_string().repeat(40);
         let files = files.iter().map(|(path, c)| ((*path).to_owned(), blob(c)));
-        let files = SteeringFiles {
-            files: files.collect(),
-        };
+        let files = SteeringFiles::of(files.collect());
         let settings = settings
             .iter()
             .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
@@ -410,7 +408,7 @@ mod tests {
     fn a_secret_in_a_setting_counts_and_is_not_stored() {
         let mut secrets = crate::secrets::Secrets::default();
         secrets.add("KEY", "hunter2-hunter2");
-        let none = SteeringFiles { files: Vec::new() };
+        let none = SteeringFiles::of(Vec::new());
         let of = |text: &str| {
             Steering::new(
                 &none,
@@ -424,20 +422,5 @@ mod tests {
             "{stored}"
         );
         assert_ne!(of("x hunter2-hunter2"), of("x [hidden:KEY]"));
-    }
-
-    #[test]
-    fn words_with_spaces_and_quotes_are_told_apart() {
-        let words = |words: &[&str]| {
-            quoted(
-                &words
-                    .iter()
-                    .map(|word| (*word).to_owned())
-                    .collect::<Vec<_>>(),
-            )
-        };
-        assert_eq!(words(&["a", "b c"]), "a 'b c'");
-        assert_eq!(words(&["a", "b", "c"]), "a b c");
-        assert_eq!(words(&["it's", ""]), "'it'\\''s' ''");
     }
 }

@@ -14,6 +14,7 @@ use crate::git::CommitId;
 use crate::ownership::{Answer, AskError, Request, ask, is_owned};
 use crate::resolve::Resolved;
 use crate::run::{Prepared, RunError, take_up};
+use crate::shell_words::quoted;
 use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
 
@@ -319,7 +320,11 @@ impl Control<'_> {
                 ),
                 None => (
                     format!("task {task} is not over yet: it is {}", state.as_str()),
-                    format!("`pleach cancel {} {task}` stops it", self.batch),
+                    format!(
+                        "`pleach cancel {} {}` stops it",
+                        self.batch,
+                        quoted(task.as_str())
+                    ),
                 ),
             };
             return Err(refused("nothing_to_retry", message, hint));

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::agent::PRESETS;
 use crate::git::find_program;
+use crate::regular_file::read_settings;
 
 /// A command that a project seems to want, and what tells so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +87,7 @@ impl Project<'_> {
     }
 
     fn text(&self, name: &str) -> String {
-        fs::read_to_string(self.0.join(name)).unwrap_or_default()
+        read_settings(&self.0.join(name)).unwrap_or_default()
     }
 
     /// Whether a file has a rule `test:`, also one with conditions.

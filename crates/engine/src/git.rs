@@ -5,6 +5,7 @@
 mod address;
 mod api_login;
 mod beginning;
+mod blobs;
 mod checkout;
 mod clone;
 mod credential_helper;
@@ -57,6 +58,7 @@ use crate::process::{Cancel, Woke, wait};
 
 pub use address::{Address, BadAddress, UserInfo};
 pub(crate) use beginning::Beginning;
+pub(crate) use blobs::Objects;
 pub(crate) use checkout::Checkout;
 pub use credential_helper::answer as answer_git;
 pub use credentials::{Login, Logins};

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::git::{Beginning, Call, GitError, StoreError};
+use crate::shell_words::quoted;
 use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
 
@@ -238,6 +239,7 @@ fn task_ends(stored: &StoredBatch, task: &TaskId) -> Result<(Commit, Commit, Str
     let state = found.state.as_str().replace('_', " ");
     let hint = match found.state {
         TaskState::Running { .. } | TaskState::Stopping { .. } => {
+            let task = quoted(task.as_str());
             format!("`pleach logs {batch} {task} -f` shows what its agent says")
         }
         _ => format!("`pleach status {batch}` shows how far it is"),

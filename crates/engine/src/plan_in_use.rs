@@ -2,12 +2,14 @@
 //!
 //! Knows where plans lie; `plan_file` opens them.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use pleach_domain::task::TaskStatus;
 
 use crate::config::{Config, ConfigError};
 use crate::plan_file::PlanFile;
+use crate::regular_file::read_settings;
 use crate::settings::Settings;
 
 /// Why no plan was found.
@@ -67,7 +69,7 @@ pub fn find(folder: &Path) -> Result<PathBuf, NoPlan> {
 /// The same where the configuration says nothing of it.
 pub(crate) fn find_unconfigured(folder: &Path) -> Result<PathBuf, NoPlan> {
     let top = project_folder(folder);
-    let pointer = std::fs::read_to_string(top.join(".claude/current-plan.txt")).unwrap_or_default();
+    let pointer = load_pointer(&top.join(".claude/current-plan.txt"))?;
     if let Some(plan) = pointer.lines().map(str::trim).find(|line| !line.is_empty()) {
         return Ok(seen_from(folder, &top.join(plan)));
     }
@@ -82,6 +84,20 @@ pub(crate) fn find_unconfigured(folder: &Path) -> Result<PathBuf, NoPlan> {
         [only] => Ok(seen_from(folder, only)),
         _ => Err(NoPlan::Several {
             plans: plans.iter().map(|plan| seen_from(folder, plan)).collect(),
+        }),
+    }
+}
+
+/// What a file says that names the plan; one that is not there says nothing.
+fn load_pointer(path: &Path) -> Result<String, ConfigError> {
+    match read_settings(path) {
+        Ok(text) => Ok(text),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(String::new())
+        }
+        Err(source) => Err(ConfigError::Io {
+            path: path.to_owned(),
+            source,
         }),
     }
 }

@@ -13,6 +13,7 @@ use crate::config::{
     AgentConfig, Config, ConfigError, Layers, MaxParallel, Mode, OnInvalid, SandboxChoice,
 };
 use crate::forge::ForgeKind;
+use crate::regular_file::read_settings;
 use crate::weave::Strategy;
 
 /// Everything that can be set, with paths that are absolute if the repository's is.
@@ -196,7 +197,7 @@ impl Settings {
         let Some(path) = &self.prompt else {
             return Ok(None);
         };
-        let text = std::fs::read_to_string(path);
+        let text = read_settings(path);
         text.map(Some).map_err(|source| ConfigError::Io {
             path: path.clone(),
             source,

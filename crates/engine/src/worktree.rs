@@ -16,8 +16,9 @@ mod tidy;
 mod trash;
 mod unmerged;
 
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -116,7 +117,9 @@ impl Worktree {
             return Ok(users);
         }
         let folder = spec.path.parent().unwrap_or(Path::new("/"));
-        fs::create_dir_all(folder).map_err(failed("create", folder))?;
+        // Whatever the user's mask is, and whoever may look into the folder above.
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(failed("create", folder))?;
         Self::named(store, spec)
     }
 

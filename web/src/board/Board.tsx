@@ -3,7 +3,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { CircleAlert, FileDown, FolderPlus, ListPlus, Plus } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef } from "react";
-import { toast } from "sonner";
 import { type BoardTask, hintOf, inWords, type Project } from "@/api/client";
 import { useProjects } from "@/api/queries";
 import { load } from "@/live/load";
@@ -15,6 +14,7 @@ import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
 import { counted } from "@/ui/format";
 import { Skeleton } from "@/ui/Skeleton";
+import { toast } from "@/visible/toast";
 import { BatchControls } from "./BatchControls";
 import { Column } from "./Column";
 import { columnNames } from "./columns";

@@ -2,11 +2,11 @@
 
 import { FileDown, Upload } from "lucide-react";
 import { type DragEvent, type ReactNode, useRef, useState } from "react";
-import { toast } from "sonner";
 import { answered, api, hintOf, inWords } from "@/api/client";
 import { asked } from "@/live/order";
 import { useWorld } from "@/live/world";
 import { Button } from "@/ui/Button";
+import { toast } from "@/visible/toast";
 
 /** The largest plan that is sent; the server takes no more. */
 const MOST_BYTES = 3_500_000;

@@ -1,11 +1,11 @@
 // Writes a new task.
 
-import { toast } from "sonner";
 import { answered, api } from "@/api/client";
 import { asked } from "@/live/order";
 import { useWorld } from "@/live/world";
 import { openOverlay, useOverlays } from "@/shell/overlays";
 import { Dialog } from "@/ui/Dialog";
+import { toast } from "@/visible/toast";
 import { ImportPicker } from "./ImportDrop";
 import { type Draft, TaskForm } from "./TaskForm";
 

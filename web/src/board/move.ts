@@ -1,9 +1,9 @@
 // Moves cards: to another column, or to another place in theirs. Shown at once, taken back if refused.
 
-import { toast } from "sonner";
 import { answered, api, type BoardTask, inWords, Refused, type TaskChanges } from "@/api/client";
 import { asked } from "@/live/order";
 import { change, putTasks, useWorld } from "@/live/world";
+import { toast } from "@/visible/toast";
 import { type ColumnName, columnOf, columnTitles, isBusy, spread, statusOfColumn } from "./columns";
 
 type Step = { task: BoardTask; changes: Pick<TaskChanges, "position" | "status"> };

@@ -1,15 +1,27 @@
 // Starts batches: one request at a time, with a person's consent where the server wants it.
 
-import { toast } from "sonner";
 import { create } from "zustand";
 import { answered, api, type BatchOptions, hintOf, inWords, Refused } from "@/api/client";
 import { projectsQuery, queryClient } from "@/api/queries";
 import { fetchStale } from "@/live/batches";
 import { asked } from "@/live/order";
 import { useWorld } from "@/live/world";
+import { toast } from "@/visible/toast";
 import { select } from "./selection";
 
-export type ConsentChange = { what: "file" | "setting"; name: string; kind: "new" | "changed" | "gone"; before?: unknown; now?: unknown };
+export type ConsentChange = {
+  what: "file" | "setting";
+  name: string;
+  kind: "new" | "changed" | "gone" | "unseen";
+  role: "settings" | "servers" | "hooks" | "instructions" | "other";
+  /** What leads to a file, or why it is asked about each time. */
+  because?: string | null;
+  /** The value of a setting or the contents of a file. */
+  before?: string | null;
+  now?: string | null;
+  /** Whether there is more than is shown. */
+  isCut: boolean;
+};
 type Wanted = { options: BatchOptions; changes: ConsentChange[]; fingerprint: string };
 
 type Starting = {

@@ -1,8 +1,8 @@
 // Fetches the board of the project that is wanted, and again until it is there.
 
-import { toast } from "sonner";
 import { answered, api, inWords, Refused } from "@/api/client";
 import { keys, projectsQuery, queryClient } from "@/api/queries";
+import { toast } from "@/visible/toast";
 import { fetchStale } from "./batches";
 import { holdNews } from "./news";
 import { asked } from "./order";

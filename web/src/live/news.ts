@@ -1,10 +1,10 @@
 // Gathers what people should be told, until the tasks that it is about have names.
 
-import { toast } from "sonner";
 import type { LiveEvent } from "./events";
 import { noticeOf, tell } from "./notices";
 import { emptyWorld } from "./state";
 import { useWorld } from "./world";
+import { toast } from "@/visible/toast";
 
 /** How long news are gathered. */
 const GATHER_MS = 300;

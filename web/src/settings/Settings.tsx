@@ -2,7 +2,6 @@
 
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
 import { useEffect, useId, useState } from "react";
-import { toast } from "sonner";
 import { type AgentFound, inWords, type Settings as AllSettings, type SettingsChange } from "@/api/client";
 import { useAgents, useSaveSettings, useSettings } from "@/api/queries";
 import { allowSingleKeys, useSingleKeys } from "@/keys/hotkeys";
@@ -15,6 +14,7 @@ import { Select } from "@/ui/Select";
 import { Skeleton } from "@/ui/Skeleton";
 import { Slider } from "@/ui/Slider";
 import { Switch } from "@/ui/Switch";
+import { toast } from "@/visible/toast";
 import { Group, Row } from "./Group";
 import { Projects } from "./Projects";
 

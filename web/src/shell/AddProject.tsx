@@ -2,13 +2,13 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
-import { toast } from "sonner";
 import { answered, api, type Project } from "@/api/client";
 import { keys } from "@/api/queries";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { ErrorLine } from "@/ui/ErrorLine";
 import { TextField } from "@/ui/Field";
+import { toast } from "@/visible/toast";
 import { openOverlay, useOverlays } from "./overlays";
 import { chooseProject } from "./project";
 

@@ -2,7 +2,7 @@
 
 import { Outlet, useRouter } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
-import { toast, Toaster } from "sonner";
+import { Toaster } from "sonner";
 import { hintOf, inWords } from "@/api/client";
 import { useProjects } from "@/api/queries";
 import { BatchStrip } from "@/batch/BatchStrip";
@@ -19,6 +19,7 @@ import { useConnection, useWorld } from "@/live/world";
 import { approveNext } from "@/task/queries";
 import { Banner } from "@/ui/Banner";
 import { Button } from "@/ui/Button";
+import { toast } from "@/visible/toast";
 import { AddProject } from "./AddProject";
 import { useNoDrop } from "./drop";
 import { Header } from "./Header";

@@ -43,10 +43,10 @@ export const Ansi = memo(function Ansi({ text, words }: { text: string; words?: 
 
 /** A text in which the words of a search are marked. */
 export function Marked({ text, words }: { text: string; words?: string | undefined }) {
-  if (!words) return text;
+  if (!words) return <>{text}</>;
   const lower = text.toLowerCase();
   // Letters that change their length in lower case would shift the marks.
-  if (lower.length !== text.length || !lower.includes(words)) return text;
+  if (lower.length !== text.length || !lower.includes(words)) return <>{text}</>;
   const parts = [];
   let at = 0;
   for (let found = lower.indexOf(words); found >= 0; found = lower.indexOf(words, at)) {

@@ -2,7 +2,6 @@
 
 import { Copy } from "lucide-react";
 import type { ReactNode } from "react";
-import { toast } from "sonner";
 import type { BatchView, BoardTask, TaskView } from "@/api/client";
 import { wordOf } from "@/board/columns";
 import { useWorld } from "@/live/world";
@@ -11,6 +10,7 @@ import { Button } from "@/ui/Button";
 import { dollars, duration, grouped, moment, worded } from "@/ui/format";
 import { Description } from "./DetailsEdit";
 import { Go } from "@/shell/Go";
+import { toast } from "@/visible/toast";
 
 export function Details({ task, batch, inBatch }: { task: BoardTask; batch: BatchView | undefined; inBatch: TaskView | undefined }) {
   return (

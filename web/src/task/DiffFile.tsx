@@ -4,6 +4,7 @@ import { processFile, registerCustomCSSVariableTheme } from "@pierre/diffs";
 import { FileDiff, Virtualizer, WorkerPoolContextProvider } from "@pierre/diffs/react";
 import DiffWorker from "@pierre/diffs/worker/worker.js?worker";
 import { type CSSProperties, type ReactNode, useEffect, useMemo, useRef } from "react";
+import { visible } from "@/visible/visible";
 import { hash } from "./patch";
 
 const THEME = "pleach";
@@ -70,7 +71,7 @@ const POOL = { workerFactory: () => new DiffWorker(), poolSize: 2 };
 const HIGHLIGHTER = { theme: THEME };
 
 export default function DiffFile({ text, path, style }: { text: string; path: string; style: "unified" | "split" }) {
-  const file = useMemo(() => processFile(text, { cacheKey: `${path} ${text.length} ${hash(text)}` }), [text, path]);
+  const file = useMemo(() => processFile(visible(text), { cacheKey: `${path} ${text.length} ${hash(text)}` }), [text, path]);
   const options = useMemo(
     () => ({ theme: THEME, diffStyle: style, disableFileHeader: true, overflow: "wrap", hunkSeparators: "line-info-basic", lineDiffType: "word" }) as const,
     [style],

@@ -1,10 +1,10 @@
 // What can be done with a transcript as a whole: wrap its lines, copy it, save it.
 
 import { Copy, Download, WrapText } from "lucide-react";
-import { toast } from "sonner";
 import { Button } from "@/ui/Button";
 import { copyText } from "./entry";
 import { counted } from "@/ui/format";
+import { toast } from "@/visible/toast";
 import type { Load } from "./reader";
 
 /** The whole text, fetched in large pieces. */

@@ -2,12 +2,12 @@
 
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { toast } from "sonner";
 import { answered, api, type BatchView, type BoardTask, hintOf, inWords, type TaskView } from "@/api/client";
 import { useProjects } from "@/api/queries";
 import { refreshBatch, watchBatch } from "@/live/batches";
 import { isOver } from "@/live/state";
 import { useWorld } from "@/live/world";
+import { toast } from "@/visible/toast";
 import type { Load } from "./reader";
 import { useReading } from "./reading";
 

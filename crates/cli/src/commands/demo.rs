@@ -13,6 +13,7 @@ use pleach_engine::demo::{PLAN, make_repository};
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
 use pleach_engine::run::{Fetch, RunRequest, Summary, Where, prepare};
 use pleach_engine::settings::Settings;
+use pleach_engine::shell_words::quoted;
 use pleach_engine::state_folder::StateFolder;
 
 use crate::commands::run::own_program;
@@ -62,9 +63,9 @@ pub(crate) fn run() -> Result<Exit, Failures> {
         "\nThe conflict, the task that breaks the tests, the failure and what it blocks are part of the show.\n\
          On the board:  cd {} && PLEACH_HOME={} {} serve --open\n\
          The repository is {}; remove {} when you have seen enough.\n",
-        repository.display(),
-        folder.join("state").display(),
-        own_program()?.display(),
+        quoted(&repository.to_string_lossy()),
+        quoted(&folder.join("state").to_string_lossy()),
+        quoted(&own_program()?.to_string_lossy()),
         repository.display(),
         folder.display(),
     ));

@@ -2,6 +2,7 @@
 
 use anstyle::Style;
 use pleach_engine::init::Draft;
+use pleach_engine::shell_words::quoted;
 use serde_json::json;
 
 use crate::args::InitArgs;
@@ -60,7 +61,8 @@ fn print(draft: &Draft) {
     }
     match (draft.agent(), draft.agents.is_empty()) {
         (Some(agent), _) => output::print(format_args!(
-            "next: `pleach agents test {agent}`, then `pleach doctor` and `pleach plan`\n"
+            "next: `pleach agents test {}`, then `pleach doctor` and `pleach plan`\n",
+            quoted(agent)
         )),
         (None, false) => output::print(format_args!("next: `pleach doctor` and `pleach plan`\n")),
         (None, true) => output::print(format_args!(

@@ -10,6 +10,7 @@ use pleach_engine::database::Database;
 use pleach_engine::git::{CommitId, Git, Store};
 use pleach_engine::kept::{Also, Back, KeptError, KeptWork, Recovered, Which, list, recover};
 use pleach_engine::ownership::is_owned;
+use pleach_engine::shell_words::quoted;
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::stored_batch::StoredBatch;
 use serde_json::json;
@@ -84,7 +85,7 @@ fn list_kept(state: &StateFolder, arguments: &RecoverArgs) -> Result<Exit, Failu
         print(format_args!(
             "\nbring it back  pleach recover {} {}\n",
             origin.batch,
-            one_line(origin.task.as_str())
+            one_line(&quoted(origin.task.as_str()))
         ));
     }
     Ok(Exit::Success)
@@ -209,15 +210,13 @@ fn bring_back(state: &StateFolder, batch: u32, arguments: &RecoverArgs) -> Resul
 fn print_recovered(work: &Recovered, original: &Path) {
     let (back, look) = match &work.back {
         Back::Branch(branch) => {
-            let branch = one_line(branch);
-            let look = look_at_branch(&branch, work);
-            (branch, look)
+            let look = look_at_branch(&one_line(&quoted(branch)), work);
+            (one_line(branch), look)
         }
         Back::Folder(folder) => {
-            let folder = one_line(&folder.display().to_string());
-            let original = one_line(&original.display().to_string());
-            let look = format!("diff -r {original} {folder}");
-            (folder, look)
+            let word = |path: &Path| one_line(&quoted(&path.to_string_lossy()));
+            let look = format!("diff -r {} {}", word(original), word(folder));
+            (one_line(&folder.to_string_lossy()), look)
         }
     };
     let by = match work.attempt {

@@ -10,6 +10,7 @@ use pleach_engine::database::Database;
 use pleach_engine::detach;
 use pleach_engine::resolve::{Begun, Resolution, ResolveError, Resolved, Started};
 use pleach_engine::run::{Prepared, Summary};
+use pleach_engine::shell_words::quoted;
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::stored_batch::StoredBatch;
 use serde_json::json;
@@ -106,6 +107,7 @@ impl Person<'_> {
                 in_words(*kind)
             ));
         }
+        let task = one_line(&quoted(self.arguments.task.as_str()));
         let edit = if self.arguments.edit || started.files.is_empty() {
             String::new()
         } else {
@@ -172,6 +174,7 @@ impl Person<'_> {
         if self.was_passed_over(&summary, resolved) {
             let ResolveArgs { batch, task, .. } = self.arguments;
             let message = format!("batch {batch} was about to end, and did not take the result");
+            let task = quoted(task.as_str());
             let hint = format!("`pleach resolve {batch} {task} --done` once more");
             return Err(Failure::new(Exit::SomeTaskFailed, "too_late", message)
                 .hint(hint)

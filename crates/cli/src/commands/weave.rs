@@ -4,6 +4,7 @@ mod proof;
 
 use anstyle::{AnsiColor, Style};
 use pleach_engine::git::{CommitId, Git, Named, Put, Repository};
+use pleach_engine::shell_words::quoted;
 use pleach_engine::weave::{Conflict, Kind, Loom, Outcome, Strand, Weave, foresee};
 use serde_json::{Value, json};
 
@@ -332,14 +333,4 @@ fn short(commit: &CommitId) -> &str {
 
 fn is_unprintable(c: char) -> bool {
     c.is_control() || c == char::REPLACEMENT_CHARACTER
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%".contains(c);
-    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }

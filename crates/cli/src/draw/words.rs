@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn a_line_has_no_control_characters_left() {
         assert_eq!(one_line(" a\tb\r\n\u{1b}[31mc\u{0} "), "a b [31mc");
-        assert_eq!(one_line("a\u{202e}b\u{ffff}c\u{2028}d"), "abc d");
+        assert_eq!(one_line("a\u{202e}b\u{ffff}c\u{2028}d"), "a⟨U+202E⟩bc d");
     }
 
     #[test]

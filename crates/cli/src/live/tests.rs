@@ -306,5 +306,5 @@ fn what_agents_say_steers_no_terminal() {
     let mut story = Story::new();
     story.start("1.1").does("1.1", "a\x1b[2J\nb\u{202e}c", 0, 0);
     let drawn = story.drawn(120, 24);
-    assert!(drawn.contains("a [2J bc"), "{drawn:?}");
+    assert!(drawn.contains("a [2J b⟨U+202E⟩c"), "{drawn:?}");
 }

@@ -11,10 +11,10 @@ use super::preset::PRESETS;
 use super::preset_agent::{PresetAgent, is_preset};
 use super::{Agent, DemoAgent};
 use crate::config::AgentConfig;
-use crate::consent::quoted;
 use crate::detect::installed_agents;
 use crate::placeholder::{Piece, pieces};
 use crate::settings::Settings;
+use crate::shell_words::line;
 
 /// Why there is no agent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -131,8 +131,8 @@ impl Chosen {
     /// Its name and its command, as one text.
     pub(crate) fn in_words(&self) -> (&str, String) {
         match self {
-            Self::Command(agent) => (&agent.name, quoted(&agent.words)),
-            Self::Preset(agent) => (&agent.name, quoted(&agent.words())),
+            Self::Command(agent) => (&agent.name, line(&agent.words)),
+            Self::Preset(agent) => (&agent.name, line(&agent.words())),
             Self::Demo => (DemoAgent::NAME, "built in".to_owned()),
         }
     }

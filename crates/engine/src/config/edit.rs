@@ -16,6 +16,7 @@ use super::fields::{AGENTS, OF_AGENT, line_at};
 use super::keys::{KEYS, Key};
 use super::kinds::{Kind as _, List, Text};
 use super::layers::users_file;
+use crate::regular_file::read_settings;
 use crate::settings::Settings;
 
 /// Whose file is changed.
@@ -71,7 +72,7 @@ fn edit(
     // A link stays one.
     let path = path.canonicalize().unwrap_or(path);
     let _turn = wait_for_turn(&path)?;
-    let before = match fs::read_to_string(&path) {
+    let before = match read_settings(&path) {
         Ok(before) => before,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(source) => return Err(ConfigError::Io { path, source }),

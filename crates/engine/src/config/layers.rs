@@ -15,6 +15,7 @@ use super::error::{ConfigError, Origin};
 use super::fields::{Fields, line_at};
 use super::keys::{Config, KEYS};
 use super::{FILE_NAME, VARIABLES};
+use crate::regular_file::read_settings;
 
 /// Variables that mean something else.
 const OTHER_VARIABLES: [&str; 17] = [
@@ -135,7 +136,7 @@ impl Layer {
 
     /// A file that is not there says nothing.
     fn load(path: PathBuf) -> Result<Self, ConfigError> {
-        match std::fs::read_to_string(&path) {
+        match read_settings(&path) {
             Ok(text) => Self::parse(&text, Origin::File { path, line: None }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Ok(Self::new(Origin::Default, Config::default()))

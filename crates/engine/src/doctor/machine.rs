@@ -14,6 +14,7 @@ use crate::config::SandboxChoice;
 use crate::database::{AgentPause, Database};
 use crate::sandbox::Holding;
 use crate::settings::Settings;
+use crate::shell_words::quoted;
 use crate::state_folder::StateFolder;
 use crate::view::clock_time;
 
@@ -82,7 +83,7 @@ fn state_folder(findings: &mut Vec<Finding>) -> Option<StateFolder> {
         findings.push(Finding::warning(
             "state",
             message,
-            format!("chmod 700 {shown}"),
+            format!("chmod 700 {}", quoted(&path.to_string_lossy())),
         ));
     } else {
         findings.push(Finding::fine("state", format!("{shown} is yours alone")));

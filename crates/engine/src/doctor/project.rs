@@ -16,6 +16,7 @@ use crate::git::{
 use crate::plan_in_use;
 use crate::run::interrupted;
 use crate::settings::{RunMode, Settings};
+use crate::shell_words::quoted;
 use crate::state_folder::StateFolder;
 use crate::worktree::{TreeState, list};
 
@@ -127,7 +128,10 @@ fn locks_of_user(repository: &Repository, findings: &mut Vec<Finding>) {
     let age = written.ok().and_then(|written| written.elapsed().ok());
     if age.is_some_and(|age| age.as_secs() > 600) {
         let message = format!("{} was left by a git that was killed", lock.display());
-        let fix = format!("when no git runs here: rm {}", lock.display());
+        let fix = format!(
+            "when no git runs here: rm {}",
+            quoted(&lock.to_string_lossy())
+        );
         findings.push(Finding::warning("locks", message, fix));
     }
 }

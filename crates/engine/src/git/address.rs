@@ -18,6 +18,9 @@ pub enum BadAddress {
     /// It runs a program instead of naming a place.
     #[error("the address names a program to run, which is not allowed")]
     Program,
+    /// Programs would take the host, or who logs in there, for an option.
+    #[error("the host in the address begins with a dash")]
+    Dash,
     /// It has no host or an impossible port.
     #[error("the host in the address cannot be understood")]
     Host,
@@ -75,9 +78,11 @@ impl Address {
         }
         let way = match text.split_once(':') {
             // Git takes it for a host unless a slash comes first.
-            Some((host, _)) if !host.contains('/') => Way::Ssh {
-                host: host.rsplit('@').next().unwrap_or(host).to_owned(),
-            },
+            Some((host, _)) if !host.contains('/') => {
+                let name = host.rsplit('@').next().unwrap_or(host).to_owned();
+                refuse_dash([host, &name])?;
+                Way::Ssh { host: name }
+            }
             _ => Way::Other,
         };
         let text = text.to_owned();
@@ -99,6 +104,7 @@ impl Address {
                 (None, Way::Http(HttpHost { protocol, host }))
             }
             "ssh" | "git+ssh" | "ssh+git" => {
+                refuse_dash([authority, host])?;
                 let host = host.to_ascii_lowercase();
                 (info.user.clone(), Way::Ssh { host })
             }
@@ -225,6 +231,16 @@ fn user_info(text: &str) -> UserInfo {
     }
 }
 
+/// Git decodes what is percent-encoded before it hands it to other programs.
+fn refuse_dash(words: [&str; 2]) -> Result<(), BadAddress> {
+    let is_option =
+        |word: &&str| word.starts_with('-') || word.starts_with("%2d") || word.starts_with("%2D");
+    if words.iter().any(is_option) {
+        return Err(BadAddress::Dash);
+    }
+    Ok(())
+}
+
 /// Lower-case and without the port that everybody uses.
 fn plain_host(protocol: &str, host: &str) -> Result<String, BadAddress> {
     let host = host.to_ascii_lowercase();
@@ -233,7 +249,9 @@ fn plain_host(protocol: &str, host: &str) -> Result<String, BadAddress> {
         _ => (host.as_str(), ""),
     };
     let usual = if protocol == "https" { "443" } else { "80" };
-    let is_named = !name.is_empty() && !name.contains([' ', '\\', '%', '@']);
+    refuse_dash([name, name])?;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c) || !c.is_ascii();
+    let is_named = !name.is_empty() && name.chars().all(is_part);
     match port {
         _ if !is_named => Err(BadAddress::Host),
         "" => Ok(name.to_owned()),
@@ -306,6 +324,17 @@ mod tests {
         assert_eq!(refused("https://a/\nhost=b"), BadAddress::Unprintable);
         assert_eq!(refused("ext::sh -c x"), BadAddress::Program);
         assert_eq!(refused("https::http://a/"), BadAddress::Program);
+        for dash in [
+            "ssh://-oProxyCommand=x/y",
+            "ssh://%2DoProxyCommand=x/y",
+            "ssh://git@-x/y",
+            "ssh://-l@host/y",
+            "git@-x:y",
+            "https://-x.example/y",
+        ] {
+            assert_eq!(refused(dash), BadAddress::Dash, "{dash}");
+        }
+        assert_eq!(refused("https://a;id/x"), BadAddress::Host);
         assert_eq!(refused("https:///x"), BadAddress::Host);
         assert_eq!(refused("https://u:p/w@host/x"), BadAddress::Host);
     }

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::address::{Address, UserInfo};
+use super::address::{Address, BadAddress, UserInfo};
 use super::users_config::UsersConfig;
 use super::{CommitId, Git, GitError, Place, StoreError, nul_separated, parse_id};
 
@@ -212,6 +212,11 @@ impl Checkout {
     pub(crate) fn origin(&self) -> Option<(Address, UserInfo)> {
         let (address, written) = Address::parse(self.config.value("remote.origin.url")?).ok()?;
         Some((address.seen_from(self.home_of_paths()), written))
+    }
+
+    /// Why the user's `origin` cannot be used, where it is configured.
+    pub(crate) fn wrong_origin(&self) -> Option<BadAddress> {
+        Address::parse(self.config.value("remote.origin.url")?).err()
     }
 
     /// Where the paths of remotes begin: git stands at the top of the working tree then.

@@ -8,9 +8,13 @@ use std::path::Path;
 
 use super::store::Project;
 use super::{Store, StoreError};
+use crate::regular_file;
 
 /// The place of such rules in a git folder.
 pub(crate) const RULES: &str = "info/exclude";
+
+/// More bytes of rules than anybody has.
+const LARGEST: u64 = 16 << 20;
 
 impl Store {
     /// Makes the rules of the user's configuration and git folder hold in all worktrees that are made from now on, for
@@ -30,7 +34,7 @@ impl Store {
         };
         // Later rules win, and git gives way to those of the repository.
         for file in config.excludes_file().iter().chain(&local) {
-            rules.extend(fs::read(file).unwrap_or_default());
+            rules.extend(regular_file::read(file, LARGEST).unwrap_or_default());
             rules.push(b'\n');
         }
         let place = self.git_dir().join(RULES);

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::address::{Address, UserInfo};
+use super::address::{Address, BadAddress, UserInfo};
 use super::checkout::Checkout;
 use super::credentials::Logins;
 use super::network::{ANSWERED_WITHIN, FETCHED_WITHIN, Line};
@@ -239,8 +239,10 @@ impl Store {
                 (remote.address.clone(), remote.written.clone()),
             ),
             Project::Local(checkout) => {
-                let origin = checkout.origin().ok_or_else(|| StoreError::NoOrigin {
-                    path: checkout.folder.clone(),
+                let origin = checkout.origin().ok_or_else(|| {
+                    let path = checkout.folder.clone();
+                    let wrong = checkout.wrong_origin().map(StoreError::from);
+                    wrong.unwrap_or(StoreError::NoOrigin { path })
                 })?;
                 (Place::Users(&checkout.folder), origin)
             }
@@ -255,6 +257,7 @@ impl Store {
         Ok(match Address::parse(&String::from_utf8_lossy(&meant)) {
             Ok((meant, also)) if also == UserInfo::default() => (meant, written),
             Ok(both) => both,
+            Err(why @ BadAddress::Dash) => return Err(why.into()),
             Err(_) => (address, written),
         })
     }

@@ -162,7 +162,7 @@ impl Store {
 }
 
 /// Reads the records of `ls-tree`.
-fn parse_entries(what: &str, printed: &[u8]) -> Result<Vec<Entry>, GitError> {
+pub(super) fn parse_entries(what: &str, printed: &[u8]) -> Result<Vec<Entry>, GitError> {
     let parse = |record: &[u8]| {
         let tab = record.iter().position(|byte| *byte == b'\t')?;
         let head = std::str::from_utf8(&record[..tab]).ok()?;

@@ -5,7 +5,8 @@
 use std::path::Path;
 
 use super::checkout::Checkout;
-use super::{Call, CommitId, Git, GitError, Place, StoreError, nul_separated, parse_id};
+use super::{Call, CommitId, Git, GitError, Place, StoreError, parse_id};
+use crate::shell_words::quoted;
 
 /// A repository of the user.
 #[derive(Debug)]
@@ -88,7 +89,8 @@ impl PutError {
                 Some("`git check-ref-format --branch` tells which names git takes".into())
             }
             Self::Taken { branch, .. } => Some(format!(
-                "choose another name, or delete it first: git branch -D {branch}"
+                "choose another name, or delete it first: git branch -D {}",
+                quoted(branch)
             )),
             Self::CheckedOut { .. } | Self::InTheWay { .. } => {
                 Some("choose another name with --as".into())
@@ -143,16 +145,6 @@ impl Repository {
             }
             _ => Ok(head.commit),
         }
-    }
-
-    /// The paths of the files of a commit.
-    pub(crate) fn paths_at(&self, commit: &CommitId) -> Result<Vec<String>, GitError> {
-        let list = ["ls-tree", "-r", "-z", "--full-tree", "--name-only"];
-        let printed = self.call().args(list).arg(commit.as_str()).output()?;
-        let paths = nul_separated(&printed);
-        Ok(paths
-            .map(|path| String::from_utf8_lossy(path).into_owned())
-            .collect())
     }
 
     /// What names mean, in their order; `None` for a name that means no commit.
@@ -273,7 +265,7 @@ impl Repository {
         self.checkout.check_prefixes(&self.git, branch)
     }
 
-    fn call(&self) -> Call {
+    pub(super) fn call(&self) -> Call {
         self.git.call(Place::Users(&self.checkout.folder))
     }
 }

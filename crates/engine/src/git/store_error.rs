@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::GitError;
 use super::address::{Address, BadAddress};
 use super::credentials::{Wish, what_to_set};
+use crate::shell_words::quoted;
 
 /// Why a store cannot be had, or cannot do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -147,10 +148,11 @@ impl StoreError {
             Self::Partial { .. } => "make a clone without --filter and run there".into(),
             Self::DubiousOwnership { path } => format!(
                 "if you trust it, run `git config --global --add safe.directory {}`",
-                path.display()
+                quoted(&path.to_string_lossy())
             ),
             Self::PrefixTaken { branch, .. } => format!(
-                "rename that branch, `git branch -m {branch} {branch}-old`, or set branch_prefix to another name"
+                "rename that branch, `git branch -m {0} {0}-old`, or set branch_prefix to another name",
+                quoted(branch)
             ),
             Self::BaseNotFound { .. } => {
                 "name a branch, tag or commit that `git rev-parse` knows".into()
@@ -202,8 +204,9 @@ pub(super) fn login_hint(host: &str, problem: &LoginProblem, wish: Wish) -> Stri
 pub(super) fn unreachable_hint(address: &Address) -> String {
     match address.host() {
         Some(host) if address.is_ssh() => format!(
-            "check the address, that {host} is a known host and that your key is loaded: `ssh -oBatchMode=yes {host}` \
-             must not ask anything"
+            "check the address, that {host} is a known host and that your key is loaded: `ssh -oBatchMode=yes {}` \
+             must not ask anything",
+            quoted(host)
         ),
         Some(host) => format!(
             "check the address, and that {host} can be reached and lets you read the repository"

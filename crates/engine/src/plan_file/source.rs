@@ -1,10 +1,11 @@
 //! Reads the text of a plan file and says why it cannot be read.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read};
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::error::PlanFileError;
+use crate::regular_file::{self, Unreadable};
 
 /// The largest plan file that is read, in bytes.
 pub const SIZE_LIMIT: u64 = 64 << 20;
@@ -16,41 +17,16 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf, PlanFileError> {
 
 /// Reads all of `path`, which is named so in errors.
 pub(super) fn load_text(path: &Path) -> Result<String, PlanFileError> {
-    // The kind is checked before the file is opened, as opening a pipe waits for a writer.
-    let metadata = fs::metadata(path).map_err(|error| read_error(path, error))?;
-    if metadata.is_dir() {
-        return Err(PlanFileError::Folder {
-            path: path.to_owned(),
-        });
-    }
-    if !metadata.is_file() {
-        return Err(PlanFileError::NotRegular {
-            path: path.to_owned(),
-        });
-    }
-    check_size(path, metadata.len())?;
-    let bytes = load_bytes(path).map_err(|error| read_error(path, error))?;
-    check_size(path, bytes.len() as u64)?;
+    let bytes = regular_file::read(path, SIZE_LIMIT).map_err(|why| {
+        let path = path.to_owned();
+        match why {
+            Unreadable::Folder => PlanFileError::Folder { path },
+            Unreadable::NotRegular => PlanFileError::NotRegular { path },
+            Unreadable::TooLarge { size, .. } => PlanFileError::TooLarge { path, size },
+            Unreadable::Io(error) => read_error(&path, error),
+        }
+    })?;
     decode(path, bytes)
-}
-
-fn load_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    // The file may have grown since its size was checked.
-    File::open(path)?
-        .take(SIZE_LIMIT + 1)
-        .read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-fn check_size(path: &Path, size: u64) -> Result<(), PlanFileError> {
-    if size > SIZE_LIMIT {
-        return Err(PlanFileError::TooLarge {
-            path: path.to_owned(),
-            size,
-        });
-    }
-    Ok(())
 }
 
 fn decode(path: &Path, bytes: Vec<u8>) -> Result<String, PlanFileError> {

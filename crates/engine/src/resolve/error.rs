@@ -7,6 +7,7 @@ use pleach_domain::id::TaskId;
 use crate::capture::CaptureError;
 use crate::database::DatabaseError;
 use crate::git::{GitError, StoreError};
+use crate::shell_words::quoted;
 use crate::stored_batch::LookupError;
 use crate::weave::WeaveError;
 use crate::worktree::WorktreeError;
@@ -177,24 +178,27 @@ impl ResolveError {
                 begun: Some(path),
                 ..
             } => format!(
-                "`pleach resolve {batch} {task} --abort` keeps what is in {} and takes it away",
+                "`pleach resolve {batch} {} --abort` keeps what is in {} and takes it away",
+                quoted(task.as_str()),
                 path.display()
             ),
             Self::NotConflicted { batch, .. } => {
                 format!("`pleach status {batch}` shows which tasks conflict")
             }
             Self::NotBegun { batch, task } => {
+                let task = quoted(task.as_str());
                 format!("`pleach resolve {batch} {task}` makes a folder with the conflict in it")
             }
             Self::Outdated { batch, task, .. } => format!(
-                "`pleach resolve {batch} {task} --abort` keeps what is in there and takes it away; then begin anew"
+                "`pleach resolve {batch} {} --abort` keeps what is in there and takes it away; then begin anew",
+                quoted(task.as_str())
             ),
             Self::Unfinished {
                 marks, undecided, ..
             } if marks.is_empty() => match undecided.first() {
                 Some(file) => format!(
                     "there, `git add {0}` takes it as it is and `git rm {0}` does without it",
-                    file.display()
+                    quoted(&file.to_string_lossy())
                 ),
                 None => return None,
             },

@@ -1,7 +1,7 @@
 //! Whether a batch that is ready was consented to, and remembering that it is.
 
 use super::{Prepared, RunError, paths};
-use crate::consent::{Change, Steering};
+use crate::consent::{Change, Steering, show};
 
 impl Prepared {
     /// What steers this batch and was never consented to as it is, told by what differs from the last time; nothing
@@ -15,10 +15,16 @@ impl Prepared {
         let fingerprint = now.fingerprint();
         let mut known = consented.iter().map(Steering::fingerprint);
         if known.any(|known| known == fingerprint) {
-            return Ok(Vec::new());
+            // Of what is not in the repository nobody knows whether it is as it was.
+            return Ok(now.changes_since(now));
         }
         let last = consented.into_iter().next().unwrap_or_default();
         Ok(now.changes_since(&last))
+    }
+
+    /// Writes into changes what their files held and hold, as far as anybody reads it.
+    pub fn show_contents(&self, changes: &mut [Change]) -> Result<(), RunError> {
+        Ok(show(&self.store, changes, &self.secrets.hider())?)
     }
 
     /// A short name for exactly the state that needs consent; nothing for a batch that has begun.

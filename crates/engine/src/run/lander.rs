@@ -13,12 +13,12 @@ use pleach_domain::task_state::{Commit, Ending};
 use super::run_loop::Loop;
 use super::{Heard, RunError, Told};
 use crate::causes::with_causes;
-use crate::consent::SteeringFiles;
 use crate::git::{CommitId, FastForwardError, Logins};
 use crate::landing::body::{Account, Fate, TaskAccount, Verdict};
 use crate::landing::effects::Effects;
 use crate::landing::errand::{self, Ended, Errand, IfFound, IfMoved};
 use crate::process::Cancel;
+use crate::shell_words::quoted;
 use crate::step::{Step, reached};
 use crate::weave::{Loom, Outcome, Strand, Strategy, tree_of, weave};
 
@@ -253,7 +253,7 @@ impl Loop<'_> {
                     let because = format!("{branch} changes {changed}, which needs your consent");
                     let hint = format!(
                         "`git merge {}` brings it there by hand",
-                        self.workshop.record.branches.batch(self.workshop.number)
+                        quoted(&self.workshop.record.branches.batch(self.workshop.number))
                     );
                     self.not_landed(because, Some(hint));
                 }
@@ -301,7 +301,7 @@ impl Loop<'_> {
     /// Weaves everything onto a base that has moved on, for the tests to say what they think of it; where that changes
     /// what steers agents or Pleach, tells so and does nothing.
     fn follow_base(&mut self, base: CommitId) -> Result<Result<(), String>, RunError> {
-        let there = SteeringFiles::at(&self.workshop.store, &base)?;
+        let there = self.steering.in_commit(&self.workshop.store, &base)?;
         let changed = self.steering.changed_in(&there);
         if !changed.is_empty() {
             return Ok(Err(changed.join(", ")));

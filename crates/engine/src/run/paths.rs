@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::attempt::Workshop;
 use crate::git::Store;
+use crate::regular_file::read_settings;
 
 /// The name of a project among the stores.
 pub(super) fn project_name(store: &Store) -> String {
@@ -91,11 +92,11 @@ fn repository_of(folder: &Path) -> Option<Repository> {
         .ancestors()
         .find(|above| above.join(".git").exists())?;
     let dot_git = top.join(".git");
-    let git_dir = match std::fs::read_to_string(&dot_git) {
+    let git_dir = match read_settings(&dot_git) {
         Ok(pointer) => top.join(pointer.trim().strip_prefix("gitdir: ")?),
         Err(_) => dot_git,
     };
-    let common_dir = match std::fs::read_to_string(git_dir.join("commondir")) {
+    let common_dir = match read_settings(&git_dir.join("commondir")) {
         Ok(pointer) => git_dir.join(pointer.trim()),
         Err(_) => git_dir,
     };

@@ -10,7 +10,6 @@ use super::RunError;
 use super::paths::batch_branch;
 use super::run_loop::Loop;
 use crate::causes::with_causes;
-use crate::consent::SteeringFiles;
 use crate::git::CommitId;
 use crate::landing::body::harmless::neutral;
 use crate::step::{Step, reached};
@@ -65,7 +64,7 @@ impl Loop<'_> {
         if basis == self.base {
             return Ok(Basis::At(basis));
         }
-        let there = SteeringFiles::at(&self.workshop.store, &basis)?;
+        let there = self.steering.in_commit(&self.workshop.store, &basis)?;
         let known = &self.batch.consented;
         let mut files = self.steering.steering_in(&there);
         files.retain(|file| !known.contains(file));

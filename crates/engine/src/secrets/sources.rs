@@ -3,10 +3,10 @@
 //! Says of a name and a value whether they look like a secret; errs on the side of hiding, but never hides a word of
 //! every day that nobody calls a secret.
 
-use std::fs;
 use std::path::Path;
 
 use super::{Secrets, hits};
+use crate::regular_file;
 
 /// Words in the name of a secret; the first ones wherever they stand, the others between other words only.
 const ANYWHERE: [&str; 8] = [
@@ -84,9 +84,7 @@ pub(super) fn of_setting(key: &str, value: &str, secrets: &mut Secrets) {
 
 /// Adds what is secret in a file of settings or a file of keys.
 pub(super) fn in_file(path: &Path, secrets: &mut Secrets) {
-    let is_short =
-        fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= LONGEST_FILE);
-    let Some(bytes) = is_short.then(|| fs::read(path).ok()).flatten() else {
+    let Ok(bytes) = regular_file::read(path, LONGEST_FILE) else {
         return;
     };
     if bytes.contains(&0) {

@@ -7,6 +7,7 @@ use crate::git::address::Address;
 use crate::git::credentials::Wish;
 use crate::git::store_error::{login_hint, unreachable_hint};
 use crate::git::{CommitId, GitError, StoreError};
+use crate::shell_words::quoted;
 
 /// Why a push did not do what it should.
 #[derive(Debug, thiserror::Error)]
@@ -117,7 +118,8 @@ impl PushError {
                 "run `git remote add origin URL`, then `pleach land`; the batch branch is in your repository".into()
             }
             Self::Taken { branch, .. } => format!(
-                "look at it with `git fetch origin {branch}`; delete or rename it on the server, then land again"
+                "look at it with `git fetch origin {}`; delete or rename it on the server, then land again",
+                quoted(branch)
             ),
             Self::Gone { .. } => "land the batch under a new branch".into(),
             Self::NotForward { .. } => {

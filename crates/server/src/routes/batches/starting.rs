@@ -9,7 +9,7 @@ use pleach_domain::id::TaskId;
 use pleach_domain::problem::Problem;
 use pleach_engine::board::{Board, Project};
 use pleach_engine::config::{Config, MaxParallel, Mode};
-use pleach_engine::consent::{Change, ChangeKind, What};
+use pleach_engine::consent::{Change, ChangeKind, Role, What};
 use pleach_engine::database::RequestKey;
 use pleach_engine::execution::Manner;
 use pleach_engine::plan_to_run::PlanToRun;
@@ -298,7 +298,7 @@ fn answered(app: &App, batch: u32, warnings: &[Problem]) -> Result<Response, Ref
 
 /// A batch that was consented to; otherwise what there is to consent to.
 fn consented(app: &App, mut prepared: Prepared, given: Option<&str>) -> Result<Prepared, Refusal> {
-    let changes = prepared.unconsented()?;
+    let mut changes = prepared.unconsented()?;
     if changes.is_empty() {
         return Ok(prepared);
     }
@@ -311,6 +311,7 @@ fn consented(app: &App, mut prepared: Prepared, given: Option<&str>) -> Result<P
     {
         return Ok(prepared);
     }
+    prepared.show_contents(&mut changes)?;
     let changes: Vec<Value> = changes.iter().map(in_words).collect();
     let refusal = Refusal::new(
         StatusCode::CONFLICT,
@@ -331,8 +332,25 @@ fn in_words(change: &Change) -> Value {
         ChangeKind::New => "new",
         ChangeKind::Changed => "changed",
         ChangeKind::Gone => "gone",
+        ChangeKind::Unseen => "unseen",
     };
-    json!({"what": what, "name": name, "kind": kind, "before": change.before, "now": change.now})
+    let role = match change.role {
+        Role::Settings => "settings",
+        Role::Servers => "servers",
+        Role::Hooks => "hooks",
+        Role::Instructions => "instructions",
+        Role::Other => "other",
+    };
+    json!({
+        "what": what,
+        "name": name,
+        "kind": kind,
+        "role": role,
+        "because": change.because,
+        "before": change.before,
+        "now": change.now,
+        "isCut": change.is_cut,
+    })
 }
 
 impl BatchOptions {

@@ -1,0 +1,149 @@
+//! The steering files of a commit with their hashes, and how those of another commit differ.
+//!
+//! Knows nothing of consent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pleach_domain::task_state::SteeringFile;
+
+use super::follow::{Followed, Known, follow, shown};
+use super::names::Role;
+use super::{Remark, hash};
+use crate::git::{CommitId, GitError, Objects};
+
+/// Stands before the hash of a link, which is another thing than a file of the same bytes.
+pub(super) const LINK: &str = "link:";
+
+/// The steering files of a commit with their hashes, in order.
+#[derive(Debug, Clone)]
+pub struct SteeringFiles {
+    /// Paths, and what is there: its hash, with a word before that of a link.
+    files: Vec<(String, String)>,
+    remarks: BTreeMap<String, Remark>,
+    known: Arc<Known>,
+}
+
+impl SteeringFiles {
+    /// Looks through the files of a commit, and follows links and imports.
+    pub(crate) fn at(objects: &impl Objects, commit: &CommitId) -> Result<Self, GitError> {
+        Self::look(objects, commit, Arc::default())
+    }
+
+    /// The same for another commit; contents that both have are not read again.
+    pub(crate) fn in_commit(
+        &self,
+        objects: &impl Objects,
+        commit: &CommitId,
+    ) -> Result<Self, GitError> {
+        Self::look(objects, commit, Arc::clone(&self.known))
+    }
+
+    fn look(
+        objects: &impl Objects,
+        commit: &CommitId,
+        mut known: Arc<Known>,
+    ) -> Result<Self, GitError> {
+        let found = follow(objects, commit, &mut known)?;
+        let remarks = found.files.keys().map(|path| remark(&found, path));
+        let remarks = remarks.collect();
+        let files = found.files.iter().map(|(path, file)| {
+            let kind = if file.is_link { LINK } else { "" };
+            (shown(path), format!("{kind}{}", file.blob))
+        });
+        let mut files: Vec<_> = files.collect();
+        files.sort();
+        Ok(Self {
+            files,
+            remarks,
+            known,
+        })
+    }
+
+    /// The paths.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|(path, _)| path.as_str())
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(String, String)> {
+        self.files.iter()
+    }
+
+    pub(super) fn remarks(&self) -> BTreeMap<String, Remark> {
+        self.remarks.clone()
+    }
+
+    /// What is new, different or gone in another commit, as it is there.
+    pub(crate) fn steering_in(&self, other: &Self) -> Vec<SteeringFile> {
+        let changed = self.changed_in(other);
+        let there = |path: &String| {
+            let mut files = other.files.iter();
+            let blob = files.find(|(known, _)| known == path);
+            blob.map(|(_, blob)| blob.clone())
+        };
+        let changed = changed.into_iter().map(|path| SteeringFile {
+            blob: there(&path),
+            path,
+        });
+        changed.collect()
+    }
+
+    /// A short name for exactly these files with exactly these contents.
+    pub fn fingerprint(&self) -> String {
+        let files = self.files.iter();
+        hash(files.flat_map(|(path, blob)| [path.as_str(), blob.as_str()]))
+    }
+
+    /// The paths that are new, different or gone in another commit.
+    pub fn changed_in(&self, other: &Self) -> Vec<String> {
+        let missing =
+            |from: &Self, entry: &(String, String)| from.files.binary_search(entry).is_err();
+        let mut changed: Vec<String> = self
+            .files
+            .iter()
+            .filter(|entry| missing(other, entry))
+            .map(|(path, _)| path.clone())
+            .collect();
+        changed.extend(
+            other
+                .files
+                .iter()
+                .filter(|entry| missing(self, entry))
+                .map(|(path, _)| path.clone()),
+        );
+        changed.sort();
+        changed.dedup();
+        changed
+    }
+}
+
+fn remark(found: &Followed, path: &[u8]) -> (String, Remark) {
+    let by = found.led_to.get(path);
+    let name = shown(path);
+    let role = match Role::of_file(&name) {
+        // Agents read it in the place of a file that tells them what to do.
+        Role::Other if by.is_some_and(|by| !by.is_folder) => Role::Instructions,
+        role => role,
+    };
+    let link = || {
+        let target = found.links.get(path)?;
+        Some(format!("a link to {target}"))
+    };
+    let remark = Remark {
+        role,
+        because: by.map(|by| by.words.clone()).or_else(link),
+        unseen: found.unseen.get(path).cloned(),
+    };
+    (name, remark)
+}
+
+#[cfg(test)]
+impl SteeringFiles {
+    pub(super) fn of(files: Vec<(String, String)>) -> Self {
+        Self {
+            files,
+            remarks: BTreeMap::new(),
+            known: Arc::default(),
+        }
+    }
+}
