@@ -3,6 +3,7 @@
 //! Knows nothing of agents, tasks or git. The wrapper is this program itself under another name; the engine's side
 //! of it is in `shim`, its own side in `wrapper`.
 
+mod confine;
 mod family;
 mod freeze;
 mod identity;
@@ -23,8 +24,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
-use crate::sandbox::Confinement;
-
+pub use confine::Confinement;
+pub(crate) use confine::is_available;
 pub use identity::ProcessIdentity;
 pub(crate) use identity::start_time;
 pub use record::{Ending, Output, Record, load_record};

@@ -3,7 +3,7 @@
 //! Knows nothing of why which places are open.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible as _, PathBeneath, Ruleset,
@@ -11,16 +11,29 @@ use landlock::{
 };
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 
-use super::Confinement;
-
 /// The rights to change files, as of the last version that brought one; older kernels know fewer.
 const RIGHTS: ABI = ABI::V3;
 
 /// The kinds of confinement besides files, as of the version that brought them.
 const SCOPES: ABI = ABI::V6;
 
+/// What the kernel lets a program do with files: nothing but this.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Confinement {
+    /// What it may write to and read, with everything beneath.
+    pub write: Vec<PathBuf>,
+    /// What it may read besides, with everything beneath.
+    pub read: Vec<PathBuf>,
+}
+
+impl Confinement {
+    pub(crate) fn lets_write(&self, path: &Path) -> bool {
+        self.write.iter().any(|open| path.starts_with(open))
+    }
+}
+
 /// Whether the kernel can hold anybody.
-pub(super) fn is_available() -> bool {
+pub(crate) fn is_available() -> bool {
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     let ruleset = ruleset.handle_access(AccessFs::WriteFile);
     ruleset.and_then(Ruleset::create).is_ok()
