@@ -12,11 +12,11 @@ mod overlay;
 mod staging;
 mod walk;
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::git::{CommitId, GitError, Store, StoreError, TreeId, nul_separated, parse_id};
+use crate::plain_file;
 use crate::step::{Step, reached};
 use crate::weave::{self, WeaveError};
 use crate::worktree::Worktree;
@@ -366,8 +366,8 @@ fn is_unmoved(store: &Store, worktree: &Worktree, head: &str) -> bool {
     let branch = worktree.branch_ref();
     let file = store.git_dir().join(&branch);
     head == branch
-        && is_plain_file(&file)
-        && fs::read(&file).is_ok_and(|id| id.trim_ascii() == worktree.basis().as_str().as_bytes())
+        && plain_file::read(&file)
+            .is_ok_and(|id| id.trim_ascii() == worktree.basis().as_str().as_bytes())
 }
 
 fn move_branch(

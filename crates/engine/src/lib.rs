@@ -29,6 +29,7 @@ pub mod ownership;
 pub mod patch;
 mod path_text;
 mod placeholder;
+mod plain_file;
 pub mod plan_file;
 pub mod plan_in_use;
 pub mod plan_to_run;

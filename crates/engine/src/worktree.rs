@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use crate::capture::{Kept, keep_last_state};
 use crate::git::{CommitId, Store, ref_segment};
+use crate::plain_file;
 use crate::step::{Step, reached};
 
 pub(crate) use caches::cached_path;
@@ -307,7 +308,7 @@ impl Worktree {
         // Otherwise the last files would have to be read whenever somebody asks whether they changed.
         thread::sleep(2 * CLOCK_TICK);
         self.write_git_file()?;
-        let now = self.path.join(".git").metadata()?.modified()?;
+        let now = self.path.join(".git").symlink_metadata()?.modified()?;
         let file = fs::File::options().write(true).open(index)?;
         file.set_modified(now)
     }
@@ -348,12 +349,7 @@ impl Worktree {
 
 /// What a worktree is at, from its folder in git's own: a ref or a commit.
 fn head_name(admin: &Path) -> Option<String> {
-    let file = admin.join("HEAD");
-    // A pipe would hold us up.
-    if !file.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
-        return None;
-    }
-    let head = fs::read_to_string(&file).ok()?;
+    let head = String::from_utf8(plain_file::read(&admin.join("HEAD")).ok()?).ok()?;
     let head = head.trim_end();
     let name = head.strip_prefix("ref: ").unwrap_or(head);
     // Anything else would be looked up as an expression.
@@ -366,12 +362,8 @@ fn head_name(admin: &Path) -> Option<String> {
 /// Git takes a file for unchanged if its size and its second are those in the index, unless the
 /// index itself is no younger than that second. A copy that looked younger would hide an edit.
 pub(crate) fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
-    fs::copy(from, to)?;
     let written = from.metadata()?.modified()?;
-    fs::File::options()
-        .write(true)
-        .open(to)?
-        .set_modified(written)
+    plain_file::replace(to, &fs::read(from)?, Some(written))
 }
 
 /// Whether anything has that name, a dangling link included.

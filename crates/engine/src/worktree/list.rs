@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 use super::record::{self, Record, Stage};
 use super::{Worktree, WorktreeError, head_name, is_present};
 use crate::git::{CommitId, Store, os_str};
+use crate::plain_file;
 use crate::resolve::is_for_resolving;
 
 /// A worktree, or what is left of one.
@@ -120,11 +121,7 @@ fn look(store: &Store, id: &str, admin: &Path) -> Option<Listed> {
 
 /// Where git says that the files are.
 fn noted_path(admin: &Path) -> Option<PathBuf> {
-    let file = admin.join("gitdir");
-    if !file.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
-        return None;
-    }
-    let noted = fs::read(file).ok()?;
+    let noted = plain_file::read(&admin.join("gitdir")).ok()?;
     let noted = noted.strip_suffix(b"\n").unwrap_or(&noted);
     let git_file = Path::new(os_str(noted));
     let folder = git_file.parent()?;

@@ -11,6 +11,7 @@ use super::record::{Record, Stage};
 use super::trash::remove_all;
 use super::{GITDIR, LOCK, Worktree, WorktreeError, failed, is_present};
 use crate::git::{GitError, Store};
+use crate::plain_file;
 use crate::step::{Step, reached};
 
 /// So often a branch is taken before giving up.
@@ -87,7 +88,11 @@ impl Worktree {
     }
 
     pub(super) fn write_git_file(&self) -> io::Result<()> {
-        fs::write(self.path.join(".git"), line("gitdir: ", &self.admin))
+        plain_file::replace(
+            &self.path.join(".git"),
+            &line("gitdir: ", &self.admin),
+            None,
+        )
     }
 
     /// Where the registration is built before it is in use, and taken apart afterwards.
