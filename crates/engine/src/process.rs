@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 pub use confine::Confinement;
-pub(crate) use confine::is_available;
+pub(crate) use confine::{holds_our_own, is_available, restrict_files};
 pub use identity::ProcessIdentity;
 pub(crate) use identity::start_time;
 pub use record::{Ending, Output, Record, load_record};

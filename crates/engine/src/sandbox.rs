@@ -28,6 +28,7 @@ use self::refusals::Look;
 use self::temporary::TemporaryFolder;
 
 pub use crate::process::Confinement;
+pub(crate) use folders::{all_but, keys_but};
 
 pub(crate) use temporary::clear as clear_temporary_files;
 

@@ -287,6 +287,7 @@ impl Worktree {
         store
             .call()
             .work_tree(&self.path)
+            .writing(&self.path)
             .index(&index)
             .args(["read-tree", "-m", "-u", self.basis.as_str()])
             .output()?;

@@ -221,6 +221,7 @@ impl Store {
     pub(crate) fn call(&self) -> Call {
         let vault = self.vault();
         let call = self.git.call(Place::Ours(&vault));
+        let call = call.writing(&self.git_dir());
         self.signed(call).holding(self.sign_file())
     }
 
@@ -244,6 +245,7 @@ impl Store {
         let is_single = !refspecs.iter().any(|refspec| refspec.contains('*'));
         let prune = if is_single { "--no-prune" } else { "--prune" };
         let call = self.call().with_users_config().args(FETCH);
+        let call = call.reading(&checkout.common_dir);
         let call = call.args([prune, "--"]).arg(&checkout.common_dir);
         call.args(refspecs).output()?;
         Ok(())

@@ -35,7 +35,9 @@ impl Worktree {
         copy_index(&self.pristine_index, &index).map_err(failed("copy", &self.pristine_index))?;
         let (from, to) = (self.basis.as_str(), merge.marked.tree.as_str());
         let call = || store.call().work_tree(&self.path).index(&index);
-        call().args(["read-tree", "-m", "-u", from, to]).output()?;
+        let checking_out = call().writing(&self.path);
+        let read_tree = ["read-tree", "-m", "-u", from, to];
+        checking_out.args(read_tree).output()?;
         let lines = index_lines(merge.marked);
         let update = ["update-index", "-z", "--index-info"];
         call().args(update).stdin(lines).output()?;
