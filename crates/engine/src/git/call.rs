@@ -17,10 +17,25 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use super::bounds::{self, Bounds, Reach};
 use super::{GitError, USERS_CONFIG, scrub};
-use crate::process::{Cancel, Woke, wait};
+use crate::process::{Cancel, STARTED_BY, Woke, own_mark, wait};
 
 /// How long a call may take that has much to do.
 pub(super) const DEADLINE: Duration = Duration::from_mins(10);
+
+/// Calls that look up or write down a name or two, however large the repository is, and how long one may take: what
+/// hangs there hangs on something that was planted.
+const BRIEF: [&str; 9] = [
+    "check-ref-format",
+    "commit-tree",
+    "config",
+    "for-each-ref",
+    "rev-parse",
+    "show-ref",
+    "symbolic-ref",
+    "update-ref",
+    "version",
+];
+const BRIEF_DEADLINE: Duration = Duration::from_mins(1);
 
 /// How long a call that is stopped may take to put its files in order.
 const GRACE: Duration = Duration::from_secs(2);
@@ -34,7 +49,7 @@ pub struct Call {
     held: Option<File>,
     /// Where what is printed goes, if not into memory.
     pub(super) printed: Option<PipeWriter>,
-    deadline: Duration,
+    deadline: Option<Duration>,
     stop: Option<Cancel>,
     secrets: Vec<String>,
     bounds: Bounds,
@@ -62,19 +77,22 @@ pub struct Output {
 impl Call {
     /// Begins a call of any program that answers questions about servers and logins.
     pub(crate) fn of(program: &Path) -> Self {
-        Self::within(program, Reach::Servers)
+        Self::within(program, Reach::Servers).with_servers()
     }
 
     pub(super) fn within(program: &Path, reach: Reach) -> Self {
         let mut command = Command::new(program);
-        command.env("LC_ALL", "C").process_group(0);
+        command
+            .env("LC_ALL", "C")
+            .env(STARTED_BY, own_mark())
+            .process_group(0);
         Self {
             command,
             words: Vec::new(),
             stdin: None,
             held: None,
             printed: None,
-            deadline: DEADLINE,
+            deadline: None,
             stop: None,
             secrets: Vec::new(),
             bounds: Bounds::new(reach),
@@ -161,7 +179,8 @@ impl Call {
     /// Lets it speak to servers, and log in there as the user would.
     #[must_use]
     pub(crate) fn with_servers(self) -> Self {
-        self.reaching(Reach::Servers)
+        // Helpers leave others behind, on purpose, who remember logins for a while.
+        self.reaching(Reach::Servers).withhold(&[STARTED_BY])
     }
 
     /// Uses a private index file, whose folder it writes to.
@@ -225,7 +244,7 @@ impl Call {
     /// Replaces the time after which the call is killed.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.deadline = deadline;
+        self.deadline = Some(deadline);
         self
     }
 
@@ -269,7 +288,7 @@ impl Call {
     /// Runs the call; any exit code is for the caller to judge.
     pub fn run(self) -> Result<Output, GitError> {
         let what = self.what();
-        let deadline = self.deadline;
+        let deadline = self.deadline.unwrap_or_else(|| usual_deadline(&self.words));
         let stop = self.stop.clone();
         let output = self
             .run_within(deadline, &what)
@@ -353,6 +372,13 @@ impl Output {
             stderr: scrub(stderr.trim(), &self.secrets),
         }
     }
+}
+
+fn usual_deadline(words: &[OsString]) -> Duration {
+    let is_brief = words
+        .first()
+        .is_some_and(|word| BRIEF.iter().any(|brief| word == brief));
+    if is_brief { BRIEF_DEADLINE } else { DEADLINE }
 }
 
 fn memory_file() -> io::Result<File> {

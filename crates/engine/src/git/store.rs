@@ -156,6 +156,7 @@ impl Store {
     /// Makes this process known to others of the store, and clears what dead ones left in its way.
     pub(super) fn show_up(&self) -> Result<(), StoreError> {
         self.sign()?;
+        Self::end_abandoned_gits();
         self.clear_locks()
     }
 
