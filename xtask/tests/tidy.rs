@@ -99,7 +99,7 @@ const MAY_SPAWN: [&str; 15] = [
     "crates/engine/src/agent/version.rs",
     "crates/engine/src/detach.rs",
     "crates/engine/src/driver/conversation.rs",
-    "crates/engine/src/git.rs",
+    "crates/engine/src/git/call.rs",
     "crates/engine/src/process/shim.rs",
     "crates/engine/src/process/wrapper.rs",
     "crates/cli/src/browser.rs",

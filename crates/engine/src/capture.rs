@@ -12,11 +12,11 @@ mod overlay;
 mod staging;
 mod walk;
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::git::{CommitId, GitError, Store, StoreError, TreeId, nul_separated, parse_id};
+use crate::plain_file;
 use crate::step::{Step, reached};
 use crate::weave::{self, WeaveError};
 use crate::worktree::{LeftCommits, Worktree};

@@ -69,7 +69,7 @@ pub(crate) fn fill_repository(
         vec!["add", "--all"],
         vec!["commit", "--quiet", "--message", message],
     ] {
-        let mut call = git.call(Place::Users(folder)).args(words);
+        let mut call = git.call(Place::Users(folder)).writing(folder).args(words);
         for (name, value) in identity {
             call = call
                 .env(&format!("GIT_AUTHOR_{name}"), value)

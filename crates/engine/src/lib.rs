@@ -30,6 +30,7 @@ pub mod pace;
 pub mod patch;
 mod path_text;
 mod placeholder;
+mod plain_file;
 pub mod plan_file;
 pub mod plan_in_use;
 pub mod plan_to_run;

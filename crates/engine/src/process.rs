@@ -3,6 +3,8 @@
 //! Knows nothing of agents, tasks or git. The wrapper is this program itself under another name; the engine's side
 //! of it is in `shim`, its own side in `wrapper`.
 
+mod abandoned;
+mod confine;
 mod family;
 mod freeze;
 mod identity;
@@ -23,8 +25,9 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
-use crate::sandbox::Confinement;
-
+pub(crate) use abandoned::{STARTED_BY, end_abandoned, own_mark};
+pub use confine::Confinement;
+pub(crate) use confine::{holds_our_own, is_available, restrict_files};
 pub use identity::ProcessIdentity;
 pub(crate) use identity::start_time;
 pub use record::{Ending, Output, Record, load_record};

@@ -2,7 +2,6 @@
 //!
 //! Decides and describes; the wrapper carries it out. Knows nothing of tasks or batches.
 
-mod enforce;
 mod folders;
 mod places;
 mod refusals;
@@ -18,7 +17,7 @@ use crate::agent::tail;
 use crate::config::SandboxChoice;
 use crate::git::Store;
 use crate::placeholder::{Piece, pieces};
-use crate::process::ProcessSpec;
+use crate::process::{ProcessSpec, is_available};
 use crate::run::Text;
 use crate::state_folder::StateFolder;
 use crate::worktree::Worktree;
@@ -27,7 +26,9 @@ use self::folders::User;
 use self::refusals::Look;
 use self::temporary::TemporaryFolder;
 
-pub(crate) use enforce::restrict;
+pub use crate::process::Confinement;
+pub(crate) use folders::{all_but, keys_but};
+
 pub(crate) use temporary::clear as clear_temporary_files;
 
 /// The place in a wrapper's words that becomes the path of the worktree.
@@ -93,7 +94,7 @@ impl NoSandbox {
 impl Holding {
     /// What is wished for, or the best there is if nobody says.
     pub fn choose(wanted: Option<&SandboxChoice>, write: &[PathBuf]) -> Result<Self, NoSandbox> {
-        Self::choose_on(wanted, write, enforce::is_available())
+        Self::choose_on(wanted, write, is_available())
     }
 
     fn choose_on(
@@ -272,21 +273,6 @@ pub(crate) struct Room<'a> {
     pub(crate) read: &'a [&'a Path],
     /// The tool whose folders they need, whatever its program is called here.
     pub(crate) tool: Option<&'a str>,
-}
-
-/// What the kernel lets a program do with files: nothing but this.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Confinement {
-    /// What it may write to and read, with everything beneath.
-    pub write: Vec<PathBuf>,
-    /// What it may read besides, with everything beneath.
-    pub read: Vec<PathBuf>,
-}
-
-impl Confinement {
-    fn lets_write(&self, path: &Path) -> bool {
-        self.write.iter().any(|open| path.starts_with(open))
-    }
 }
 
 /// What holds the programs that are run in one worktree, for as long as they run.

@@ -25,6 +25,7 @@ use std::time::Duration;
 
 use crate::capture::{Kept, keep_last_state};
 use crate::git::{CommitId, Store, ref_segment};
+use crate::plain_file;
 use crate::step::{Step, reached};
 
 pub(crate) use caches::cached_path;
@@ -284,6 +285,7 @@ impl Worktree {
         store
             .call()
             .work_tree(&self.path)
+            .writing(&self.path)
             .index(&index)
             .args(["read-tree", "-m", "-u", self.basis.as_str()])
             .output()?;
@@ -305,7 +307,7 @@ impl Worktree {
         // Otherwise the last files would have to be read whenever somebody asks whether they changed.
         thread::sleep(2 * CLOCK_TICK);
         self.write_git_file()?;
-        let now = self.path.join(".git").metadata()?.modified()?;
+        let now = self.path.join(".git").symlink_metadata()?.modified()?;
         let file = fs::File::options().write(true).open(index)?;
         file.set_modified(now)
     }
@@ -345,12 +347,8 @@ impl Worktree {
 /// Git takes a file for unchanged if its size and its second are those in the index, unless the
 /// index itself is no younger than that second. A copy that looked younger would hide an edit.
 pub(crate) fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
-    fs::copy(from, to)?;
     let written = from.metadata()?.modified()?;
-    fs::File::options()
-        .write(true)
-        .open(to)?
-        .set_modified(written)
+    plain_file::replace(to, &fs::read(from)?, Some(written))
 }
 
 /// Whether anything has that name, a dangling link included.

@@ -5,6 +5,7 @@
 mod consent;
 mod doors;
 mod git;
+mod own_git;
 mod places;
 mod processes;
 mod secrets;

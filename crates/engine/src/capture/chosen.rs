@@ -4,12 +4,13 @@
 
 use std::fs;
 
+use super::CaptureError;
 use super::index::{Index, Shared};
 use super::overlay::Overlay;
 use super::staging::Staging;
 use super::walk::{self, Kind, Lookup};
-use super::{CaptureError, is_plain_file};
 use crate::git::{nul_separated, os_str};
+use crate::plain_file;
 
 /// What an agent's own index says.
 #[derive(Default)]
@@ -29,11 +30,7 @@ impl Staging<'_> {
     ) -> Result<Theirs, CaptureError> {
         let index = self.worktree.git_folder().join("index");
         // An index that the agent spoilt says nothing, and that must not cost the rest.
-        let bytes = if is_plain_file(&index) {
-            fs::read(&index).unwrap_or_default()
-        } else {
-            Vec::new()
-        };
+        let bytes = plain_file::read(&index).unwrap_or_default();
         if bytes.is_empty() || bytes == pristine {
             return Ok(Theirs::default());
         }
@@ -60,11 +57,7 @@ impl Staging<'_> {
     fn theirs_in_two(&self, index: &Index<'_>, shared: &Shared, lookup: &Lookup<'_>) -> Theirs {
         let file = format!("sharedindex.{}", shared.id);
         let file = self.worktree.git_folder().join(file);
-        let bytes = if is_plain_file(&file) {
-            fs::read(&file).unwrap_or_default()
-        } else {
-            Vec::new()
-        };
+        let bytes = plain_file::read(&file).unwrap_or_default();
         let other = Index::parse(&bytes, self.id_size());
         let other = other.iter().flat_map(|index| &index.entries).enumerate();
         let other = other.filter(|(at, _)| !shared.deleted.contains(at));

@@ -6,10 +6,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use super::CaptureError;
 use super::staging::Staging;
 use super::walk::{self, Kind, Loose};
-use super::{CaptureError, is_plain_file};
 use crate::git::{ignored, os_str};
+use crate::plain_file;
 
 /// What is not ignored.
 pub(super) struct Unignored {
@@ -85,9 +86,11 @@ fn mirror_link(root: &Path, mirror: &Path, link: &[u8]) -> io::Result<()> {
     while !above.is_empty() {
         above = walk::folder_of(above);
         let rules = Path::new(os_str(above)).join(".gitignore");
-        let (from, to) = (root.join(&rules), mirror.join(&rules));
-        if is_plain_file(&from) && !to.exists() {
-            fs::write(to, fs::read(from)?)?;
+        let to = mirror.join(&rules);
+        if !to.exists()
+            && let Ok(rules) = plain_file::read_below(root, &rules)
+        {
+            fs::write(to, rules)?;
         }
     }
     Ok(())

@@ -156,6 +156,7 @@ pub(crate) fn check_out_into(
     store
         .call()
         .work_tree(folder)
+        .writing(folder)
         .index(&scratch.path().join("index"))
         .args(["read-tree", "-m", "-u", commit.as_str()])
         .output()?;

@@ -2,14 +2,14 @@
 //!
 //! Pointers are files like any other.
 
-use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::CaptureError;
 use super::index::Tracked;
 use super::staging::{Staging, push_path};
 use crate::git::{nul_separated, os_str};
+use crate::plain_file;
 
 /// Begins every pointer.
 const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
@@ -44,12 +44,11 @@ impl Staging<'_> {
     }
 
     fn is_content(&self, path: &[u8]) -> bool {
-        let path = self.worktree.path().join(os_str(path));
         let mut begin = Vec::new();
         let length = u64::try_from(POINTER.len()).expect("a few bytes");
-        let is_file = super::is_plain_file(&path);
-        let read = File::open(path).and_then(|file| file.take(length).read_to_end(&mut begin));
+        let file = plain_file::file_below(self.worktree.path(), Path::new(os_str(path)));
+        let read = file.and_then(|file| file.take(length).read_to_end(&mut begin));
         // An empty file is its own pointer.
-        is_file && read.is_ok() && !begin.is_empty() && begin != POINTER
+        read.is_ok() && !begin.is_empty() && begin != POINTER
     }
 }

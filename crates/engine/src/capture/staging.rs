@@ -230,6 +230,7 @@ impl<'a> Staging<'a> {
             // Nor are these objects here for long.
             settings.extend([("core.fsync", "none"), ("core.looseCompression", "0")]);
             call = call
+                .writing(aside.objects)
                 .env("GIT_OBJECT_DIRECTORY", aside.objects)
                 .stopped_by(Some(aside.stop));
         }

@@ -4,11 +4,9 @@
 
 use std::collections::HashMap;
 use std::ffi::CStr;
-use std::fs;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -19,6 +17,7 @@ use super::CaptureError;
 use super::index::{GITLINK, Likeness, Tracked};
 use super::staging::is_at_or_below;
 use crate::git::os_str;
+use crate::plain_file;
 
 /// The entries that are expected, by folder and name.
 pub(crate) struct Lookup<'a> {
@@ -128,15 +127,16 @@ pub(super) fn walk(
     };
     let mut buffer = Vec::with_capacity(1 << 15);
     while let Some(folder) = walk.folders.pop() {
-        let place = root.join(os_str(&folder));
         let beside = &lookup.folders[&folder[..]];
         let visit = |fd: BorrowedFd<'_>, name: &CStr, kind| {
             let known = among(beside, name.to_bytes());
             walk.visit(&folder, known, fd, name, kind)
         };
-        let read = read_folder(&place, &mut buffer, manners, visit);
+        let read = read_folder(root, &folder, &mut buffer, manners, visit);
         if let Err(error) = read {
-            walk.pass_over(&folder, error).map_err(failed(&place))?;
+            let place = || root.join(os_str(&folder));
+            let passed_over = walk.pass_over(&folder, error);
+            passed_over.map_err(|error| failed(&place())(error))?;
         }
     }
     Ok(walk.found)
@@ -203,7 +203,7 @@ impl Walk<'_> {
             Likeness::Other => self.found.changed.push(known),
         }
         match self.manners {
-            Manners::OpenUp => open_up_file(&self.root.join(os_str(&path())), &file),
+            Manners::OpenUp => open_up_file(self.root, &path(), &file),
             Manners::LookOn | Manners::PassOver => Ok(()),
         }
     }
@@ -215,7 +215,7 @@ impl Walk<'_> {
         }
         match known.filter(|known| self.lookup.entries[*known].mode == GITLINK) {
             // Files of no repository in the place of a submodule are the agent's work.
-            Some(submodule) if holds_plain_files(&self.root.join(os_str(&path)), self.manners)? => {
+            Some(submodule) if holds_plain_files(self.root, &path, self.manners)? => {
                 self.found.stays[submodule] = false;
                 self.found.loose.extend(loose(path, FileType::Directory));
             }
@@ -244,7 +244,8 @@ pub(super) fn children(
         }
         Ok(())
     };
-    let read = read_folder(&place, &mut Vec::with_capacity(1 << 15), manners, visit);
+    let buffer = &mut Vec::with_capacity(1 << 15);
+    let read = read_folder(root, folder, buffer, manners, visit);
     match read {
         Err(_) if manners == Manners::LookOn => Ok(Vec::new()),
         Err(error)
@@ -266,7 +267,7 @@ pub(super) fn open_up(root: &Path, path: &[u8], manners: Manners) -> Result<bool
         Manners::PassOver => return Ok(true),
         Manners::OpenUp => {}
     }
-    file.and_then(|file| open_up_file(&place, &file))
+    file.and_then(|file| open_up_file(root, path, &file))
         .map_err(failed(&place))?;
     Ok(true)
 }
@@ -310,12 +311,13 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> CaptureError {
 
 /// Shows everything in a folder but `.git`.
 fn read_folder(
-    place: &Path,
+    root: &Path,
+    path: &[u8],
     buffer: &mut Vec<u8>,
     manners: Manners,
     mut each: impl FnMut(BorrowedFd<'_>, &CStr, FileType) -> io::Result<()>,
 ) -> io::Result<()> {
-    let folder = open_folder(place, manners)?;
+    let folder = open_folder(root, Path::new(os_str(path)), manners)?;
     let room: &mut [MaybeUninit<u8>] = buffer.spare_capacity_mut();
     let mut entries = RawDir::new(&folder, room);
     while let Some(entry) = entries.next() {
@@ -335,13 +337,12 @@ fn read_folder(
     Ok(())
 }
 
-fn open_folder(place: &Path, manners: Manners) -> io::Result<OwnedFd> {
-    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let open = || rustix::fs::open(place, how, Mode::empty());
+fn open_folder(root: &Path, path: &Path, manners: Manners) -> io::Result<OwnedFd> {
+    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let open = || plain_file::open_below(root, path, how);
     match open() {
         Err(Errno::ACCESS) if manners == Manners::OpenUp => {
-            let mode = fs::symlink_metadata(place)?.permissions().mode();
-            fs::set_permissions(place, fs::Permissions::from_mode(mode | 0o700))?;
+            plain_file::change_mode(root, path, FileType::Directory, |mode| mode | 0o700)?;
             Ok(open()?)
         }
         other => Ok(other?),
@@ -361,10 +362,10 @@ fn stat(folder: BorrowedFd<'_>, name: &CStr, manners: Manners) -> io::Result<Sta
     }
 }
 
-fn open_up_file(place: &Path, file: &Stat) -> io::Result<()> {
+fn open_up_file(root: &Path, path: &[u8], file: &Stat) -> io::Result<()> {
     if is_closed(file) {
-        let mode = file.st_mode & 0o7777 | 0o400;
-        fs::set_permissions(place, fs::Permissions::from_mode(mode))?;
+        let path = Path::new(os_str(path));
+        plain_file::change_mode(root, path, FileType::RegularFile, |mode| mode | 0o400)?;
     }
     Ok(())
 }
@@ -375,8 +376,13 @@ fn is_closed(file: &Stat) -> bool {
 }
 
 /// Whether somebody filled the empty folder of a submodule with files of no repository.
-fn holds_plain_files(place: &Path, manners: Manners) -> io::Result<bool> {
-    if place.join(".git").symlink_metadata().is_ok() {
+fn holds_plain_files(root: &Path, path: &[u8], manners: Manners) -> io::Result<bool> {
+    if root
+        .join(os_str(path))
+        .join(".git")
+        .symlink_metadata()
+        .is_ok()
+    {
         return Ok(false);
     }
     let mut holds = false;
@@ -384,7 +390,8 @@ fn holds_plain_files(place: &Path, manners: Manners) -> io::Result<bool> {
         holds = true;
         Ok(())
     };
-    read_folder(place, &mut Vec::with_capacity(1 << 15), manners, visit)?;
+    let buffer = &mut Vec::with_capacity(1 << 15);
+    read_folder(root, path, buffer, manners, visit)?;
     Ok(holds)
 }
 

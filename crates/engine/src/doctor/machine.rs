@@ -12,6 +12,7 @@ use super::{Finding, Level};
 use crate::causes::with_causes;
 use crate::config::SandboxChoice;
 use crate::database::{AgentPause, Database};
+use crate::process::holds_our_own;
 use crate::sandbox::Holding;
 use crate::settings::Settings;
 use crate::shell_words::quoted;
@@ -34,6 +35,7 @@ pub(super) fn look(top: &Path, settings: Option<&Settings>, findings: &mut Vec<F
         findings.extend(place.map(|place| disk(&place, settings.min_free_disk)));
         findings.push(sandbox(settings));
     }
+    findings.extend(own_git(holds_our_own()));
     findings.extend(
         fs::read_to_string("/proc/meminfo")
             .ok()
@@ -60,6 +62,14 @@ fn sandbox(settings: &Settings) -> Finding {
         }
         Ok(held) => Finding::fine("sandbox", held.description()),
     }
+}
+
+/// What holds Pleach's own git, which works in folders that agents write to; nothing to tell where it is held.
+fn own_git(is_held: bool) -> Option<Finding> {
+    let message =
+        "this kernel cannot confine Pleach's own git, which may follow links that an agent plants";
+    let fix = "use Linux 5.19 or later with Landlock enabled (boot parameter lsm=)";
+    (!is_held).then(|| Finding::warning("git sandbox", message.to_owned(), fix))
 }
 
 /// The state folder: there, private, and with a database that can be used.
@@ -222,6 +232,8 @@ mod tests {
         assert_eq!(open_files(Some(256)).level, Level::Warning);
         assert_eq!(open_files(Some(1024)).level, Level::Fine);
         assert_eq!(open_files(None).level, Level::Fine);
+        assert_eq!(own_git(true), None);
+        assert_eq!(own_git(false).unwrap().level, Level::Warning);
     }
 
     #[test]

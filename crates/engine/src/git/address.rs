@@ -125,6 +125,21 @@ impl Address {
         &self.text
     }
 
+    /// The folder that git takes it for, if it is one of this machine.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        let path = match self.text.split_once("://") {
+            Some(("file", path)) => percent_decoded(path),
+            Some(_) => return None,
+            None if self.is_ssh() => return None,
+            None => self.text.clone(),
+        };
+        let spellings = [path.clone(), format!("{path}.git")];
+        let mut folders = spellings.iter().map(|path| Path::new(path).canonicalize());
+        folders
+            .find_map(Result::ok)
+            .filter(|folder| folder.is_dir())
+    }
+
     /// The server's name, if there is a server.
     pub fn host(&self) -> Option<&str> {
         match &self.way {

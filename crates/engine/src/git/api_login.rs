@@ -57,7 +57,8 @@ impl Store {
             Project::Local(checkout) => Place::Users(&checkout.folder),
             Project::Remote(_) | Project::Plain(_) => Place::Nowhere(self.home()),
         };
-        let call = self.git.call(place).args(["credential", "fill"]);
+        let call = self.git.call(place).with_servers();
+        let call = call.args(["credential", "fill"]);
         let call = call.env("GCM_INTERACTIVE", "never").deadline(PATIENCE);
         // Helpers that fail, hang or know nothing mean that there is no login.
         let output = call.stdin(question).run().ok()?;

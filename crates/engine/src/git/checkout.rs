@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::address::{Address, BadAddress, UserInfo};
 use super::users_config::UsersConfig;
-use super::{CommitId, Git, GitError, Place, StoreError, nul_separated, parse_id};
+use super::{Call, CommitId, Git, GitError, Place, StoreError, nul_separated, parse_id};
 
 /// The user's repository, seen from one folder of it.
 #[derive(Debug)]
@@ -77,6 +77,34 @@ impl Checkout {
     pub(crate) fn top(&self) -> Option<&Path> {
         let mut above = self.folder.ancestors();
         above.find(|place| place.join(".git").exists())
+    }
+
+    /// Where objects and refs are written, also where links of the user's lead.
+    pub(crate) fn written(&self) -> Vec<PathBuf> {
+        let mut folders = vec![self.common_dir.clone()];
+        for inside in ["objects", "refs", "logs", "packed-refs"] {
+            let Ok(real) = self.common_dir.join(inside).canonicalize() else {
+                continue;
+            };
+            // A file is replaced, by another one that is written beside it.
+            let folder = if real.is_dir() {
+                Some(&*real)
+            } else {
+                real.parent()
+            };
+            let elsewhere = folder.filter(|folder| !folder.starts_with(&self.common_dir));
+            folders.extend(elsewhere.map(Path::to_owned));
+        }
+        folders
+    }
+
+    /// A call that may change refs and objects here.
+    pub(crate) fn writing_call(&self, git: &Git) -> Call {
+        let call = git.call(Place::Users(&self.folder));
+        let folders = self.written();
+        folders
+            .iter()
+            .fold(call, |call, folder| call.writing(folder))
     }
 
     fn check_not_empty(&self, git: &Git) -> Result<(), StoreError> {

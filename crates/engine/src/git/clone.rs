@@ -75,7 +75,8 @@ impl Store {
         };
         let init = ["init", "--quiet", "--template=", "--object-format", format];
         let place = Place::Nowhere(self.home());
-        let init = self.git.call(place).args(init);
+        let part = tree.parent().unwrap_or(tree);
+        let init = self.git.call(place).writing(part).args(init);
         let init = init.args(["--initial-branch", branch, "--"]).arg(tree);
         init.output()?;
         let git_dir = tree.join(".git");
@@ -102,8 +103,8 @@ impl Store {
             let note = ["symbolic-ref", REMOTE_HEAD, &target];
             call().args(note).output()?;
         }
-        let fill = call().work_tree(tree).args(["reset", "--hard", "--quiet"]);
-        fill.output()?;
+        let fill = call().work_tree(tree).writing(tree);
+        fill.args(["reset", "--hard", "--quiet"]).output()?;
         Ok(())
     }
 

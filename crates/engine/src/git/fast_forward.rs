@@ -203,6 +203,22 @@ impl Way<'_> {
         self.store.signed(call).env("GIT_NO_REPLACE_OBJECTS", "1")
     }
 
+    /// The same call, which may change refs and objects.
+    fn writing(&self, call: Call) -> Call {
+        let written = self.checkout.written();
+        written.iter().fold(call, |call, path| call.writing(path))
+    }
+
+    /// The same call, where files may pass through filters of the user's, which may fetch what they need.
+    pub(super) fn with_filters(&self, call: Call) -> Call {
+        let mut settings = self.checkout.config.pairs();
+        if settings.any(|(key, _)| key.starts_with("filter.")) {
+            self.writing(call).with_users_programs().with_servers()
+        } else {
+            call
+        }
+    }
+
     fn tip(&self) -> Result<CommitId, FastForwardError> {
         let call = || self.call(&self.checkout.folder);
         let verify = ["show-ref", "--verify", "--quiet", &self.full];
@@ -262,7 +278,7 @@ impl Way<'_> {
         let message = format!("{REASON}: Fast-forward");
         let update = ["update-ref", "--no-deref", "-m", &message, &self.full];
         let ends = [self.to.as_str(), tip.as_str()];
-        let call = self.call(&self.checkout.folder);
+        let call = self.writing(self.call(&self.checkout.folder));
         call.args(update).args(ends).run()
     }
 
@@ -346,7 +362,8 @@ impl Way<'_> {
             "--quiet",
             self.to.as_str(),
         ];
-        let call = self.call(folder).env("GIT_REFLOG_ACTION", REASON);
+        let call = self.writing(self.call(folder)).writing(folder);
+        let call = self.with_filters(call).env("GIT_REFLOG_ACTION", REASON);
         let merged = call.args(merge).run()?;
         if merged.code != 0 {
             // Another git may have come in between.

@@ -31,11 +31,12 @@ impl Store {
             .map_err(StoreError::io("copy the objects of", git_folder))?;
         for pack in packs {
             // A pack that is damaged brings nothing; whether that matters, the fetch finds out.
-            let call = self.git.call(Place::Ours(folder));
+            let call = self.git.call(Place::Ours(folder)).reading(&self.git_dir());
             call.arg("index-pack").arg(pack).run()?;
         }
         let refs = (0..commits.len()).map(quarantined_ref);
         self.call()
+            .reading(folder)
             .args(FETCH)
             .arg(format!("--negotiation-tip={basis}"))
             .args(["--no-prune", "--"])

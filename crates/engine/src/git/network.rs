@@ -15,7 +15,9 @@ use super::{Call, Output, Store, os_str};
 use crate::process::Cancel;
 
 /// Asks nobody anything.
-pub(super) const SSH: &str = "ssh -oBatchMode=yes";
+///
+/// A connection that others share is used and not begun: it would outlive the call, and needs a place to be.
+pub(super) const SSH: &str = "ssh -oBatchMode=yes -oControlMaster=no";
 
 /// A large history may take its time; one that stalls is given up earlier.
 pub(super) const FETCHED_WITHIN: Duration = Duration::from_hours(2);
@@ -137,6 +139,9 @@ impl Line<'_> {
     fn prepared(&self, call: Call, login: Option<&Login>, notes: &Path) -> Call {
         let mut call = call
             .with_users_config()
+            .with_servers()
+            .reading(self.store.home())
+            .writing(notes)
             .inherit(&USERS_OWN)
             .stopped_by(self.stop)
             .env(NOTES, notes);
@@ -192,7 +197,7 @@ fn without_questions(command: &str) -> String {
     let program = command.split_whitespace().next().unwrap_or_default();
     let program = program.trim_matches(['\'', '"']);
     match Path::new(program).file_name() {
-        Some(name) if name == "ssh" => format!("{command} -oBatchMode=yes"),
+        Some(name) if name == "ssh" => format!("{command} -oBatchMode=yes -oControlMaster=no"),
         _ => command.to_owned(),
     }
 }
@@ -219,11 +224,11 @@ mod tests {
 
     #[test]
     fn only_ssh_itself_is_told_not_to_ask() {
-        let told = "ssh -i key -oBatchMode=yes";
+        let told = "ssh -i key -oBatchMode=yes -oControlMaster=no";
         assert_eq!(without_questions("ssh -i key"), told);
         assert_eq!(
             without_questions("'/usr/bin/ssh' -v"),
-            "'/usr/bin/ssh' -v -oBatchMode=yes"
+            "'/usr/bin/ssh' -v -oBatchMode=yes -oControlMaster=no"
         );
         assert_eq!(without_questions("plink -ssh"), "plink -ssh");
     }

@@ -28,7 +28,7 @@ impl Store {
             let full = format!("refs/heads/{ours}");
             let new = commit.as_str();
             let update = ["update-ref", "--no-deref", &full, new, tip.as_str()];
-            let call = self.signed(self.git.call(Place::Users(&checkout.folder)));
+            let call = self.signed(checkout.writing_call(&self.git));
             if !checked_out.contains(&full) && call.args(update).run()?.code == 0 {
                 return Ok(ours.to_owned());
             }
@@ -48,7 +48,7 @@ impl Store {
         let full = format!("refs/heads/{branch}");
         if !checkout.checked_out(&self.git)?.contains(&full) {
             let delete = ["update-ref", "--no-deref", "-d", &full, ours.as_str()];
-            let call = self.signed(self.git.call(Place::Users(&checkout.folder)));
+            let call = self.signed(checkout.writing_call(&self.git));
             // One that somebody moved is theirs now, and one that is gone is what was wanted.
             call.args(delete).run()?;
         }
@@ -63,7 +63,7 @@ impl Store {
         checkout.check_prefixes(&self.git, branch)
     }
 
-    /// From the vault, so that git serves it without reading what agents configured.
+    /// From the store, whose configuration is ours.
     pub(super) fn copy_objects(
         &self,
         checkout: &Checkout,
@@ -80,7 +80,8 @@ impl Store {
             "--no-auto-maintenance",
             "--no-recurse-submodules",
         ];
-        let call = self.git.call(Place::Users(&checkout.folder)).args(quietly);
+        let call = checkout.writing_call(&self.git).args(quietly);
+        let call = call.reading(self.home());
         call.arg(self.git_dir()).arg(commit.as_str()).output()?;
         Ok(())
     }

@@ -234,7 +234,11 @@ impl Move<'_> {
     fn send(&self) -> Result<Pushed, PushError> {
         let refspec = format!("{}:{}", self.commit, self.full_name());
         let call = self.line.store.call().args(PUSH);
-        let call = call.args([self.line.address.as_str(), &refspec]);
+        let mut call = call.args([self.line.address.as_str(), &refspec]);
+        if let Some(folder) = self.line.address.folder() {
+            // What is a server elsewhere is a git that ours starts, within the same bounds.
+            call = call.writing(&folder);
+        }
         let spoken = self.line.speak(call, PUSHED_WITHIN)?;
         let output = &spoken.output;
         if output.code == 0 {

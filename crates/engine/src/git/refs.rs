@@ -104,7 +104,10 @@ impl Store {
     fn in_place(&self, place: Place<'_>) -> super::Call {
         match place {
             Place::Ours(_) => self.call(),
-            Place::Users(_) | Place::Nowhere(_) => self.signed(self.git.call(place)),
+            Place::Users(_) | Place::Nowhere(_) => match self.checkout() {
+                Ok(checkout) => self.signed(checkout.writing_call(&self.git)),
+                Err(_) => self.signed(self.git.call(place)),
+            },
         }
     }
 

@@ -27,6 +27,7 @@ impl Store {
         let before = before.map_or(0, |before| before.as_secs());
         let call = || {
             let call = self.git.call(Place::Ours(folder.path()));
+            let call = call.writing(&self.git_dir());
             call.holding(self.sign_file()).deadline(DEADLINE)
         };
         let shared = shared_packs(&self.git_dir().join("objects/pack"));

@@ -256,7 +256,8 @@ impl Repository {
             }
         };
         let update = ["update-ref", "--no-deref", &full, commit.as_str(), &old];
-        self.call().args(update).output()?;
+        let call = self.checkout.writing_call(&self.git);
+        call.args(update).output()?;
         Ok(put)
     }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tempfile::{Builder, NamedTempFile, TempDir};
 
 use super::{Store, StoreError};
-use crate::process::Cancel;
+use crate::process::{Cancel, end_abandoned};
 
 /// A git that outlived its Pleach ends by itself, at the end of a checkout at the latest.
 const LONGEST_END: Duration = Duration::from_secs(5);
@@ -115,6 +115,13 @@ impl Store {
             thread::sleep(Duration::from_millis(5));
         }
         Ok(())
+    }
+
+    /// Ends gits of processes that were killed, if they do not end by themselves: one may wait for ever at a pipe that
+    /// an agent put in the place of a file.
+    pub(super) fn end_abandoned_gits() {
+        // Whoever cannot be ended is in the way of nobody, or will be noticed by the lock that it holds.
+        let _ = end_abandoned("git", LONGEST_END);
     }
 
     /// Whether the process that a sign stands for may still be there.

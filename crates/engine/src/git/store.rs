@@ -158,6 +158,7 @@ impl Store {
     /// Makes this process known to others of the store, and clears what dead ones left in its way.
     pub(super) fn show_up(&self) -> Result<(), StoreError> {
         self.sign()?;
+        Self::end_abandoned_gits();
         self.clear_locks()
     }
 
@@ -251,6 +252,7 @@ impl Store {
         let is_single = !refspecs.iter().any(|refspec| refspec.contains('*'));
         let prune = if is_single { "--no-prune" } else { "--prune" };
         let call = self.call().with_users_config().args(FETCH).args(how);
+        let call = call.reading(&checkout.common_dir);
         let call = call.args([prune, "--"]).arg(&checkout.common_dir);
         call.args(refspecs).output()?;
         Ok(())

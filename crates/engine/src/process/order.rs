@@ -8,8 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::ProcessSpec;
-use crate::sandbox::Confinement;
+use super::{Confinement, ProcessSpec};
 use crate::secrets::Secrets;
 
 /// The sign that asks the wrapper to stop the program.

@@ -16,13 +16,13 @@ use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use rustix::process::{Pid, WaitStatus, getpid, set_child_subreaper, setsid};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
+use super::confine::{Confinement, restrict};
 use super::family::{self, Left};
 use super::order::{self, Order, STOP, STOP_AT_ONCE};
 use super::record::{Ending, Record, unix_ms};
 use super::relay::{CHUNK, Relay};
 use super::table::Entry;
 use super::{DEATH, NONCE, ProcessSpec, wait_for_any};
-use crate::sandbox::{Confinement, restrict};
 
 /// How long the program may take to end when there is no engine any more.
 const GRACE_ALONE: Duration = Duration::from_secs(2);

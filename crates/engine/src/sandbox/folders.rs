@@ -148,6 +148,21 @@ impl<'e> User<'e> {
     }
 }
 
+/// Where the keys of whoever runs Pleach are, but for some.
+pub(crate) fn keys_but(open: &[&str]) -> Vec<PathBuf> {
+    let env: Vec<_> = std::env::vars_os().collect();
+    let closed = KEYS.into_iter().filter(|key| !open.contains(key));
+    let closed: Vec<&str> = closed.collect();
+    User::at(&env, Path::new(""), Vec::new()).inside(&closed)
+}
+
+/// Everything there is but some places.
+pub(crate) fn all_but(closed: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    divide(Path::new("/"), closed, Want::Everything, &mut found);
+    found
+}
+
 /// What is looked for in a folder that is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Want {

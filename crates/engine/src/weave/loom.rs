@@ -52,7 +52,11 @@ pub struct Loom {
 #[derive(Debug)]
 enum Lender {
     Store(PathBuf),
-    Users(PathBuf),
+    Users {
+        folder: PathBuf,
+        /// Where its objects are written.
+        written: Vec<PathBuf>,
+    },
 }
 
 fn failed(path: &Path) -> impl FnOnce(io::Error) -> WeaveError {
@@ -97,7 +101,10 @@ impl Loom {
             git: repository.git().clone(),
             folder,
             held: Some(held),
-            lender: Lender::Users(repository.folder().to_owned()),
+            lender: Lender::Users {
+                folder: repository.folder().to_owned(),
+                written: repository.checkout().written(),
+            },
             identity: repository.checkout().config.identity(),
             hash: hash(&repository.checkout().object_format)?,
             settings: Vec::new(),
@@ -116,7 +123,18 @@ impl Loom {
             .git
             .call(Place::Ours(self.folder.path()))
             .work_tree(work_tree)
+            .with_users_settings()
             .env("GIT_ATTR_NOSYSTEM", "0");
+        call = match &self.lender {
+            Lender::Store(git_dir) => call.reading(git_dir),
+            Lender::Users { written, .. } => {
+                written.iter().fold(call, |call, path| call.reading(path))
+            }
+        };
+        if self.runs_programs() {
+            // Git hands them what they merge in files that it makes in the folder it is in.
+            call = call.with_users_programs().writing(work_tree);
+        }
         for setting in &self.settings {
             call = call.args(["-c", setting]);
         }
@@ -129,6 +147,12 @@ impl Loom {
         let above = file.parent().unwrap_or(self.folder.path());
         fs::create_dir_all(above).map_err(failed(above))?;
         fs::write(&file, format!("{commit}\n")).map_err(failed(&file))
+    }
+
+    /// Whether the user has set up programs of their own that merge or filter.
+    fn runs_programs(&self) -> bool {
+        let mut settings = self.settings.iter();
+        settings.any(|setting| setting.starts_with("filter.") || setting.contains(".driver="))
     }
 
     /// Whether line ends are made the same before files are compared, so that a change may be none.
@@ -155,7 +179,10 @@ impl Loom {
     pub(super) fn store(&self, objects: &Objects) -> Result<(), WeaveError> {
         let call = match &self.lender {
             Lender::Store(git_dir) => self.git.call(Place::Ours(git_dir)),
-            Lender::Users(folder) => self.git.call(Place::Users(folder)),
+            Lender::Users { folder, written } => {
+                let call = self.git.call(Place::Users(folder));
+                written.iter().fold(call, |call, path| call.writing(path))
+            }
         };
         let call = match objects.count() {
             0 => return Ok(()),

@@ -90,7 +90,7 @@ impl Included {
         let file = scratch.path().join("rules");
         let written = fs::File::create(&file).and_then(|mut file| file.write_all(&rules));
         written.map_err(failed("write", &file))?;
-        let call = || store.git.call(Place::Users(top));
+        let call = || store.git.call(Place::Users(top)).reading(scratch.path());
         let mut named = loose_files(call(), &file)?;
         let is_ignored = ignored(call(), named.iter().map(Vec::as_slice))?;
         named.retain(|path| is_ignored.contains(path));

@@ -161,6 +161,7 @@ impl Spare {
         store
             .call()
             .work_tree(&tree)
+            .writing(&tree)
             .index(&self.index)
             .args(["read-tree", "--reset", "-u", basis.as_str()])
             .output()?;

@@ -17,6 +17,7 @@ use super::trash::remove_all;
 use super::{WorktreeError, failed};
 use crate::capture::{GITLINK, Likeness, Lookup, among};
 use crate::git::os_str;
+use crate::plain_file;
 
 /// What whoever owns a folder may set on it, besides its permissions, and git never does.
 const SET_BY_HAND: IFlags = IFlags::IMMUTABLE
@@ -189,8 +190,9 @@ fn read_folder(
 pub(super) fn open_folder(place: &Path) -> io::Result<OwnedFd> {
     let open = || rustix::fs::open(place, FOLDER, Mode::empty());
     match open() {
-        Err(Errno::ACCESS) if fs::symlink_metadata(place)?.is_dir() => {
-            rustix::fs::chmod(place, Mode::RWXU)?;
+        Err(Errno::ACCESS) => {
+            let nothing_above = Path::new("");
+            plain_file::change_mode(place, nothing_above, FileType::Directory, |_| 0o700)?;
             Ok(open()?)
         }
         other => Ok(other?),

@@ -11,7 +11,10 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
+
 use crate::git::{Store, StoreError};
+use crate::plain_file;
 
 /// Begins the names of folders that wait for their deletion.
 const PREFIX: &str = ".trash-";
@@ -210,8 +213,11 @@ fn delete_folder(folder: &Path) -> io::Result<()> {
 }
 
 fn make_writable(folder: &Path) -> io::Result<()> {
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-    for entry in fs::read_dir(folder)? {
+    // By what is open: somebody may still put links in the places of folders.
+    let open = plain_file::open_below(folder, Path::new(""), OFlags::PATH | OFlags::DIRECTORY)?;
+    let here = plain_file::held(&open);
+    fs::set_permissions(&here, fs::Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(&here)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             make_writable(&entry.path())?;

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::{Worktree, WorktreeError, copy_index, failed};
 use crate::git::{CommitId, Store, nul_separated};
+use crate::plain_file;
 use crate::weave::{Content, Marked};
 
 /// What is to be in a worktree.
@@ -34,7 +35,9 @@ impl Worktree {
         copy_index(&self.pristine_index, &index).map_err(failed("copy", &self.pristine_index))?;
         let (from, to) = (self.basis.as_str(), merge.marked.tree.as_str());
         let call = || store.call().work_tree(&self.path).index(&index);
-        call().args(["read-tree", "-m", "-u", from, to]).output()?;
+        let checking_out = call().writing(&self.path);
+        let read_tree = ["read-tree", "-m", "-u", from, to];
+        checking_out.args(read_tree).output()?;
         let lines = index_lines(merge.marked);
         let update = ["update-index", "-z", "--index-info"];
         call().args(update).stdin(lines).output()?;
@@ -51,7 +54,8 @@ impl Worktree {
             ("MERGE_HEAD", format!("{}\n", merge.theirs)),
         ] {
             let file = self.git_folder.join(name);
-            fs::write(&file, text).map_err(failed("write", &file))?;
+            let put = plain_file::replace(&file, text.as_bytes(), None);
+            put.map_err(failed("write", &file))?;
         }
         Ok(())
     }
@@ -66,14 +70,12 @@ impl Worktree {
         &self,
         store: &Store,
     ) -> Result<Option<BTreeSet<Vec<u8>>>, WorktreeError> {
-        let own = self.git_folder.join("index");
-        // A pipe would hold us up.
-        if !own.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
+        let Ok(own) = plain_file::read(&self.git_folder.join("index")) else {
             return Ok(None);
-        }
+        };
         let scratch = store.scratch()?;
         let copy: &Path = &scratch.path().join("index");
-        fs::copy(&own, copy).map_err(failed("copy", &own))?;
+        fs::write(copy, own).map_err(failed("write", copy))?;
         let list = ["ls-files", "--unmerged", "-z"];
         let call = store.call().work_tree(&self.path).index(copy);
         let listed = call.args(list).run()?;

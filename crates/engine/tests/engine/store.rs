@@ -106,7 +106,7 @@ fn git_asks_nobody_and_speaks_one_language() {
         "LC_ALL=C",
         "GIT_TERMINAL_PROMPT=0",
         "GIT_ASKPASS=/bin/false",
-        "GIT_SSH_COMMAND=ssh -oBatchMode=yes",
+        "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oControlMaster=no",
         "SSH_ASKPASS_REQUIRE=never",
         "GIT_OPTIONAL_LOCKS=0",
         "GIT_EDITOR=:",

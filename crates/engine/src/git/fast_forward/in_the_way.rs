@@ -38,7 +38,8 @@ impl Way<'_> {
             "--untracked-files=no",
             "--ignore-submodules=dirty",
         ];
-        let printed = self.call(folder).args(status).output()?;
+        let call = self.with_filters(self.call(folder));
+        let printed = call.args(status).output()?;
         let mut dirty = BTreeSet::new();
         let mut files = BTreeSet::new();
         for record in nul_separated(&printed) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use pleach_engine::git::{Git, Store};
 use pleach_engine::worktree::{Worktree, finish_removals, sweep};
@@ -17,11 +17,12 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::life::{Life, plain_git, steps};
 
 /// Stands between Pleach and git: counts calls, and kills whoever made a certain one.
+///
+/// Like git, it may write to no file that the call does not name; it notes numbers as the dates of files.
 const WRAPPER: &str = r#"#!/bin/sh
-read -r number < "$FAULT_COUNT"
-number=$((number + 1))
-echo $number > "$FAULT_COUNT"
-echo $$ > "$FAULT_COUNT.pid"
+number=$(($(stat -c %Y "$FAULT_COUNT") + 1))
+touch -c -d @$number "$FAULT_COUNT"
+touch -c -d @$$ "$FAULT_COUNT.pid"
 if [ "$number" = "$FAULT_AT" ] && [ "$FAULT_WHEN" = before ]; then
     kill -9 $PPID
     exit 1
@@ -66,7 +67,10 @@ impl Scene {
     /// A process that is killed at a call of git; at call 0, never.
     fn process(&self, life: &Life, at: usize, when: &str) -> (Command, PathBuf) {
         let count = self.repo.beside(&format!("count-{}", life.name));
-        fs::write(&count, "0\n").unwrap();
+        for note in [&count, &count.with_added_extension("pid")] {
+            let note = fs::File::create(note).unwrap();
+            note.set_modified(UNIX_EPOCH).unwrap();
+        }
         let mut command = life.process(&self.wrapper);
         command
             .env("FAULT_COUNT", &count)
@@ -83,7 +87,7 @@ impl Scene {
         let began = Instant::now();
         let output = command.output().unwrap();
         assert!(output.status.success(), "{output:?}");
-        let calls = fs::read_to_string(count).unwrap().trim().parse().unwrap();
+        let calls = usize::try_from(noted(&count)).unwrap();
         (calls, began.elapsed())
     }
 
@@ -192,10 +196,16 @@ fn wait_for_gits(life: &Life) {
     }
 }
 
+/// The number that a file notes.
+fn noted(file: &Path) -> u64 {
+    let date = file.metadata().unwrap().modified().unwrap();
+    date.duration_since(UNIX_EPOCH).unwrap().as_secs()
+}
+
 /// Kills the git that was called last, if it still runs, and whatever it started.
 fn kill_git(count: &Path) {
-    let pid = fs::read_to_string(count.with_added_extension("pid")).unwrap_or_default();
-    let Some(pid) = pid.trim().parse().ok().and_then(Pid::from_raw) else {
+    let pid = noted(&count.with_added_extension("pid"));
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
         return;
     };
     let command = fs::read(format!("/proc/{}/cmdline", pid.as_raw_pid())).unwrap_or_default();

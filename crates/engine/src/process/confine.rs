@@ -3,15 +3,14 @@
 //! Knows nothing of why which places are open.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use landlock::{
     ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible as _, PathBeneath, Ruleset,
-    RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
+    RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
 };
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
-
-use super::Confinement;
 
 /// The rights to change files, as of the last version that brought one; older kernels know fewer.
 const RIGHTS: ABI = ABI::V3;
@@ -19,8 +18,23 @@ const RIGHTS: ABI = ABI::V3;
 /// The kinds of confinement besides files, as of the version that brought them.
 const SCOPES: ABI = ABI::V6;
 
+/// What the kernel lets a program do with files: nothing but this.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Confinement {
+    /// What it may write to and read, with everything beneath.
+    pub write: Vec<PathBuf>,
+    /// What it may read besides, with everything beneath.
+    pub read: Vec<PathBuf>,
+}
+
+impl Confinement {
+    pub(crate) fn lets_write(&self, path: &Path) -> bool {
+        self.write.iter().any(|open| path.starts_with(open))
+    }
+}
+
 /// Whether the kernel can hold anybody.
-pub(super) fn is_available() -> bool {
+pub(crate) fn is_available() -> bool {
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     let ruleset = ruleset.handle_access(AccessFs::WriteFile);
     ruleset.and_then(Ruleset::create).is_ok()
@@ -35,13 +49,39 @@ pub(crate) fn restrict(confinement: &Confinement) -> Result<(), String> {
     }
 }
 
+/// Whether the kernel can hold programs of our own: it has to tell a rename from one folder to another apart from
+/// others, or git could not write objects.
+pub(crate) fn holds_our_own() -> bool {
+    static KNOWN: OnceLock<bool> = OnceLock::new();
+    *KNOWN.get_or_init(|| {
+        let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        let ruleset = ruleset.handle_access(AccessFs::Refer);
+        ruleset.and_then(Ruleset::create).is_ok()
+    })
+}
+
+/// Leaves the calling thread no more files than are open, for good; it may signal and connect to whom it likes.
+pub(crate) fn restrict_files(confinement: &Confinement) -> Result<(), String> {
+    let held = Ruleset::default()
+        .handle_access(AccessFs::from_write(RIGHTS) | AccessFs::ReadFile)
+        .and_then(|ruleset| add_rules(ruleset.create()?, confinement)?.restrict_self());
+    held.map(drop).map_err(|error| error.to_string())
+}
+
 fn hold(confinement: &Confinement) -> Result<RulesetStatus, RulesetError> {
-    let changing = AccessFs::from_write(RIGHTS);
-    let reading = BitFlags::from(AccessFs::ReadFile);
-    let mut ruleset = Ruleset::default()
-        .handle_access(changing | reading)?
+    let ruleset = Ruleset::default()
+        .handle_access(AccessFs::from_write(RIGHTS) | AccessFs::ReadFile)?
         .scope(Scope::from_all(SCOPES))?
         .create()?;
+    Ok(add_rules(ruleset, confinement)?.restrict_self()?.ruleset)
+}
+
+fn add_rules(
+    mut ruleset: RulesetCreated,
+    confinement: &Confinement,
+) -> Result<RulesetCreated, RulesetError> {
+    let changing = AccessFs::from_write(RIGHTS);
+    let reading = BitFlags::from(AccessFs::ReadFile);
     // Nobody who works on a task makes devices.
     let in_folder = changing & !(AccessFs::MakeChar | AccessFs::MakeBlock);
     let in_file = changing & AccessFs::from_file(RIGHTS);
@@ -59,7 +99,7 @@ fn hold(confinement: &Confinement) -> Result<RulesetStatus, RulesetError> {
             ruleset = ruleset.add_rule(PathBeneath::new(place.as_fd(), reading))?;
         }
     }
-    Ok(ruleset.restrict_self()?.ruleset)
+    Ok(ruleset)
 }
 
 /// What is at a path; nothing for a link, which may lead anywhere by now.

@@ -1,0 +1,360 @@
+//! What git, and whatever else we start ourselves, may read and write: what the call names, and what it cannot do without.
+//!
+//! Agents write to folders that our git works in. A link that one of them plants there leads git nowhere: the kernel
+//! keeps it within these bounds, whatever holds the agents. Knows nothing of what is called.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::process::{Confinement, holds_our_own, restrict_files};
+use crate::sandbox::{all_but, keys_but};
+use crate::state_folder::StateFolder;
+
+/// What may be read besides what a call names; each reaches further than the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reach {
+    /// Nothing of the home folder.
+    System,
+    /// The user's settings, wherever they are: all that agents may read as well.
+    Settings,
+    /// Logins too, as far as git, ssh and their helpers use them, which also write to some places of their own.
+    Servers,
+}
+
+/// Keys that git, ssh, credential helpers and the tools of forges log in with.
+const LOGINS: [&str; 15] = [
+    ".aws",
+    ".azure",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/git/credentials",
+    ".config/glab-cli",
+    ".config/hub",
+    ".config/op",
+    ".git-credentials",
+    ".gnupg",
+    ".local/share/keyrings",
+    ".netrc",
+    ".password-store",
+    ".pki",
+    ".ssh",
+];
+
+/// What these write to in the home folder, where it is there; nothing of it is run by itself.
+const NOTES_OF_LOGINS: [&str; 7] = [
+    ".cache",
+    ".config/gh",
+    ".config/glab-cli",
+    ".git-credential-cache",
+    ".gnupg",
+    ".local/state/gh",
+    ".ssh/known_hosts",
+];
+
+/// A folder that changed less than this before it was read may change again without looking younger.
+const BEYOND_DOUBT: Duration = Duration::from_millis(100);
+
+/// What was found readable, by reach, until one of the folders changes that it was found in.
+static KNOWN: Mutex<BTreeMap<Reach, Readable>> = Mutex::new(BTreeMap::new());
+
+/// The bounds of one call.
+#[derive(Debug, Clone)]
+pub(super) struct Bounds {
+    reach: Reach,
+    named: Confinement,
+}
+
+impl Bounds {
+    pub(super) fn new(reach: Reach) -> Self {
+        let named = Confinement {
+            write: vec!["/dev/null".into()],
+            read: Vec::new(),
+        };
+        Self { reach, named }
+    }
+
+    pub(super) fn widen(&mut self, reach: Reach) {
+        self.reach = self.reach.max(reach);
+    }
+
+    pub(super) fn read(&mut self, path: &Path) {
+        self.named.read.push(path.to_owned());
+    }
+
+    pub(super) fn write(&mut self, path: &Path) {
+        self.named.write.push(path.to_owned());
+    }
+
+    /// Starts a program within these bounds, or without any where the kernel has none.
+    pub(super) fn spawn(self, command: &mut Command) -> io::Result<Child> {
+        if !holds_our_own() {
+            return command.spawn();
+        }
+        let bounds = self.confinement();
+        // On a thread of its own, for whoever is held stays so.
+        thread::scope(|scope| {
+            let spawn = || {
+                restrict_files(&bounds).map_err(io::Error::other)?;
+                command.spawn()
+            };
+            let thread = thread::Builder::new().name("git".to_owned());
+            let thread = thread.spawn_scoped(scope, spawn)?;
+            let broken = |_| Err(io::Error::other("starting it broke off"));
+            thread.join().unwrap_or_else(broken)
+        })
+    }
+
+    fn confinement(self) -> Confinement {
+        let Confinement {
+            mut write,
+            mut read,
+        } = self.named;
+        read.extend(readable(self.reach));
+        if self.reach == Reach::Servers {
+            write.push("/dev/tty".into());
+            write.extend(temporary_files());
+            let home = home();
+            write.extend(
+                home.iter()
+                    .flat_map(|home| NOTES_OF_LOGINS.map(|notes| home.join(notes))),
+            );
+            let cache = std::env::var_os("XDG_CACHE_HOME");
+            write.extend(cache.map(PathBuf::from));
+        }
+        Confinement { write, read }
+    }
+}
+
+/// Where temporary files go.
+pub(super) fn temporary_files() -> Option<PathBuf> {
+    std::env::temp_dir().canonicalize().ok()
+}
+
+/// Whether something lies in the home folder, where only [`Reach::Settings`] reads.
+pub(super) fn is_at_home(path: &Path) -> bool {
+    let real = path.canonicalize();
+    let is_there = |path: &Path| home().is_some_and(|home| path.starts_with(home));
+    is_there(path) || real.is_ok_and(|real| is_there(&real))
+}
+
+fn home() -> Option<PathBuf> {
+    named_home()?.canonicalize().ok()
+}
+
+fn named_home() -> Option<PathBuf> {
+    let named = std::env::var_os("HOME").map(PathBuf::from);
+    named.filter(|home| home.is_absolute())
+}
+
+#[derive(Debug)]
+struct Readable {
+    paths: Vec<PathBuf>,
+    /// The folders that were divided, and how they were.
+    seen: Vec<(PathBuf, Option<Stamp>)>,
+}
+
+/// What differs once something came into a folder or went: device, number and date.
+type Stamp = (u64, u64, i64, i64);
+
+fn readable(reach: Reach) -> Vec<PathBuf> {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.get(&reach).filter(|known| known.is_valid()) {
+        return found.paths.clone();
+    }
+    let found = Readable::look(reach);
+    let paths = found.paths.clone();
+    if found.is_settled() {
+        known.insert(reach, found);
+    }
+    paths
+}
+
+impl Readable {
+    fn look(reach: Reach) -> Self {
+        let state = StateFolder::imagined().ok();
+        let state = state.as_ref().map(StateFolder::path);
+        let mut closed = match reach {
+            Reach::System => home().into_iter().collect(),
+            Reach::Settings => keys_but(&[]),
+            Reach::Servers => keys_but(&LOGINS),
+        };
+        closed.extend(state.map(|state| state.canonicalize().unwrap_or(state.to_owned())));
+        // Both may come to be, or change, by a name that is not the real one.
+        let named = [named_home(), state.map(Path::to_owned)];
+        let named: Vec<PathBuf> = named.into_iter().flatten().collect();
+        let above = closed.iter().flat_map(|closed| closed.ancestors().skip(1));
+        let mut seen: Vec<&Path> = named.iter().flat_map(|path| path.ancestors()).collect();
+        seen.extend(above);
+        seen.sort_unstable();
+        seen.dedup();
+        let seen = seen.iter().map(|path| (path.to_path_buf(), stamp(path)));
+        // Before the look itself, which so is never newer than it seems.
+        let seen = seen.collect();
+        let paths = all_but(&closed);
+        Self { paths, seen }
+    }
+
+    fn is_valid(&self) -> bool {
+        self.seen.iter().all(|(path, was)| stamp(path) == *was)
+    }
+
+    fn is_settled(&self) -> bool {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let before = now.unwrap_or_default().saturating_sub(BEYOND_DOUBT);
+        let is_old = |(_, _, seconds, nanoseconds): Stamp| {
+            let whole = i64::try_from(before.as_secs()).unwrap_or(i64::MAX);
+            (seconds, nanoseconds) < (whole, i64::from(before.subsec_nanos()))
+        };
+        self.seen.iter().all(|(_, stamp)| stamp.is_none_or(is_old))
+    }
+}
+
+fn stamp(folder: &Path) -> Option<Stamp> {
+    let meta = folder.metadata().ok()?;
+    Some((meta.dev(), meta.ino(), meta.ctime(), meta.ctime_nsec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use pleach_testkit::TestRepo;
+
+    use super::*;
+    use crate::git::{Call, Git, Place, Store};
+
+    struct Scene {
+        repo: TestRepo,
+        store: Store,
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            let repo = TestRepo::new();
+            let stores = repo.beside("stores");
+            let store = Store::open(Git::find().unwrap(), &stores, repo.path()).unwrap();
+            fs::create_dir(repo.beside("outside")).unwrap();
+            fs::write(repo.beside("outside/precious"), "mine\n").unwrap();
+            Self { repo, store }
+        }
+
+        /// Puts a link in the place of something in the store.
+        fn plant(&self, place: &str, target: &str) {
+            let place = self.store.git_dir().join(place);
+            let _ = fs::remove_dir_all(&place);
+            let _ = fs::remove_file(&place);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            symlink(self.repo.beside(target), place).unwrap();
+        }
+
+        /// Checks that a call fails for want of permission, and that nothing came of it outside.
+        #[track_caller]
+        fn check_stays_inside(&self, call: Call) {
+            let why = call.output().unwrap_err().to_string();
+            assert!(why.contains("ermission"), "{why}");
+            let outside = self.repo.beside("outside");
+            let names = fs::read_dir(&outside).unwrap().flatten();
+            let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
+            assert_eq!(names, ["precious"]);
+            let text = fs::read_to_string(outside.join("precious")).unwrap();
+            assert_eq!(text, "mine\n");
+        }
+    }
+
+    #[test]
+    fn git_writes_no_file_that_a_planted_link_leads_to() {
+        if !holds_our_own() {
+            return;
+        }
+        let head = |scene: &Scene| scene.repo.head();
+        let update = |scene: &Scene, name: &str| {
+            let words = ["update-ref", name, &head(scene)];
+            scene.store.call().args(words)
+        };
+        let scene = Scene::new();
+        scene.plant("logs/refs/heads", "outside");
+        scene.check_stays_inside(update(&scene, "refs/heads/x"));
+        scene.plant("logs/refs/tags/x", "outside/precious");
+        scene.check_stays_inside(update(&scene, "refs/tags/x"));
+        scene.plant("refs/notes", "outside");
+        scene.check_stays_inside(update(&scene, "refs/notes/x"));
+
+        let scene = Scene::new();
+        scene.plant("packed-refs", "outside/precious");
+        fs::write(scene.repo.beside("outside/precious"), "").unwrap();
+        let pack = scene.store.call().args(["pack-refs", "--all"]);
+        assert!(
+            pack.output()
+                .unwrap_err()
+                .to_string()
+                .contains("Permission denied")
+        );
+        assert!(!scene.repo.beside("outside/precious.lock").exists());
+        assert_eq!(
+            fs::read(scene.repo.beside("outside/precious")).unwrap(),
+            b""
+        );
+
+        let scene = Scene::new();
+        for number in 0..=u8::MAX {
+            scene.plant(&format!("objects/{number:02x}"), "outside");
+        }
+        let write = ["hash-object", "-w", "--stdin"];
+        scene.check_stays_inside(scene.store.call().args(write).stdin("new\n"));
+    }
+
+    #[test]
+    fn a_checkout_writes_to_its_own_folder_and_to_none_that_a_link_leads_to() {
+        if !holds_our_own() {
+            return;
+        }
+        let scene = Scene::new();
+        let tree = scene.repo.beside("tree");
+        fs::create_dir(&tree).unwrap();
+        let scratch = scene.store.scratch().unwrap();
+        let index = scratch.path().join("index");
+        let read_tree = ["read-tree", "-m", "-u", &scene.repo.head()];
+        let call = || scene.store.call().work_tree(&tree).args(read_tree);
+        scene.check_stays_inside(call().index(&index));
+        symlink(scene.repo.beside("outside/index"), &index).unwrap();
+        scene.check_stays_inside(call().writing(&tree).index(&index));
+        fs::remove_file(&index).unwrap();
+        call().writing(&tree).index(&index).output().unwrap();
+        assert_ne!(fs::read_dir(&tree).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_question_to_the_users_repository_changes_nothing_there() {
+        if !holds_our_own() {
+            return;
+        }
+        let scene = Scene::new();
+        let call = || scene.store.git.call(Place::Users(scene.repo.path()));
+        let branch = ["branch", "made"];
+        let why = call().args(branch).output().unwrap_err().to_string();
+        assert!(why.contains("Permission denied"), "{why}");
+        let checkout = scene.store.checkout().unwrap();
+        let writing = checkout.writing_call(&scene.store.git);
+        writing.args(branch).output().unwrap();
+    }
+
+    #[test]
+    fn what_is_readable_is_looked_up_again_once_something_came() {
+        let folder = tempfile::tempdir().unwrap();
+        let seen = vec![(folder.path().to_owned(), stamp(folder.path()))];
+        let paths = Vec::new();
+        let readable = Readable { paths, seen };
+        assert!(readable.is_valid() && !readable.is_settled());
+        // Folders are dated by a clock that stands still for a while.
+        thread::sleep(Duration::from_millis(20));
+        fs::write(folder.path().join("new"), "").unwrap();
+        assert!(!readable.is_valid());
+    }
+}
