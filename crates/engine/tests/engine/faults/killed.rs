@@ -124,16 +124,22 @@ impl Scene {
         }
     }
 
-    /// Checks that what a life told of is in a ref, or still in its folder.
+    /// Checks that what a life told of is in the store, or still in its folder or git folder.
     fn check_work(&self, life: &Life, steps: &[String], told: &str) {
         let store = store_of(life);
         for step in steps {
             let words: Vec<&str> = step.split(' ').collect();
             match words[..] {
                 ["commit", commit] => {
-                    let list = ["for-each-ref", "--contains", commit];
-                    let refs = self.repo.git_in(store.as_ref().unwrap(), &list);
-                    assert_ne!(refs, "", "{told}: {commit} is lost");
+                    let store = store.as_ref().unwrap();
+                    let agents = fs::read_dir(store.with_file_name("agents"));
+                    let agents = agents.into_iter().flatten().flatten();
+                    let mut folders = agents.map(|entry| entry.path()).chain([store.clone()]);
+                    let is_there = folders.any(|folder| {
+                        let list = ["rev-list", "--all", "--quiet", commit];
+                        self.repo.git_succeeds(&folder, &list)
+                    });
+                    assert!(is_there, "{told}: {commit} is lost");
                 }
                 ["published", commit, branch] => {
                     let at = self.repo.git(&["rev-parse", branch]);
