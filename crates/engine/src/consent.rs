@@ -9,6 +9,7 @@ mod imports;
 mod names;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -227,8 +228,13 @@ pub(crate) fn steering_settings(
 ) -> Vec<(String, String)> {
     let list = |words: &[String]| (!words.is_empty()).then(|| line(words));
     let (name, words) = agent.in_words();
-    let paths = settings.sandbox_write.iter();
-    let paths: Vec<String> = paths.map(|path| path.display().to_string()).collect();
+    let paths = |paths: &[PathBuf]| {
+        let paths: Vec<String> = paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        list(&paths)
+    };
     let worktrees = settings.worktrees.as_ref();
     let agent_of = |key: &str| format!("agents.{name}.{key}");
     let all = [
@@ -241,7 +247,8 @@ pub(crate) fn steering_settings(
             "sandbox".to_owned(),
             settings.sandbox.as_ref().map(in_words),
         ),
-        ("sandbox_write".to_owned(), list(&paths)),
+        ("sandbox_write".to_owned(), paths(&settings.sandbox_write)),
+        ("sandbox_read".to_owned(), paths(&settings.sandbox_read)),
         (
             "worktrees".to_owned(),
             worktrees.map(|path| path.display().to_string()),

@@ -2,9 +2,11 @@
 //!
 //! Decides and describes; the wrapper carries it out. Knows nothing of tasks or batches.
 
+mod agent_settings;
 mod folders;
 mod places;
 mod refusals;
+mod start_files;
 mod temporary;
 
 use std::ffi::{OsStr, OsString};
@@ -22,6 +24,7 @@ use crate::run::Text;
 use crate::state_folder::StateFolder;
 use crate::worktree::Worktree;
 
+use self::agent_settings::Watch;
 use self::folders::User;
 use self::refusals::Look;
 use self::temporary::TemporaryFolder;
@@ -43,6 +46,9 @@ pub struct Holding {
     choice: SandboxChoice,
     /// Where they may write besides.
     write: Vec<Text>,
+    /// What they may read although it is closed.
+    #[serde(default)]
+    read: Vec<Text>,
     /// Whether nothing holds them only because the kernel has nothing for it.
     #[serde(default)]
     is_makeshift: bool,
@@ -54,6 +60,7 @@ impl Default for Holding {
         Self {
             choice: SandboxChoice::None,
             write: Vec::new(),
+            read: Vec::new(),
             is_makeshift: false,
         }
     }
@@ -126,7 +133,15 @@ impl Holding {
             is_makeshift: wanted.is_none() && !has_landlock,
             choice,
             write: write.iter().cloned().map(Text).collect(),
+            read: Vec::new(),
         })
+    }
+
+    /// The same, with closed paths that may be read.
+    #[must_use]
+    pub fn reading(self, read: &[PathBuf]) -> Self {
+        let read = read.iter().cloned().map(Text).collect();
+        Self { read, ..self }
     }
 
     /// What was chosen.
@@ -148,8 +163,17 @@ impl Holding {
 
     /// Everything that the end of a program may depend on.
     pub(crate) fn parts(&self) -> Vec<OsString> {
-        let write = self.write.iter().map(|Text(path)| path.clone().into());
-        std::iter::once(self.label().into()).chain(write).collect()
+        let paths = |paths: &[Text]| -> Vec<OsString> {
+            paths.iter().map(|Text(path)| path.clone().into()).collect()
+        };
+        let mut parts = vec![self.label().into()];
+        parts.extend(paths(&self.write));
+        if !self.read.is_empty() {
+            // No path is empty, so that these are no paths to write to.
+            parts.push(OsString::new());
+            parts.extend(paths(&self.read));
+        }
+        parts
     }
 
     /// What it means, for a person.
@@ -199,9 +223,22 @@ impl Holding {
                 let user = User::of(env, room);
                 let confinement =
                     self.confinement(choice, room, &user, temporary.path(), &mut notes)?;
+                let watch = match choice {
+                    SandboxChoice::Landlock => {
+                        let mut places = user.watched();
+                        places.retain(|folder, _| confinement.lets_write(folder));
+                        let (watch, put_back) = Watch::begin(room.state, &places)?;
+                        notes.extend(put_back);
+                        Some(watch)
+                    }
+                    // Nothing of the home folder is open.
+                    _ => None,
+                };
                 HeldBy::Kernel {
                     confinement,
+                    watch,
                     keys: user.keys(),
+                    logins: user.registry_logins(),
                     word: word(choice),
                     ours: room.state.path().to_owned(),
                     _temporary: temporary,
@@ -225,22 +262,32 @@ impl Holding {
             write.push(room.worktree.git_folder().to_owned());
             write.extend(user.caches());
         }
-        for Text(path) in &self.write {
-            match path.canonicalize() {
-                Ok(path) => write.push(path),
-                Err(_) => notes.push(format!(
-                    "sandbox_write names {}, which is not there and so stays closed",
-                    path.display()
-                )),
-            }
-        }
+        write.extend(named("sandbox_write", &self.write, notes));
         let mut read = user.readable();
+        for path in named("sandbox_read", &self.read, notes) {
+            read.extend(user.readable_below(&path));
+        }
         read.push(room.worktree.git_folder().to_owned());
         // Its git borrows these.
         read.push(room.store.git_dir().join("objects"));
         read.extend(room.read.iter().map(|path| (*path).to_owned()));
         Ok(Confinement { write, read })
     }
+}
+
+/// What a key names, as far as it is there.
+fn named(key: &str, paths: &[Text], notes: &mut Vec<String>) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for Text(path) in paths {
+        match path.canonicalize() {
+            Ok(path) => found.push(path),
+            Err(_) => notes.push(format!(
+                "{key} names {}, which does not exist and so stays closed",
+                path.display()
+            )),
+        }
+    }
+    found
 }
 
 fn word(choice: &SandboxChoice) -> &'static str {
@@ -289,8 +336,12 @@ enum HeldBy {
     Words(Vec<OsString>),
     Kernel {
         confinement: Confinement,
+        /// What looks after the settings of agents.
+        watch: Option<Watch>,
         /// What is not even read.
         keys: Vec<PathBuf>,
+        /// Logins for private servers of packages.
+        logins: Vec<PathBuf>,
         word: &'static str,
         /// What is Pleach's own, and opened to nobody.
         ours: PathBuf,
@@ -310,11 +361,22 @@ impl Enclosure {
         spec
     }
 
+    /// Puts back what steers agents and was changed, and tells of it.
+    pub(crate) fn put_back(&self) -> Vec<String> {
+        match &self.held {
+            HeldBy::Kernel {
+                watch: Some(watch), ..
+            } => watch.compare(),
+            _ => Vec::new(),
+        }
+    }
+
     /// What the program was refused, as far as what it printed tells.
     pub(crate) fn refusals(&self, log: &Path, worktree: &Path) -> Vec<String> {
         let HeldBy::Kernel {
             confinement,
             keys,
+            logins,
             word,
             ours,
             ..
@@ -326,6 +388,7 @@ impl Enclosure {
             confinement,
             word,
             keys,
+            logins,
             ours,
             folder: worktree,
         };

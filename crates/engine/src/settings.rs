@@ -79,6 +79,8 @@ pub struct Settings {
     pub sandbox: Option<SandboxChoice>,
     /// Paths that they may write to besides.
     pub sandbox_write: Vec<PathBuf>,
+    /// Closed paths that they may read all the same.
+    pub sandbox_read: Vec<PathBuf>,
     /// What a batch may take.
     pub budget: Budget,
     /// What a task may take.
@@ -124,6 +126,12 @@ impl Settings {
     pub fn of_layers(layers: &Layers, repository: &Path) -> Result<Self, ConfigError> {
         let said = layers.merged().settled();
         let place = |path| resolve(path, repository);
+        let places = |paths: Vec<String>| {
+            let paths = paths.into_iter().map(|path| place(Some(path.into())));
+            paths
+                .filter_map(Result::transpose)
+                .collect::<Result<_, _>>()
+        };
         let settings = Self {
             base: said.base.filter(|text| !text.is_empty()),
             plan: place(said.plan)?,
@@ -157,11 +165,8 @@ impl Settings {
             task_branch: said.task_branch,
             batch_branch: said.batch_branch,
             sandbox: said.sandbox,
-            sandbox_write: said
-                .sandbox_write
-                .into_iter()
-                .filter_map(|path| place(Some(path.into())).transpose())
-                .collect::<Result<_, _>>()?,
+            sandbox_write: places(said.sandbox_write)?,
+            sandbox_read: places(said.sandbox_read)?,
             budget: Budget {
                 micro_usd: said.budget_usd,
                 tokens: said.budget_tokens,

@@ -201,6 +201,7 @@ impl TestBench<'_> {
             let record = shim
                 .run(&spec, cancel)
                 .map_err(|error| failed("the command could not be run", &error))?;
+            notes.extend(enclosure.put_back());
             let refused = enclosure.refusals(&spec.log, worktree.path());
             notes.extend_from_slice(&refused);
             match verdict(&record, what, &spec.log, worktree.path()) {

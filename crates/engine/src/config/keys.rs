@@ -200,6 +200,8 @@ keys! {
     sandbox: SandboxChoice as Sandbox, "\"strict\"" or "landlock where the kernel has it";
     /// Paths that they may write to besides.
     sandbox_write: Vec<String> as List = Vec::new(), "[\"~/.m2\"]";
+    /// Closed paths that they may read all the same.
+    sandbox_read: Vec<String> as List = Vec::new(), "[\"~/.npmrc\"]";
     /// What a batch may cost, in dollars.
     budget_usd: u64 as Dollars, "20" or "no limit";
     /// How many tokens a batch may take.

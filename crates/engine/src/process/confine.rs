@@ -31,6 +31,10 @@ impl Confinement {
     pub(crate) fn lets_write(&self, path: &Path) -> bool {
         self.write.iter().any(|open| path.starts_with(open))
     }
+
+    pub(crate) fn lets_read(&self, path: &Path) -> bool {
+        self.lets_write(path) || self.read.iter().any(|open| path.starts_with(open))
+    }
 }
 
 /// Whether the kernel can hold anybody.

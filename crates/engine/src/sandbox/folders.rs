@@ -3,13 +3,24 @@
 //! What has to stay closed may lie within what is open. The kernel knows no exceptions, so such a folder is
 //! divided: what is in it is opened one by one, around what stays closed.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, DirEntry};
-use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _};
+use std::fs::{self, DirBuilder, DirEntry, File};
+use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::Room;
-use super::places::{KEYS, RUN_BY_THEMSELVES, TOOLS, XDG};
+use super::places::{
+    AGENTS, CACHES_AMONG_PROGRAMS, KEYS, MOVED, OPEN_BY_NAME, OPENED_BY_NAME, REGISTRY_LOGINS,
+    RUN_BY_THEMSELVES, START_FILES, TOOLS, XDG,
+};
+use super::start_files::StartFiles;
+
+/// The folder of all caches.
+const CACHE: &str = ".cache";
+
+/// Nobody has more programs in a folder.
+const MOST_PROGRAMS: usize = 4096;
 
 /// Devices through which a program could reach all memory or all disks.
 const CLOSED_DEVICES: [&str; 3] = ["kmem", "mem", "port"];
@@ -20,9 +31,13 @@ const DEVICE_FOLDERS: [&str; 4] = ["dri", "mqueue", "pts", "shm"];
 /// The user, as far as programs know: by their environment.
 pub(super) struct User<'e> {
     env: &'e [(OsString, OsString)],
+    /// What the user's own programs know besides; it says what is closed, never what is open.
+    own_env: Vec<(OsString, OsString)>,
+    /// The same as `moved`, for the user's own programs.
+    own_moved: Vec<(&'static str, PathBuf)>,
     home: Option<PathBuf>,
-    /// Where the folders are that XDG gives a variable, by their names in the home folder.
-    xdg: Vec<(&'static str, PathBuf)>,
+    /// Where programs find folders that have a variable, by their names in the home folder.
+    moved: Vec<(&'static str, PathBuf)>,
     /// What is Pleach's own.
     state: PathBuf,
     /// The user's checkout and its git folder.
@@ -38,21 +53,25 @@ impl<'e> User<'e> {
             let top = checkout.top().map(Path::to_owned);
             [Some(checkout.common_dir.clone()), top]
         });
+        let user = Self::at(env, room.state.path(), checkout.flatten().collect());
+        let own_env: Vec<_> = std::env::vars_os().collect();
         Self {
             tool: room.tool.map(str::to_owned),
-            ..Self::at(env, room.state.path(), checkout.flatten().collect())
+            own_moved: moved_by(&own_env, user.home.as_deref()),
+            own_env,
+            ..user
         }
     }
 
     fn at(env: &'e [(OsString, OsString)], state: &Path, checkout: Vec<PathBuf>) -> Self {
-        let folder = |name| folder_of(env, name).and_then(|path| path.canonicalize().ok());
+        let home = folder_of(env, "HOME").and_then(|path| path.canonicalize().ok());
+        let home = home.filter(|home| home.is_dir());
         Self {
             env,
-            home: folder("HOME").filter(|home| home.is_dir()),
-            xdg: XDG
-                .iter()
-                .filter_map(|(name, inside)| Some((*inside, folder(name)?)))
-                .collect(),
+            own_env: Vec::new(),
+            own_moved: Vec::new(),
+            moved: moved_by(env, home.as_deref()),
+            home,
             state: state.to_owned(),
             checkout,
             tool: None,
@@ -62,24 +81,43 @@ impl<'e> User<'e> {
     /// Caches and state folders of tools and agents; those that a tool would make are made.
     pub(super) fn caches(&self) -> Vec<PathBuf> {
         let closed = self.never_written();
+        let (tools, files) = self.places_of_tools();
         let mut found = Vec::new();
-        let tools = self.folders_of_tools();
+        let mut closed_here = closed.clone();
+        closed_here.extend(self.inside(OPENED_BY_NAME));
+        closed_here.extend(self.inside(&[".local/share", ".local/state"]));
         if let Some(home) = &self.home {
             let entries = fs::read_dir(home).into_iter().flatten().flatten();
             for entry in entries.filter(|entry| entry.file_name().as_encoded_bytes()[0] == b'.') {
-                open_entry(&entry, &closed, Want::Folders, &mut found);
+                open_entry(&entry, &closed_here, Want::Folders, &mut found);
             }
         }
-        let elsewhere = self.xdg.iter().map(|(_, path)| path).chain(&tools);
-        for path in elsewhere {
+        let by_name = TOOLS.iter().flat_map(|tool| tool.folders).copied();
+        let by_name = by_name.filter(|place| {
+            let is_there = |named: &&str| Path::new(place).starts_with(named);
+            OPENED_BY_NAME.iter().any(is_there)
+        });
+        let by_name = by_name.chain(OPEN_BY_NAME.iter().copied());
+        let by_name = by_name.filter_map(|place| self.place(place));
+        let elsewhere = self.place(CACHE).into_iter().chain(tools).chain(by_name);
+        // Somebody may have made a link of one that leads out of what is open.
+        for path in elsewhere.flat_map(|path| path.canonicalize()) {
             let is_open = found.iter().any(|open| path.starts_with(open));
-            let holds_home = self.home.iter().any(|home| home.starts_with(path));
-            // Somebody may have made a link of it that leads out of what is open.
-            let path = path.canonicalize().ok().filter(|_| !is_open && !holds_home);
-            if let Some(path) = path.filter(|path| path.is_dir()) {
+            let holds_home = self.home.iter().any(|home| home.starts_with(&path));
+            if path.is_dir() && !is_open && !holds_home {
                 divide(&path, &closed, Want::Folders, &mut found);
             }
         }
+        let is = |path: &PathBuf, wanted: fn(&fs::Metadata) -> bool| {
+            path.symlink_metadata().is_ok_and(|kind| wanted(&kind))
+        };
+        let among = self.inside(CACHES_AMONG_PROGRAMS).into_iter();
+        found.extend(among.filter(|path| is(path, fs::Metadata::is_dir)));
+        found.extend(
+            files
+                .into_iter()
+                .filter(|path| is(path, fs::Metadata::is_file)),
+        );
         found
     }
 
@@ -92,17 +130,103 @@ impl<'e> User<'e> {
         found
     }
 
+    /// What is at a path that was opened by name; what is Pleach's own stays closed even there.
+    pub(super) fn readable_below(&self, path: &Path) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        divide(
+            path,
+            std::slice::from_ref(&self.state),
+            Want::Everything,
+            &mut found,
+        );
+        found
+    }
+
     /// Where keys are.
     pub(super) fn keys(&self) -> Vec<PathBuf> {
-        self.inside(&KEYS)
+        self.inside(KEYS)
+    }
+
+    /// Logins for private servers of packages, as far as there are any.
+    pub(super) fn registry_logins(&self) -> Vec<PathBuf> {
+        let logins = self.inside(REGISTRY_LOGINS).into_iter();
+        logins.filter(|path| path.is_file()).collect()
     }
 
     fn never_written(&self) -> Vec<PathBuf> {
         let mut closed = self.keys();
-        closed.extend(self.inside(&RUN_BY_THEMSELVES));
+        closed.extend(self.inside(RUN_BY_THEMSELVES));
         closed.push(self.state.clone());
         closed.extend(self.checkout.iter().cloned());
+        let shared = self.shared();
+        let is_shared = |path: &PathBuf| shared.iter().any(|shared| path.starts_with(shared));
+        let runs = self.runs_by_itself().into_iter();
+        closed.extend(runs.filter(|path| !is_shared(path)));
         closed
+    }
+
+    /// Programs on the `PATH`, and what files of shells name.
+    fn runs_by_itself(&self) -> Vec<PathBuf> {
+        let Some(home) = &self.home else {
+            return Vec::new();
+        };
+        let all = || self.env.iter().chain(&self.own_env);
+        let mut found = Vec::new();
+        for (_, path) in all().filter(|(name, _)| name == "PATH") {
+            found.extend(std::env::split_paths(path).filter(|folder| folder.is_absolute()));
+        }
+        let variables = all().filter_map(|(name, value)| {
+            Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
+        });
+        let mut files = StartFiles::new(home, variables);
+        for file in self.inside(START_FILES) {
+            files.read(&file);
+        }
+        found.extend(files.found());
+        let real: Vec<PathBuf> = found.iter().flat_map(|path| path.canonicalize()).collect();
+        for folder in real.iter().filter(|folder| folder.starts_with(home)) {
+            found.extend(linked_programs(folder, home));
+        }
+        found.extend(real);
+        found.sort_unstable();
+        found.dedup();
+        // Somebody's variable may name the home folder itself, or all caches.
+        let tools = TOOLS.iter().flat_map(|tool| tool.folders).copied();
+        let tools: Vec<PathBuf> = tools.filter_map(|place| self.place(place)).collect();
+        let holds_tools = |path: &PathBuf| {
+            let mut tools = tools.iter();
+            tools.any(|tool| tool != path && tool.starts_with(path))
+        };
+        found.retain(|path| !home.starts_with(path) && !holds_tools(path));
+        found
+    }
+
+    /// Where programs have to make files of any name, so that nothing in there can be closed.
+    fn shared(&self) -> Vec<PathBuf> {
+        let shared = AGENTS.iter().map(|agent| agent.folder).chain([CACHE]);
+        self.inside(&shared.collect::<Vec<_>>())
+    }
+
+    /// What runs by itself or steers agents, and can be written to all the same: folders, each with places in it.
+    pub(super) fn watched(&self) -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
+        let mut watched: BTreeMap<PathBuf, BTreeSet<PathBuf>> = BTreeMap::new();
+        for agent in AGENTS {
+            let folders = self.inside(&[agent.folder]).into_iter();
+            for folder in folders.flat_map(|folder| folder.canonicalize()) {
+                let places = agent.steering.iter().map(PathBuf::from);
+                watched.entry(folder).or_default().extend(places);
+            }
+        }
+        let shared = self.shared();
+        for path in self.runs_by_itself() {
+            for folder in shared.iter().flat_map(|folder| folder.canonicalize()) {
+                if let Ok(inside) = path.strip_prefix(&folder) {
+                    let places = watched.entry(folder).or_default();
+                    places.insert(inside.to_owned());
+                }
+            }
+        }
+        watched
     }
 
     /// Places of the home folder, also where a variable says that they are.
@@ -111,7 +235,8 @@ impl<'e> User<'e> {
         for place in places {
             let at_home = self.home.iter().map(|home| home.join(place));
             found.extend(at_home);
-            let elsewhere = self.xdg.iter().filter_map(|(name, path)| {
+            let moved = self.moved.iter().chain(&self.own_moved);
+            let elsewhere = moved.filter_map(|(name, path)| {
                 let inside = Path::new(place).strip_prefix(name).ok()?;
                 Some(path.join(inside))
             });
@@ -124,27 +249,97 @@ impl<'e> User<'e> {
         found
     }
 
-    /// Where installed tools keep what is theirs, made if it is not there yet.
-    fn folders_of_tools(&self) -> Vec<PathBuf> {
+    /// Where programs look for a place of the home folder.
+    fn place(&self, place: &str) -> Option<PathBuf> {
+        let moved = self.moved.iter().filter_map(|(name, path)| {
+            let inside = Path::new(place).strip_prefix(name).ok()?;
+            Some((name.len(), path.join(inside)))
+        });
+        // The most special variable is meant.
+        let moved = moved.max_by_key(|(length, _)| *length);
+        let moved = moved.map(|(_, path)| path);
+        moved.or_else(|| Some(self.home.as_ref()?.join(place)))
+    }
+
+    /// Where installed tools keep what is theirs, folders and files, made if it is not there yet.
+    fn places_of_tools(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let path = value_of(self.env, "PATH").unwrap_or_default();
-        let mut found = Vec::new();
-        for tool in &TOOLS {
+        let (mut folders, mut files) = (Vec::new(), Vec::new());
+        for tool in TOOLS {
             let set = tool
                 .variables
                 .iter()
                 .filter_map(|(name, inside)| Some(folder_of(self.env, name)?.join(inside)));
-            found.extend(set);
-            if let Some(home) = self.home.as_ref().filter(|_| {
-                self.tool.as_deref() == Some(tool.program) || is_installed(tool.program, path)
-            }) {
-                found.extend(tool.folders.iter().map(|folder| home.join(folder)));
+            folders.extend(set);
+            if self.tool.as_deref() == Some(tool.program) || is_installed(tool.program, path) {
+                folders.extend(tool.folders.iter().filter_map(|place| self.place(place)));
+                files.extend(tool.files.iter().filter_map(|place| self.place(place)));
             }
         }
-        for folder in &found {
+        for folder in &folders {
             // What cannot be made stays closed, and the tool could not make it either.
             let _ = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         }
-        found
+        for file in &files {
+            // The same; one that is there stays as it is.
+            let _ = File::options()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(file);
+        }
+        (folders, files)
+    }
+}
+
+/// Where variables say that folders are, by their names in the home folder.
+fn moved_by(env: &[(OsString, OsString)], home: Option<&Path>) -> Vec<(&'static str, PathBuf)> {
+    let xdg = XDG.iter().map(|(name, place)| (*name, "", *place));
+    let all = xdg.chain(MOVED.iter().copied());
+    let moved = all.filter_map(|(name, inside, place)| {
+        let folder = folder_of(env, name)?;
+        // One that does not exist yet is there under its own name.
+        let folder = folder.canonicalize().unwrap_or(folder);
+        let holds_home = home.is_some_and(|home| home.starts_with(&folder));
+        let folder = if inside.is_empty() {
+            folder
+        } else {
+            folder.join(inside)
+        };
+        (!holds_home).then_some((place, folder))
+    });
+    moved.collect()
+}
+
+/// Where the programs are that links in a folder lead to, within the home folder.
+fn linked_programs(folder: &Path, home: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let links = entries.take(MOST_PROGRAMS).filter(|entry| {
+        let kind = entry.file_type();
+        kind.is_ok_and(|kind| kind.is_symlink())
+    });
+    let targets = links.flat_map(|link| link.path().canonicalize());
+    let mut found: Vec<PathBuf> = targets
+        .filter(|target| target.starts_with(home))
+        .map(|target| program_folder(&target).to_owned())
+        .collect();
+    found.dedup();
+    found
+}
+
+/// The folder of a program with what it loads.
+fn program_folder(program: &Path) -> &Path {
+    let is = |path: &Path, name: &str| path.file_name().is_some_and(|known| known == name);
+    let modules = program
+        .ancestors()
+        .filter(|above| is(above, "node_modules"));
+    if let Some(modules) = modules.last() {
+        return modules;
+    }
+    let folder = program.parent().unwrap_or(program);
+    match folder.parent() {
+        Some(above) if is(folder, "bin") || is(folder, "sbin") => above,
+        _ => folder,
     }
 }
 
@@ -181,8 +376,17 @@ fn divide(folder: &Path, closed: &[PathBuf], want: Want, found: &mut Vec<PathBuf
         found.push(folder.to_owned());
         return;
     }
+    // Links lead anywhere, but only folders are looked for behind them.
+    let below = match want {
+        Want::Folders => closed.to_vec(),
+        Want::Everything => closed
+            .iter()
+            .filter(|path| path.starts_with(folder))
+            .cloned()
+            .collect(),
+    };
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        open_entry(&entry, closed, want, found);
+        open_entry(&entry, &below, want, found);
     }
 }
 

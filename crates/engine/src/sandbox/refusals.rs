@@ -19,6 +19,25 @@ const WORDS: [&str; 6] = [
     "os error 13",
 ];
 
+/// How managers of packages say that a server wants to know who asks, in small letters. Some servers hide
+/// what is private from strangers.
+const WANTS_LOGIN: [&str; 14] = [
+    "401 error, credentials not correct",
+    "authentication is required for",
+    "code e401",
+    "code e404",
+    "could not authenticate against",
+    "eneedauth",
+    "err_pnpm_fetch_401",
+    "err_pnpm_fetch_404",
+    "got 401",
+    "no token found, please run `cargo login`",
+    "please run `npm login`",
+    "status code 401",
+    "status code: 401",
+    "yn0041",
+];
+
 /// How far from the words of a refusal its path may stand: so many lines above and below.
 const ABOVE: usize = 4;
 const BELOW: usize = 2;
@@ -33,6 +52,8 @@ pub(super) struct Look<'a> {
     pub(super) word: &'a str,
     /// What is not even read.
     pub(super) keys: &'a [PathBuf],
+    /// Logins for private servers of packages.
+    pub(super) logins: &'a [PathBuf],
     /// What is opened to nobody.
     pub(super) ours: &'a Path,
     /// The folder that it was started in.
@@ -47,6 +68,10 @@ impl Look<'_> {
         let mut told = Vec::new();
         for (at, line) in lines.iter().enumerate() {
             let line = line.to_lowercase();
+            if WANTS_LOGIN.iter().any(|word| line.contains(word)) {
+                let closed = self.closed_logins();
+                told.extend(closed.filter(|closed| !told.contains(closed)));
+            }
             if !WORDS.iter().any(|word| line.contains(word)) {
                 continue;
             }
@@ -66,15 +91,31 @@ impl Look<'_> {
             return None;
         }
         let (word, shown) = (self.word, path.display());
+        let is_key = self.keys.iter().any(|keys| path.starts_with(keys));
         Some(if path.starts_with(self.ours) {
             format!("the sandbox ({word}) refused to open {shown}, which is Pleach's own")
-        } else if self.keys.iter().any(|keys| path.starts_with(keys)) {
+        } else if is_key && !self.confinement.lets_read(&path) {
             format!(
-                "the sandbox ({word}) refused to open {shown}, because keys are kept there; add it to sandbox_write if it \
-                 has to be opened"
+                "the sandbox ({word}) refused to open {shown}, because keys are kept there; add it to sandbox_read if \
+                 agents may read it"
             )
         } else {
             format!("the sandbox ({word}) refused to write {shown}; add it to sandbox_write")
+        })
+    }
+
+    /// What may be missing where a server wanted a login.
+    fn closed_logins(&self) -> Option<String> {
+        let is_closed = |login: &&PathBuf| !self.confinement.lets_read(login);
+        let closed = self.logins.iter().filter(is_closed);
+        let closed: Vec<String> = closed.map(|path| path.display().to_string()).collect();
+        (!closed.is_empty()).then(|| {
+            format!(
+                "a server of packages wanted a login, and the sandbox ({}) keeps {} closed; add what is needed to \
+                 sandbox_read if agents may read it",
+                self.word,
+                closed.join(", ")
+            )
         })
     }
 
@@ -149,12 +190,13 @@ mod tests {
         let at = |inside: &str| top.join(inside);
         let confinement = Confinement {
             write: vec![at("tree"), "/dev/null".into()],
-            read: Vec::new(),
+            read: vec![at("home/.pypirc")],
         };
         let look = Look {
             confinement: &confinement,
             word: "landlock",
-            keys: &[at("home/.ssh")],
+            keys: &[at("home/.ssh"), at("home/.npmrc"), at("home/.pypirc")],
+            logins: &[at("home/.npmrc"), at("home/.pypirc")],
             ours: &at("state"),
             folder: &at("tree"),
         };
@@ -172,7 +214,7 @@ mod tests {
     const FILE: &str =
         "the sandbox (landlock) refused to write @/home/file; add it to sandbox_write";
     const KEY: &str = "the sandbox (landlock) refused to open @/home/.ssh/id, because keys are kept there; add it to \
-                       sandbox_write if it has to be opened";
+                       sandbox_read if agents may read it";
 
     #[test]
     fn the_words_of_many_programs_are_understood() {
@@ -195,6 +237,32 @@ mod tests {
             &[CARGO],
         );
         check("cat: @/home/.ssh/id: Permission denied", &[KEY]);
+    }
+
+    #[test]
+    fn a_login_that_a_server_wanted_and_that_is_closed_is_told_once() {
+        let login = "a server of packages wanted a login, and the sandbox (landlock) keeps @/home/.npmrc closed; add what \
+                     is needed to sandbox_read if agents may read it";
+        for output in [
+            "npm error code E401\nnpm error Incorrect or missing password.\nnpm error code E401",
+            "npm error code E404\nnpm error 404 Not Found - GET https://registry.npmjs.org/@acme%2fx",
+            " ERR_PNPM_FETCH_401  GET https://npm.acme.com/x: Unauthorized - 401",
+            "  failed to get successful HTTP response from `https://crates.acme.com/x`, got 401",
+            "> Could not GET 'https://maven.acme.com/x'. Received status code 401 from server: Unauthorized",
+        ] {
+            check(output, &[login]);
+        }
+        check("API error: 401 Unauthorized", &[]);
+    }
+
+    #[test]
+    fn what_was_opened_to_reading_is_refused_for_writing() {
+        let refused =
+            "the sandbox (landlock) refused to write @/home/.pypirc; add it to sandbox_write";
+        check(
+            "sh: cannot create @/home/.pypirc: Permission denied",
+            &[refused],
+        );
     }
 
     #[test]

@@ -59,7 +59,7 @@ other-temporary       echo x > ${TMPDIR%/*}/pleach-probe-$$
 const OPEN: &str = r#"
 write                 mkdir -p deep/er && echo x > deep/er/file && mv deep/er/file deep/file && rm -r deep
 temporary             echo x > $TMPDIR/x && mktemp && mv $TMPDIR/x moved-in && rm moved-in
-cargo                 echo x > $HOME/.cargo/x && mkdir $HOME/.cargo/registry
+cargo                 echo x > $HOME/.cargo/registry/x && mkdir $HOME/.cargo/registry/y
 cache                 mkdir $HOME/.cache/new && echo x > $HOME/.cache/new/x
 data                  echo x > $HOME/.local/share/opencode/x
 claude                mkdir -p $HOME/.claude/projects && echo x > $HOME/.claude/projects/x
@@ -87,7 +87,7 @@ fn furnish(scene: &Scene) {
     let home = scene.home();
     for folder in [
         ".ssh",
-        ".cargo",
+        ".cargo/registry",
         ".cache",
         ".claude",
         ".codex",

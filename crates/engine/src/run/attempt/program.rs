@@ -70,6 +70,7 @@ impl Workshop {
             let spec = enclosure.hold(spec);
             let record = self.run_wrapped(&whose, &spec, line)?;
             reached(Step::SetupRun);
+            finished.notes.extend(enclosure.put_back());
             let refused = enclosure.refusals(&spec.log, worktree.path());
             finished.notes.extend_from_slice(&refused);
             judge::setup(&record, setup, &spec.log)
@@ -81,6 +82,7 @@ impl Workshop {
         spec.stdin_file = Some(input_file(&launch.input, &folder, &prompt_file)?);
         let spec = enclosure.hold(spec);
         let record = self.run_heard(attempt, &spec, line, finished)?;
+        finished.notes.extend(enclosure.put_back());
         let refused = enclosure.refusals(&spec.log, worktree.path());
         finished.notes.extend_from_slice(&refused);
         Ok((record, refused))

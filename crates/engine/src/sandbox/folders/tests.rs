@@ -65,7 +65,7 @@ fn folders_of_tools_are_open_and_files_keys_shells_and_autostart_are_not() {
         ".cargo .npm .cache/pip .claude .codex .ssh .gnupg .aws .kube .oh-my-zsh .bashrc= .netrc= .claude.json= \
          Documents bin",
     );
-    home.check_caches(".cache .cargo .claude .codex .npm");
+    home.check_caches(".cache .claude .codex .npm");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn folders_that_hold_something_closed_are_divided() {
         ".config/opencode .config/autostart .config/gh .config/mimeapps.list= .local/bin .local/lib \
          .local/share/opencode .local/share/keyrings .local/state/pleach/stores .local/state/goose",
     );
-    home.check_caches(".config/opencode .local/lib .local/share/opencode .local/state/goose");
+    home.check_caches(".config/opencode .local/share/opencode .local/state/goose");
 }
 
 #[test]
@@ -125,7 +125,8 @@ fn folders_of_installed_tools_are_made_and_variables_say_where() {
     let found = home.user(&[]).caches();
     assert_eq!(
         home.named(&found),
-        ".cache .cargo .config/go .config/opencode .local/share/opencode .local/state/opencode claude/own go/pkg"
+        ".cache .cargo/.global-cache .cargo/.package-cache .cargo/.package-cache-mutate .cargo/git .cargo/registry \
+         .config/go/telemetry .config/opencode .local/share/opencode .local/state/opencode claude/own go/pkg"
     );
     assert!(found.contains(&elsewhere) && elsewhere.is_dir());
 }
@@ -154,7 +155,8 @@ fn folders_of_xdg_follow_their_variables_and_so_does_what_is_closed_in_them() {
 #[test]
 fn everything_is_read_but_keys_and_what_is_ours() {
     let home = Home::with(
-        ".ssh .netrc= .bashrc= .config/gh .config/git Documents .local/state/pleach/stores .local/state/other",
+        ".ssh .netrc= .bashrc= .config/gh .config/git .config/git/config= Documents .local/state/pleach/stores \
+         .local/state/other",
     );
     symlink(home.path().join(".ssh"), home.path().join("keys")).unwrap();
     let readable = home.user(&[]).readable();
@@ -213,4 +215,50 @@ fn a_tool_has_its_folders_whatever_its_program_is_called() {
     assert!(!home.path().join(".codex").exists());
     assert!(found(Some("codex")).contains(".codex"));
     assert!(home.path().join(".codex").is_dir());
+}
+
+#[test]
+fn what_is_on_the_path_and_what_links_there_lead_to_are_closed() {
+    let mut home = Home::with(
+        ".tools/bin .tools/cache .opt/lib/node_modules/x .opt/cache .py/tools/ruff/bin .py/cache .dotnet",
+    );
+    for (link, target) in [
+        ("x", ".opt/lib/node_modules/x/cli.js"),
+        ("ruff", ".py/tools/ruff/bin/ruff"),
+    ] {
+        fs::write(home.path().join(target), "").unwrap();
+        let link = home.path().join(".tools/bin").join(link);
+        symlink(home.path().join(target), link).unwrap();
+    }
+    let path = [".tools/bin", ".dotnet", ""].map(|folder| home.path().join(folder));
+    home.set("PATH", std::env::join_paths(path).unwrap());
+    home.check_caches(".opt/cache .py/cache .tools/cache");
+}
+
+#[test]
+fn what_files_of_shells_name_is_closed_but_not_all_caches() {
+    let home = Home::with(".mine/bin .mine/cache .cache/zsh .cargo/registry");
+    let text = ". ~/.mine/env\nsource ~/.cache/zsh/dump\nPATH=$HOME/.mine/bin:$HOME/.cargo:$PATH\n";
+    fs::write(home.path().join(".bashrc"), text).unwrap();
+    home.check_caches(".cache .cargo/registry .mine/cache");
+    let watched = home.user(&[]).watched();
+    let caches = &watched[&home.path().join(".cache")];
+    assert_eq!(caches.iter().collect::<Vec<_>>(), [Path::new("zsh/dump")]);
+}
+
+#[test]
+fn programs_of_pnpm_are_closed_and_its_store_is_open() {
+    let home = Home::with(".local/share/pnpm/store .local/share/pnpm/global .local/share/other");
+    home.check_caches(".local/share/pnpm/store");
+}
+
+#[test]
+fn settings_of_agents_are_watched_where_a_variable_says_that_they_are() {
+    let mut home = Home::with(".claude .own");
+    home.set("CLAUDE_CONFIG_DIR", home.path().join(".own"));
+    let watched = home.user(&[]).watched();
+    for folder in [".claude", ".own"] {
+        let places = &watched[&home.path().join(folder)];
+        assert!(places.contains(Path::new("settings.json")), "{folder}");
+    }
 }

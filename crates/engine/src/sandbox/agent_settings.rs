@@ -1,0 +1,516 @@
+//! Compares what steers agents in their own folders before and after programs run, and puts it back.
+//!
+//! Agents have to write beside these files, so that the kernel cannot close them. All processes of a user share one
+//! copy of how things were: it is taken when nobody runs, and holds until nobody runs any more. What was changed meanwhile is kept.
+
+mod tree;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use self::tree::{Kind, Stamp, Tree};
+use crate::run::Text;
+use crate::state_folder::{StateFolder, private_folder};
+
+/// What is looked at: so many files of so many bytes, so many of them in all.
+const MOST_FILES: usize = 20_000;
+const LARGEST: u64 = 64 << 20;
+const MOST_BYTES: u64 = 256 << 20;
+const DEEPEST: usize = 12;
+
+/// How many files are told of by name.
+const MOST_TOLD: usize = 5;
+
+/// Folders that agents write to, each with the places in it that are looked at.
+pub(super) type Places = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
+
+/// How things were, and whether nobody has run since they were found to be so.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Baseline {
+    is_over: bool,
+    /// The number of the last copy.
+    last: u64,
+    folders: Vec<Watched>,
+}
+
+/// A folder that agents write to.
+#[derive(Debug, Serialize, Deserialize)]
+struct Watched {
+    folder: Text,
+    /// What of it is looked at.
+    places: Vec<Text>,
+    entries: Vec<(Text, Entry)>,
+}
+
+/// What was there.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Entry {
+    kind: Kind,
+    /// The number of the copy of a file.
+    copy: Option<u64>,
+}
+
+/// Programs that run, for as long as they do.
+#[derive(Debug)]
+pub(super) struct Watch {
+    home: PathBuf,
+    /// Locked by all who run.
+    in_use: Option<File>,
+}
+
+/// Something that was not as before.
+#[derive(Debug)]
+struct Change {
+    path: PathBuf,
+    /// Where what was found is now.
+    kept: Option<PathBuf>,
+    is_back: io::Result<()>,
+}
+
+impl Change {
+    fn of(path: PathBuf, kept: io::Result<Option<PathBuf>>) -> Self {
+        let (kept, is_back) = match kept {
+            Ok(kept) => (kept, Ok(())),
+            Err(error) => (None, Err(error)),
+        };
+        Self {
+            path,
+            kept,
+            is_back,
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        write!(
+            f,
+            "{path}, which steers agents or your shell, was changed while tasks ran; "
+        )?;
+        match &self.is_back {
+            Ok(()) => f.write_str("it was put back")?,
+            Err(error) => write!(f, "it could not be put back: {error}")?,
+        }
+        match &self.kept {
+            Some(kept) => write!(f, "; the changed version is kept as {}", kept.display()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Watch {
+    /// Notes how things are before programs run, or puts them back as they were before others did.
+    pub(super) fn begin(state: &StateFolder, places: &Places) -> io::Result<(Self, Vec<String>)> {
+        let home = state.path().join("agent-settings");
+        private_folder(&home.join("copies")).map_err(io::Error::other)?;
+        let _alone = lock(&home.join("lock"))?;
+        let in_use = opened(&home.join("in-use"))?;
+        let is_first = in_use.try_lock().is_ok();
+        let mut baseline = load(&home);
+        let mut told = Vec::new();
+        // One that is not over, and that nobody uses, is of a process that was killed.
+        if !is_first || !baseline.is_over {
+            told = baseline.put_back(&home);
+        }
+        if is_first {
+            baseline.take(&home, places, Take::Anew);
+            in_use.unlock()?;
+        } else {
+            baseline.take(&home, places, Take::WhatIsMissing);
+        }
+        baseline.is_over = false;
+        save(&home, &baseline)?;
+        in_use.lock_shared()?;
+        let in_use = Some(in_use);
+        Ok((Self { home, in_use }, told))
+    }
+
+    /// Puts back what was changed, now that programs have ended; others may still run.
+    pub(super) fn compare(&self) -> Vec<String> {
+        let compared = || {
+            let _alone = lock(&self.home.join("lock"))?;
+            let mut baseline = load(&self.home);
+            let told = baseline.put_back(&self.home);
+            if !told.is_empty() {
+                save(&self.home, &baseline)?;
+            }
+            Ok::<_, io::Error>(told)
+        };
+        let failed = |error| {
+            vec![format!(
+                "the settings of agents could not be looked at: {error}"
+            )]
+        };
+        compared().unwrap_or_else(failed)
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        let Some(in_use) = self.in_use.take() else {
+            return Ok(());
+        };
+        let _alone = lock(&self.home.join("lock"))?;
+        in_use.unlock()?;
+        if in_use.try_lock().is_ok() {
+            let mut baseline = load(&self.home);
+            baseline.put_back(&self.home);
+            baseline.is_over = true;
+            save(&self.home, &baseline)?;
+            in_use.unlock()?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        // What cannot be done now is done before the next programs run.
+        let _ = self.end();
+    }
+}
+
+/// How much is noted anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Take {
+    Anew,
+    /// Folders that others did not know of.
+    WhatIsMissing,
+}
+
+impl Baseline {
+    /// Notes how things are; copies of what has not changed stay.
+    fn take(&mut self, home: &Path, places: &Places, take: Take) {
+        let before = match take {
+            Take::Anew => std::mem::take(&mut self.folders),
+            Take::WhatIsMissing => Vec::new(),
+        };
+        let mut bytes = 0;
+        for (folder, places) in places {
+            let is_known = self.folders.iter().any(|known| known.folder.0 == *folder);
+            let Some(tree) = Tree::open(folder).ok().filter(|_| !is_known) else {
+                continue;
+            };
+            let known = before.iter().find(|known| known.folder.0 == *folder);
+            let known = known.map(Watched::by_path).unwrap_or_default();
+            let (mut watched, mut entries) = (Vec::new(), Vec::new());
+            for place in places {
+                // What is larger than anybody's settings is not looked at.
+                let Some(found) = found(&tree, place) else {
+                    continue;
+                };
+                watched.push(Text(place.clone()));
+                for (inside, kind) in found {
+                    let same = known.get(inside.as_path());
+                    let entry = match (same.filter(|entry| entry.kind == kind), kind) {
+                        (Some(entry), _) => (*entry).clone(),
+                        (None, Kind::File(stamp)) => {
+                            bytes += stamp.size;
+                            let is_small = stamp.size <= LARGEST && bytes <= MOST_BYTES;
+                            let copied = is_small.then(|| self.copy(home, &tree, &inside));
+                            // Without a copy, it is only told of if it changes.
+                            let copied = copied.and_then(Result::ok);
+                            let (stamp, copy) =
+                                copied.map_or((stamp, None), |(stamp, copy)| (stamp, Some(copy)));
+                            let kind = Kind::File(stamp);
+                            Entry { kind, copy }
+                        }
+                        (None, kind) => Entry { kind, copy: None },
+                    };
+                    entries.push((Text(inside), entry));
+                }
+            }
+            self.folders.push(Watched {
+                folder: Text(folder.clone()),
+                places: watched,
+                entries,
+            });
+        }
+        self.sweep(home);
+    }
+
+    fn copy(&mut self, home: &Path, tree: &Tree, inside: &Path) -> io::Result<(Stamp, u64)> {
+        let (bytes, stamp) = tree.read(inside, LARGEST)?;
+        let number = self.last + 1;
+        write_new(&copy_path(home, number), &bytes)?;
+        self.last = number;
+        Ok((stamp, number))
+    }
+
+    /// Removes copies that nobody needs.
+    fn sweep(&self, home: &Path) {
+        let entries = self.folders.iter().flat_map(|watched| &watched.entries);
+        let needed: BTreeSet<u64> = entries.filter_map(|(_, entry)| entry.copy).collect();
+        let copies = fs::read_dir(home.join("copies")).into_iter().flatten();
+        for copy in copies.flatten() {
+            let number = copy.file_name().to_str().and_then(|name| name.parse().ok());
+            if number.is_none_or(|number: u64| !needed.contains(&number)) {
+                // It is swept next time.
+                let _ = fs::remove_file(copy.path());
+            }
+        }
+    }
+
+    /// Puts everything back as it was, and tells what was not.
+    fn put_back(&mut self, home: &Path) -> Vec<String> {
+        let mut replaced = Replaced {
+            above: home.join("replaced"),
+            folder: None,
+        };
+        let mut changes = Vec::new();
+        for watched in &mut self.folders {
+            // A folder that is gone has nothing that steers anybody.
+            if let Ok(tree) = Tree::open(&watched.folder.0) {
+                watched.put_back(&tree, home, &mut replaced, &mut changes);
+            }
+        }
+        let more = changes.len().saturating_sub(MOST_TOLD);
+        changes.truncate(MOST_TOLD);
+        let mut told: Vec<String> = changes.iter().map(ToString::to_string).collect();
+        if more > 0 {
+            let kept = replaced.folder.unwrap_or(replaced.above);
+            told.push(format!(
+                "{more} more files that steer agents or your shell were changed and put back; what was found is kept in {}",
+                kept.display()
+            ));
+        }
+        told
+    }
+}
+
+impl Watched {
+    fn by_path(&self) -> BTreeMap<&Path, &Entry> {
+        let entries = self.entries.iter();
+        entries
+            .map(|(path, entry)| (path.0.as_path(), entry))
+            .collect()
+    }
+
+    fn put_back(
+        &mut self,
+        tree: &Tree,
+        home: &Path,
+        replaced: &mut Replaced,
+        changes: &mut Vec<Change>,
+    ) {
+        let mut paths: BTreeSet<PathBuf> = self
+            .entries
+            .iter()
+            .map(|(path, _)| path.0.clone())
+            .collect();
+        for Text(place) in &self.places {
+            match found(tree, place) {
+                Some(found) => paths.extend(found.into_keys()),
+                // More than anybody can look through: all of it goes, and what was there comes back.
+                None => {
+                    let taken = replaced.take(tree, &self.folder.0, place);
+                    changes.push(Change::of(self.folder.0.join(place), taken.map(Some)));
+                }
+            }
+        }
+        let mut entries: BTreeMap<&Path, &mut Entry> = self
+            .entries
+            .iter_mut()
+            .map(|(path, entry)| (path.0.as_path(), entry))
+            .collect();
+        // What is above comes first, so that a folder is one again before what is in it.
+        for inside in &paths {
+            let was = entries.get_mut(inside.as_path());
+            let path = self.folder.0.join(inside);
+            let is = match tree.kind(inside) {
+                Ok(is) => is,
+                Err(error) => {
+                    changes.push(Change::of(path, Err(error)));
+                    continue;
+                }
+            };
+            if is_as_before(
+                tree,
+                home,
+                inside,
+                was.as_deref().map(|was| &**was),
+                is.as_ref(),
+            ) {
+                if let (Some(was), Some(is)) = (was, is) {
+                    was.kind = is;
+                }
+                continue;
+            }
+            let taken = is.map(|_| replaced.take(tree, &self.folder.0, inside));
+            let mut change = Change::of(path, taken.transpose());
+            if let Some(was) = was.filter(|_| change.is_back.is_ok()) {
+                change.is_back = was.restore(tree, home, inside);
+            }
+            changes.push(change);
+        }
+    }
+}
+
+fn is_as_before(
+    tree: &Tree,
+    home: &Path,
+    inside: &Path,
+    was: Option<&Entry>,
+    is: Option<&Kind>,
+) -> bool {
+    match (was, is) {
+        // A folder steers nobody; what is in it is looked at by itself.
+        (None, None | Some(Kind::Folder)) => true,
+        (None, Some(_)) => false,
+        (Some(was), None) => was.kind == Kind::Folder,
+        (Some(was), Some(is)) if was.kind == *is => true,
+        (Some(was), Some(Kind::File(stamp))) => {
+            let Kind::File(before) = was.kind else {
+                return false;
+            };
+            let copy = was
+                .copy
+                .and_then(|copy| fs::read(copy_path(home, copy)).ok());
+            let now = tree.read(inside, LARGEST).ok().map(|(bytes, _)| bytes);
+            before.mode == stamp.mode && before.size == stamp.size && copy.is_some() && copy == now
+        }
+        _ => false,
+    }
+}
+
+impl Entry {
+    /// Makes it again, where nothing is any more.
+    fn restore(&mut self, tree: &Tree, home: &Path, inside: &Path) -> io::Result<()> {
+        match &self.kind {
+            Kind::Folder => tree.make_folders(inside),
+            Kind::Link(Text(target)) => tree.link(inside, target),
+            Kind::Other => Err(io::Error::other("it was no file")),
+            Kind::File(stamp) => {
+                let copy = self
+                    .copy
+                    .ok_or_else(|| io::Error::other("it was too large to keep a copy"))?;
+                let bytes = fs::read(copy_path(home, copy))?;
+                self.kind = Kind::File(tree.write(inside, &bytes, stamp.mode)?);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Where what was found instead goes; made when the first of it comes.
+struct Replaced {
+    above: PathBuf,
+    folder: Option<PathBuf>,
+}
+
+impl Replaced {
+    /// Takes what is at a path, and tells where it is now.
+    fn take(&mut self, tree: &Tree, folder: &Path, inside: &Path) -> io::Result<PathBuf> {
+        let ours = match &self.folder {
+            Some(ours) => ours.clone(),
+            None => numbered_folder(&self.above)?,
+        };
+        self.folder = Some(ours.clone());
+        let number = ours
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let name = folder.join(inside).to_string_lossy().replace('/', "%");
+        let name: String = name
+            .trim_start_matches('%')
+            .chars()
+            .rev()
+            .take(200)
+            .collect();
+        let to = ours.join(name.chars().rev().collect::<String>());
+        let beside = format!(
+            "replaced-by-pleach-{number}-{}",
+            fs::read_dir(&ours)?.count()
+        );
+        let is_ours = tree.move_away(inside, &to, &beside)?;
+        Ok(if is_ours { to } else { folder.join(beside) })
+    }
+}
+
+/// A new folder whose name is the next number.
+fn numbered_folder(above: &Path) -> io::Result<PathBuf> {
+    private_folder(above).map_err(io::Error::other)?;
+    let numbers = fs::read_dir(above)?.flatten();
+    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u64>().ok());
+    let next = above.join((numbers.max().unwrap_or(0) + 1).to_string());
+    DirBuilder::new().mode(0o700).create(&next)?;
+    Ok(next)
+}
+
+/// What is at a place and beneath; nothing if that is too much.
+fn found(tree: &Tree, place: &Path) -> Option<BTreeMap<PathBuf, Kind>> {
+    let mut found = BTreeMap::new();
+    let mut ahead = vec![(place.to_owned(), 0)];
+    while let Some((inside, depth)) = ahead.pop() {
+        let Some(kind) = tree.kind(&inside).ok().flatten() else {
+            continue;
+        };
+        if kind == Kind::Folder {
+            if depth == DEEPEST {
+                return None;
+            }
+            let names = tree.names(&inside).ok()?;
+            ahead.extend(names.into_iter().map(|name| (inside.join(name), depth + 1)));
+        }
+        found.insert(inside, kind);
+        if found.len() + ahead.len() > MOST_FILES {
+            return None;
+        }
+    }
+    Some(found)
+}
+
+fn copy_path(home: &Path, number: u64) -> PathBuf {
+    home.join("copies").join(number.to_string())
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::options();
+    let mut file = file
+        .create(true)
+        .truncate(true)
+        .write(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(bytes)
+}
+
+fn opened(path: &Path) -> io::Result<File> {
+    let mut file = File::options();
+    file.create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(path)
+}
+
+/// Waits for everybody else who looks at settings; unlocked when dropped.
+fn lock(path: &Path) -> io::Result<File> {
+    let file = opened(path)?;
+    file.lock()?;
+    Ok(file)
+}
+
+/// What was noted last; nothing if that cannot be read.
+fn load(home: &Path) -> Baseline {
+    let text = fs::read(home.join("baseline.json")).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or(Baseline {
+        is_over: true,
+        ..Baseline::default()
+    })
+}
+
+fn save(home: &Path, baseline: &Baseline) -> io::Result<()> {
+    let draft = home.join("baseline.new");
+    write_new(&draft, &serde_json::to_vec(baseline)?)?;
+    fs::rename(draft, home.join("baseline.json"))
+}
+
+#[cfg(test)]
+mod tests;
