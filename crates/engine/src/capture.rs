@@ -401,8 +401,8 @@ impl Heads {
 /// Where the branch of a worktree is in the store; a plain file tells without a process.
 fn branch_commit(store: &Store, worktree: &Worktree) -> Result<Option<CommitId>, GitError> {
     let name = worktree.branch_ref();
-    let read = fs::read_to_string(store.git_dir().join(&name));
-    match read.ok().and_then(|id| id.trim_end().parse().ok()) {
+    let read = plain_file::read(&store.git_dir().join(&name)).unwrap_or_default();
+    match String::from_utf8_lossy(&read).trim_end().parse().ok() {
         Some(commit) => Ok(Some(commit)),
         None => store.ref_commit(&name),
     }

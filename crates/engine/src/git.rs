@@ -47,7 +47,7 @@ use std::path::{Path, PathBuf};
 
 use bounds::Reach;
 use call::DEADLINE;
-use program::{is_executable, version};
+use program::version;
 
 pub use address::{Address, BadAddress, UserInfo};
 pub(crate) use beginning::Beginning;

@@ -6,9 +6,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::config::{Layers, SandboxChoice};
-use crate::consent::{hash, in_words, quoted};
+use crate::consent::{hash, in_words};
 use crate::database::{Database, DatabaseError};
 use crate::settings::Settings;
+use crate::shell_words::line;
 
 /// What a project's own file opens, each by the name of its setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl Openings {
         });
         let all = [
             ("sandbox", sandbox.map(in_words)),
-            ("sandbox_write", (!write.is_empty()).then(|| quoted(&write))),
+            ("sandbox_write", (!write.is_empty()).then(|| line(&write))),
             ("prompt", prompt.map(|path| path.display().to_string())),
         ];
         let settings = all
@@ -70,7 +71,7 @@ impl Openings {
 
     /// The command that a person trusts the project with.
     pub fn command(&self) -> String {
-        format!("pleach trust {}", quoted(&[self.project()]))
+        format!("pleach trust {}", line(&[self.project()]))
     }
 
     fn project(&self) -> String {

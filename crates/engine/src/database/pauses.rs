@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
-use crate::consent::quoted;
+use crate::shell_words::line;
 
 use super::{Database, DatabaseError, now};
 
@@ -21,7 +21,7 @@ impl AgentPause {
     /// The command that lifts it.
     pub fn lifted_by(&self) -> String {
         let words = ["pleach", "agents", "resume", &self.agent];
-        quoted(&words.map(str::to_owned))
+        line(&words.map(str::to_owned))
     }
 
     fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {

@@ -347,7 +347,7 @@ fn program_folder(program: &Path) -> &Path {
 pub(crate) fn keys_but(open: &[&str]) -> Vec<PathBuf> {
     let env: Vec<_> = std::env::vars_os().collect();
     let closed = KEYS.into_iter().filter(|key| !open.contains(key));
-    let closed: Vec<&str> = closed.collect();
+    let closed: Vec<&str> = closed.copied().collect();
     User::at(&env, Path::new(""), Vec::new()).inside(&closed)
 }
 
