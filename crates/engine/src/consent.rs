@@ -342,7 +342,7 @@ mod tests {
             env: Vec::new(),
             model: None,
         });
-        let none = SteeringFiles { files: Vec::new() };
+        let none = SteeringFiles::of(Vec::new());
         let said = steering_settings(&settings, &agent, template, &[]);
         Steering::new(&none, said, &Hider::default())
     }

@@ -44,6 +44,7 @@ retries = 0
 retry_pause = "500ms"
 task_timeout = "5m"
 stall_timeout = "90s"
+limit_wait = "3h"
 setup = "npm ci"
 cache = ["target"]
 branch_prefix = "bot"
@@ -106,6 +107,7 @@ fn every_key_that_is_acted_on_is_read() {
         retry_pause: Some(Duration::from_millis(500)),
         task_timeout: Some(Duration::from_mins(5)),
         stall_timeout: Some(Duration::from_secs(90)),
+        limit_wait: Some(Duration::from_hours(3)),
         setup: Some("npm ci".to_owned()),
         cache: Some(vec!["target".to_owned()]),
         branch_prefix: Some("bot".to_owned()),
