@@ -22,6 +22,7 @@ const MAY_USE: [(&str, &[&str]); 6] = [
     (
         "engine",
         &[
+            "close_fds",
             "gix-hash",
             "gix-object",
             "gix-odb",

@@ -5,6 +5,7 @@
 
 mod family;
 mod freeze;
+mod hardening;
 mod identity;
 mod order;
 mod record;
@@ -25,6 +26,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use crate::sandbox::Confinement;
 
+pub use hardening::harden;
 pub use identity::ProcessIdentity;
 pub(crate) use identity::start_time;
 pub use record::{Ending, Output, Record, load_record};

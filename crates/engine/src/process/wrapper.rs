@@ -5,7 +5,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -17,6 +17,7 @@ use rustix::process::{Pid, WaitStatus, getpid, set_child_subreaper, setsid};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::family::{self, Left};
+use super::hardening::while_dumpable;
 use super::order::{self, Order, STOP, STOP_AT_ONCE};
 use super::record::{Ending, Record, unix_ms};
 use super::relay::{CHUNK, Relay};
@@ -414,13 +415,19 @@ fn while_expendable<T>(start: impl FnOnce() -> T) -> T {
     let path = Path::new("/proc/self/oom_score_adj");
     let own = fs::read_to_string(path).ok();
     let own = own.and_then(|text| text.trim().parse::<i32>().ok());
+    // Opened before anything runs that we hold.
+    let file = while_dumpable(|| File::options().write(true).open(path)).ok();
     // All of this is a wish that the system may refuse.
+    let set = |score: i32| {
+        let text = score.to_string();
+        file.as_ref().map(|file| file.write_at(text.as_bytes(), 0))
+    };
     if let Some(own) = own {
-        let _ = fs::write(path, (own + EXPENDABLE).min(1000).to_string());
+        let _ = set((own + EXPENDABLE).min(1000));
     }
     let started = start();
     if let Some(own) = own {
-        let _ = fs::write(path, own.to_string());
+        let _ = set(own);
     }
     started
 }

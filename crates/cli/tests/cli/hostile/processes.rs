@@ -1,1 +1,120 @@
-//! Processes, descriptors and terminals against an agent that attacks them.
+//! Attacks by system calls: limits, descriptors, terminals, sockets, the network, and processes that hide.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use rustix::process::Signal;
+
+use crate::command;
+use crate::scene::{Gate, Scene, Story, WAIT};
+
+const ONE: &str = "- [ ] 1 A\n";
+
+const CLOSED: &str = "retries = 0\nsandbox_write = []";
+
+const UNHELD: &str = "retries = 0\nsandbox = \"none\"";
+
+fn python(settings: &str, lines: &str) -> Scene {
+    let scene = Scene::with(settings, ONE, "python3 $(dirname $0)/agent.py");
+    let above = "import ctypes, os, resource, socket, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def parent(pid):
+    return int(open(f'/proc/{pid}/stat').read().rsplit(')', 1)[1].split()[1])
+wrapper = parent(os.getppid())
+engine = parent(wrapper)
+def attempt(name, attack):
+    try:
+        if attack() == -1:
+            raise OSError(ctypes.get_errno(), 'refused')
+        print(name, 'done', file=done)
+    except OSError as error:
+        print(name, error.errno, file=done)
+";
+    let script = scene.repo.beside("agent.py");
+    let text = format!("{above}done = open('done', 'w')\n{lines}\ndone.close()\n");
+    fs::write(
+        &script,
+        text.replace("BESIDE", scene.repo.beside("").to_str().unwrap()),
+    )
+    .unwrap();
+    scene.configure(settings, &format!("python3 {}; true", script.display()));
+    scene
+}
+
+fn files_that_the_users_shell_left_open_do_not_reach_an_agent() {
+    let shell =
+        "cat <&7 > stolen 2> /dev/null; echo evil >&8; test -s stolen || rm -f stolen; echo x > x";
+    let scene = Scene::with(CLOSED, ONE, shell);
+    let (key, profile) = (scene.repo.beside("key"), scene.repo.beside("profile"));
+    fs::write(&key, "secret").unwrap();
+    fs::write(&profile, "as before").unwrap();
+    let shell = "exec 7< \"$0\" 8>> \"$1\"; shift; exec \"$@\"";
+    let plain = command(
+        scene.repo.path(),
+        &scene.home(),
+        &["run", "--yes", "--json"],
+    );
+    let mut from_shell = Command::new("sh");
+    from_shell
+        .args(["-c", shell])
+        .args([&key, &profile])
+        .arg(plain.get_program())
+        .args(plain.get_args())
+        .current_dir(scene.repo.path())
+        .env("HOME", scene.home())
+        .env("GIT_CONFIG_NOSYSTEM", "1");
+    let story = Story::of(&from_shell.output().unwrap().into());
+    story.check(0, "1:merged");
+    assert_eq!(scene.new_files("pleach/batch-1"), "x");
+    assert_eq!(fs::read_to_string(profile).unwrap(), "as before");
+}
+
+fn signals_of_limits_do_not_end_a_run_and_its_memory_is_never_dumped() {
+    let scene = Scene::with(
+        UNHELD,
+        ONE,
+        &format!("cat /proc/$PPID/limits > wrapper; {WAIT}"),
+    );
+    let mut gate = Gate::at(&scene);
+    let running = scene.start(&[]);
+    gate.wait_for(1);
+    running.signal(Signal::XFSZ);
+    running.signal(Signal::XCPU);
+    gate.let_go(1);
+    running.story().check(0, "1:merged");
+    let limits = scene.show("pleach/batch-1", "wrapper");
+    let core = limits.lines().find(|line| line.starts_with("Max core"));
+    let core: Vec<&str> = core.unwrap().split_whitespace().collect();
+    assert_eq!(core[4..6], ["0", "0"], "{limits}");
+}
+
+fn a_wrapper_that_may_write_nothing_still_ends_what_the_agent_started() {
+    let lines = "if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.chdir('/')
+        note = open('BESIDE/hidden', 'w')
+        note.write(str(os.getpid()))
+        note.close()
+        os.execve('/bin/sleep', ['sleep', '1000'], {})
+    os._exit(0)
+os.wait()
+while not os.path.exists('BESIDE/hidden'):
+    pass
+resource.prlimit(wrapper, resource.RLIMIT_FSIZE, (0, 0))
+print('much output ' * 1000)";
+    let scene = python(UNHELD, lines);
+    scene.story(&[]).check(1, "1:failed");
+    check_gone(&scene.trace("hidden"));
+}
+
+fn check_gone(pid: &str) {
+    assert!(!pid.is_empty());
+    let status = fs::read_to_string(Path::new("/proc").join(pid).join("status"));
+    assert!(
+        status.is_err(),
+        "{pid} lives: {}",
+        status.unwrap_or_default()
+    );
+}
