@@ -33,6 +33,7 @@ const MAY_USE: [(&str, &[&str]); 6] = [
             "pleach-formats",
             "rusqlite",
             "rustix",
+            "seccompiler",
             "serde",
             "serde_json",
             "signal-hook",

@@ -3,6 +3,7 @@
 //! Decides and describes; the wrapper carries it out. Knows nothing of tasks or batches.
 
 mod enforce;
+mod filter;
 mod folders;
 mod git_folders;
 mod places;
@@ -29,6 +30,7 @@ use self::refusals::Look;
 use self::temporary::TemporaryFolder;
 
 pub(crate) use enforce::restrict;
+pub(crate) use filter::refuse_calls;
 pub(crate) use temporary::clear as clear_temporary_files;
 
 /// The place in a wrapper's words that becomes the path of the worktree.

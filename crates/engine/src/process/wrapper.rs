@@ -23,7 +23,7 @@ use super::record::{Ending, Record, unix_ms};
 use super::relay::{CHUNK, Relay};
 use super::table::Entry;
 use super::{DEATH, NONCE, ProcessSpec, wait_for_any};
-use crate::sandbox::{Confinement, restrict};
+use crate::sandbox::{Confinement, refuse_calls, restrict};
 
 /// How long the program may take to end when there is no engine any more.
 const GRACE_ALONE: Duration = Duration::from_secs(2);
@@ -391,7 +391,8 @@ fn spawn(
     let failed = |why: &str| format!("could not set up the sandbox: {why}");
     // On a thread of its own: whoever is held stays so, and we must still write the log and end the family.
     let spawned = std::thread::scope(|scope| {
-        let spawn = || restrict(sandbox).map(|()| command.spawn());
+        let hold = || restrict(sandbox).and_then(|()| refuse_calls());
+        let spawn = || hold().map(|()| command.spawn());
         let thread = std::thread::Builder::new().spawn_scoped(scope, spawn);
         let thread = thread.map_err(|error| error.to_string())?;
         thread

@@ -42,6 +42,10 @@ def attempt(name, attack):
     scene
 }
 
+fn done(scene: &Scene) -> String {
+    scene.show("pleach/batch-1", "done").replace('\n', ", ")
+}
+
 fn files_that_the_users_shell_left_open_do_not_reach_an_agent() {
     let shell =
         "cat <&7 > stolen 2> /dev/null; echo evil >&8; test -s stolen || rm -f stolen; echo x > x";
@@ -107,6 +111,40 @@ print('much output ' * 1000)";
     let scene = python(UNHELD, lines);
     scene.story(&[]).check(1, "1:failed");
     check_gone(&scene.trace("hidden"));
+}
+
+fn an_agent_cannot_limit_what_watches_over_it() {
+    let lines = "for name, pid in (('wrapper', wrapper), ('engine', engine)):
+    for what in ('FSIZE', 'CPU', 'CORE', 'NOFILE'):
+        limit = getattr(resource, 'RLIMIT_' + what)
+        attempt(name + '-' + what, lambda: resource.prlimit(pid, limit, (1, 1)))
+attempt('own', lambda: resource.prlimit(0, resource.RLIMIT_CPU, (50, 50)))
+print('much output ' * 1000)";
+    let scene = python(CLOSED, lines);
+    scene.story(&[]).check(0, "1:merged");
+    let done = done(&scene);
+    assert_eq!(done.matches(" 1,").count(), 8, "{done}");
+    assert!(done.ends_with("own done"), "{done}");
+}
+
+fn system_calls_that_reach_into_other_processes_or_the_kernel_are_refused() {
+    let lines = "import fcntl, platform
+arm = platform.machine() == 'aarch64'
+number = {'kcmp': 272 if arm else 312, 'process_vm_readv': 270 if arm else 310, 'process_vm_writev': 271 if arm else 311,
+    'userfaultfd': 282 if arm else 323, 'add_key': 217 if arm else 248, 'keyctl': 219 if arm else 250, 'bpf': 280 if arm else 321,
+    'perf_event_open': 241 if arm else 298, 'open_by_handle_at': 265 if arm else 304, 'pidfd_getfd': 438}
+own = os.getpid()
+for name, call in number.items():
+    attempt(name, lambda: libc.syscall(call, own, own, 0, 0, 0, 0))
+leader, follower = os.openpty()
+attempt('TIOCSTI', lambda: fcntl.ioctl(follower, 0x5412, b'x'))
+attempt('TIOCLINUX', lambda: fcntl.ioctl(follower, 0x541c, b'x'))
+attempt('getpid', lambda: libc.syscall(172 if arm else 39))";
+    let scene = python(CLOSED, lines);
+    scene.story(&[]).check(0, "1:merged");
+    let done = done(&scene);
+    assert_eq!(done.matches(" 1,").count(), 12, "{done}");
+    assert!(done.ends_with("getpid done"), "{done}");
 }
 
 fn check_gone(pid: &str) {
