@@ -3,6 +3,7 @@
 //! Knows nothing of agents, tasks or git. The wrapper is this program itself under another name; the engine's side
 //! of it is in `shim`, its own side in `wrapper`.
 
+mod adopted;
 mod family;
 mod freeze;
 mod hardening;

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
+use super::adopted::{adopt_orphans, collect_dead};
 use super::order::{self, STOP, STOP_AT_ONCE};
 use super::record::{Ending, Record, load_record};
 use super::sweep::{Sweeps, sweep};
@@ -80,6 +81,7 @@ impl Shim {
             InTime::Yes => Vec::new(),
         };
         self.lifeline = None;
+        collect_dead();
         let status = self.child.wait();
         let status = status.map_err(ProcessError::io("collect the wrapper"))?;
         if let Some(record) = load_record(&spec.record, &nonce) {
@@ -145,6 +147,7 @@ enum InTime {
 }
 
 fn launch(program: &Path) -> io::Result<Shim> {
+    adopt_orphans();
     let (lifeline, other_end) = UnixStream::pair()?;
     let mut child = Command::new(program)
         .arg0(SHIM)

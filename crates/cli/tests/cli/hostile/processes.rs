@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::command;
 use crate::scene::{Gate, Scene, Story, WAIT};
@@ -145,6 +145,19 @@ attempt('getpid', lambda: libc.syscall(172 if arm else 39))";
     let done = done(&scene);
     assert_eq!(done.matches(" 1,").count(), 12, "{done}");
     assert!(done.ends_with("getpid done"), "{done}");
+}
+
+fn whoever_hides_is_found_when_the_wrapper_is_killed() {
+    let hide = "(cd /; env -i PATH=\"$PATH\" setsid sh -c '(echo $$ > BESIDE/leader; exec sleep 1000) & echo $! > BESIDE/hidden')";
+    let shell = format!("echo $PPID > BESIDE/wrapper; {hide}; {WAIT}");
+    let scene = Scene::new(ONE, &shell);
+    let mut gate = Gate::at(&scene);
+    let running = scene.start(&[]);
+    gate.wait_for(1);
+    let wrapper: i32 = scene.trace("wrapper").parse().unwrap();
+    kill_process(Pid::from_raw(wrapper).unwrap(), Signal::KILL).unwrap();
+    running.story().check(1, "1:failed");
+    check_gone(&scene.trace("hidden"));
 }
 
 fn check_gone(pid: &str) {
