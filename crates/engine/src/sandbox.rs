@@ -239,7 +239,7 @@ impl Holding {
                 )),
             }
         }
-        let mut read = user.readable();
+        let mut read = folders::without_devices(user.readable());
         read.push(room.store.git_dir());
         read.extend(room.read.iter().map(|path| (*path).to_owned()));
         Ok(Confinement { write, read })

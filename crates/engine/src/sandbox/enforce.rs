@@ -13,8 +13,23 @@ use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 
 use super::Confinement;
 
-/// The rights to change files, as of the last version that brought one; older kernels know fewer.
-const RIGHTS: ABI = ABI::V3;
+/// The rights to change files and to speak to devices and sockets, as of the last version that brought one; older
+/// kernels know fewer.
+const RIGHTS: ABI = ABI::V9;
+
+/// Services that tests and names of users and hosts need: sockets in these folders can be connected to.
+///
+/// Who listens elsewhere is reached only by what it started itself, where the kernel can tell.
+const SERVICES: [&str; 8] = [
+    "/run/mysqld",
+    "/run/nscd",
+    "/run/postgresql",
+    "/run/redis",
+    "/run/systemd/journal",
+    "/run/systemd/resolve",
+    "/run/systemd/userdb",
+    "/var/lib/sss/pipes",
+];
 
 /// The kinds of confinement besides files, as of the version that brought them.
 const SCOPES: ABI = ABI::V6;
@@ -43,12 +58,15 @@ fn hold(confinement: &Confinement) -> Result<RulesetStatus, RulesetError> {
         .scope(Scope::from_all(SCOPES))?
         .create()?;
     // Nobody who works on a task makes devices.
-    let in_folder = changing & !(AccessFs::MakeChar | AccessFs::MakeBlock);
-    let in_file = changing & AccessFs::from_file(RIGHTS);
+    let connecting = BitFlags::from(AccessFs::ResolveUnix);
+    let in_folder = changing & !(AccessFs::MakeChar | AccessFs::MakeBlock | connecting);
+    let in_file = changing & AccessFs::from_file(RIGHTS) & !connecting;
     for path in &confinement.write {
         if let Some((place, kind)) = opened(path) {
             let rights = match kind {
                 FileType::Directory => in_folder,
+                // One that is open by its name.
+                FileType::Socket => in_file | connecting,
                 _ => in_file,
             };
             ruleset = ruleset.add_rule(PathBeneath::new(place.as_fd(), rights | reading))?;
@@ -57,6 +75,11 @@ fn hold(confinement: &Confinement) -> Result<RulesetStatus, RulesetError> {
     for path in &confinement.read {
         if let Some((place, _)) = opened(path) {
             ruleset = ruleset.add_rule(PathBeneath::new(place.as_fd(), reading))?;
+        }
+    }
+    for path in SERVICES.map(Path::new) {
+        if let Some((place, _)) = opened(path) {
+            ruleset = ruleset.add_rule(PathBeneath::new(place.as_fd(), connecting))?;
         }
     }
     Ok(ruleset.restrict_self()?.ruleset)

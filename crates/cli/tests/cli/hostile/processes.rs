@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::command;
 use crate::scene::{Gate, Scene, Story, WAIT};
@@ -168,4 +169,47 @@ fn check_gone(pid: &str) {
         "{pid} lives: {}",
         status.unwrap_or_default()
     );
+}
+
+fn terminals_of_the_user_are_closed_and_own_ones_work() {
+    let leader = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&leader).unwrap();
+    unlockpt(&leader).unwrap();
+    let terminal = ptsname(&leader, Vec::new()).unwrap();
+    let terminal = terminal.to_str().unwrap();
+    let lines = format!(
+        "import pty
+attempt('write', lambda: os.write(os.open('{terminal}', os.O_WRONLY | os.O_NOCTTY), b'Consent and run? [y/N]'))
+attempt('read', lambda: os.open('{terminal}', os.O_RDONLY | os.O_NOCTTY))
+attempt('own-terminal', lambda: os.open('/dev/tty', os.O_RDWR))
+leader, follower = os.openpty()
+os.write(leader, b'typed\\n')
+attempt('openpty', lambda: os.read(follower, 10))
+attempt('isatty', lambda: 0 if os.isatty(follower) else -1)
+attempt('spawn', lambda: pty.spawn(['true']))
+attempt('null', lambda: open('/dev/null', 'w').write('x'))"
+    );
+    let scene = python(CLOSED, &lines);
+    scene.story(&[]).check(0, "1:merged");
+    let done = done(&scene);
+    let (attacks, work) = done.split_once("openpty").unwrap();
+    assert!(!attacks.contains("done"), "{done}");
+    assert_eq!(work, " done, isatty done, spawn done, null done");
+}
+
+fn devices_that_no_build_needs_are_closed() {
+    let shell = "for device in /dev/*; do
+        [ -c $device ] && [ -r $device ] && (exec 3< $device) 2> /dev/null && echo ${device#/dev/}
+    done > done; true";
+    let scene = Scene::with(CLOSED, ONE, shell);
+    scene.story(&[]).check(0, "1:merged");
+    let known = [
+        "null", "zero", "full", "random", "urandom", "tty", "ptmx", "kvm", "kfd", "dxg",
+    ];
+    let done = scene.show("pleach/batch-1", "done");
+    for device in done.lines() {
+        let is_known = known.contains(&device) || device.starts_with("nvidia");
+        assert!(is_known, "{device} can be read");
+    }
+    assert!(done.contains("urandom"));
 }
