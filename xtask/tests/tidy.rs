@@ -97,8 +97,7 @@ const MAY_USE: [(&str, &[&str]); 6] = [
 ];
 
 /// Files that may start programs, and why nobody else needs to.
-const MAY_SPAWN: [&str; 13] = [
-    "crates/engine/src/agent/version.rs",
+const MAY_SPAWN: [&str; 12] = [
     "crates/engine/src/detach.rs",
     "crates/engine/src/driver/conversation.rs",
     "crates/engine/src/git.rs",

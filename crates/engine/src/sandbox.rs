@@ -7,6 +7,7 @@ mod filter;
 mod folders;
 mod git_folders;
 mod places;
+mod questions;
 mod refusals;
 mod temporary;
 
@@ -31,6 +32,7 @@ use self::temporary::TemporaryFolder;
 
 pub(crate) use enforce::restrict;
 pub(crate) use filter::refuse_calls;
+pub(crate) use questions::confinement_of_questions;
 pub(crate) use temporary::clear as clear_temporary_files;
 
 /// The place in a wrapper's words that becomes the path of the worktree.

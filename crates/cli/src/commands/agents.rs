@@ -10,6 +10,7 @@ use pleach_engine::settings::Settings;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
+use super::run::own_program;
 use crate::args::{AgentsAction, AgentsArgs};
 use crate::columns::{padded, terminal_width};
 use crate::failure::{Exit, Failures};
@@ -38,7 +39,7 @@ fn list(json: bool) -> Result<Exit, Failures> {
     let top = project_folder(&current_folder()?);
     let settings = Settings::load(&top, Config::default())?;
     let mut all = Presence::all(&settings);
-    Versions::default().fill(&mut all);
+    Versions::asked_by(own_program()?).fill(&mut all);
     let default = choose(&settings);
     if json {
         let default = default.is_ok().then(|| name_of_default(&all)).flatten();
