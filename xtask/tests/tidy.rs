@@ -29,6 +29,7 @@ const MAY_USE: [(&str, &[&str]); 6] = [
             "gix-zlib",
             "jiff",
             "landlock",
+            "nix",
             "pleach-domain",
             "pleach-formats",
             "rusqlite",

@@ -8,7 +8,7 @@ use pleach_domain::task_state::SteeringFile;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Chosen;
-use crate::config::SandboxChoice;
+use crate::config::{NetworkChoice, SandboxChoice};
 use crate::git::{BlobId, CommitId, GitError, Store};
 use crate::secrets::Hider;
 use crate::settings::Settings;
@@ -226,6 +226,10 @@ pub(crate) fn steering_settings(
             settings.sandbox.as_ref().map(in_words),
         ),
         ("sandbox_write".to_owned(), list(&paths)),
+        (
+            "network".to_owned(),
+            (settings.network == NetworkChoice::None).then(|| "none".to_owned()),
+        ),
         (
             "worktrees".to_owned(),
             worktrees.map(|path| path.display().to_string()),

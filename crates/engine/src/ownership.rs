@@ -18,7 +18,8 @@ pub use ask::{Answer, AskError, Request, ask};
 pub use door::{Door, Reply};
 
 const LOCK: &str = "lock";
-const SOCKET: &str = "socket";
+/// The name of a batch's socket, in its folder.
+pub(crate) const SOCKET: &str = "socket";
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// How long a child of a dead owner may take to become its program.

@@ -6,9 +6,11 @@ mod enforce;
 mod filter;
 mod folders;
 mod git_folders;
+mod isolation;
 mod places;
 mod questions;
 mod refusals;
+mod sockets;
 mod temporary;
 
 use std::ffi::{OsStr, OsString};
@@ -18,10 +20,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::agent::tail;
-use crate::config::SandboxChoice;
+use crate::config::{NetworkChoice, SandboxChoice};
 use crate::git::Store;
 use crate::placeholder::{Piece, pieces};
-use crate::process::ProcessSpec;
+use crate::process::{Isolation, ProcessSpec, TERMINALS, can_isolate};
 use crate::run::Text;
 use crate::state_folder::StateFolder;
 use crate::worktree::Worktree;
@@ -30,7 +32,7 @@ use self::folders::User;
 use self::refusals::Look;
 use self::temporary::TemporaryFolder;
 
-pub(crate) use enforce::restrict;
+pub(crate) use enforce::{refuse_tcp, restrict};
 pub(crate) use filter::refuse_calls;
 pub(crate) use questions::confinement_of_questions;
 pub(crate) use temporary::clear as clear_temporary_files;
@@ -47,6 +49,9 @@ pub struct Holding {
     choice: SandboxChoice,
     /// Where they may write besides.
     write: Vec<Text>,
+    /// Whom they reach over the network.
+    #[serde(default)]
+    network: NetworkChoice,
     /// Whether nothing holds them only because the kernel has nothing for it.
     #[serde(default)]
     is_makeshift: bool,
@@ -58,6 +63,7 @@ impl Default for Holding {
         Self {
             choice: SandboxChoice::None,
             write: Vec::new(),
+            network: NetworkChoice::Open,
             is_makeshift: false,
         }
     }
@@ -72,6 +78,11 @@ pub enum NoSandbox {
         /// The word that asks for it.
         wanted: &'static str,
     },
+    /// Nothing can take the network away.
+    #[error(
+        "network = \"none\" needs user namespaces or Landlock of Linux 6.7, and this system has neither"
+    )]
+    NoNetworkToTake,
     /// The user's wrapper is not there.
     #[error("the sandbox is to be {program}, which is not installed")]
     NoWrapper {
@@ -87,6 +98,9 @@ impl NoSandbox {
             Self::NoLandlock { .. } => {
                 "Linux has it since 5.13, unless it is left out of the boot parameter lsm=; take the key sandbox away to \
                  have the best there is, or set it to \"none\""
+            }
+            Self::NoNetworkToTake => {
+                "allow user namespaces (sysctl user.max_user_namespaces), or take the key network away"
             }
             Self::NoWrapper { .. } => {
                 "install it, write its whole path, or take the key sandbox away"
@@ -129,13 +143,28 @@ impl Holding {
         Ok(Self {
             is_makeshift: wanted.is_none() && !has_landlock,
             choice,
+            network: NetworkChoice::Open,
             write: write.iter().cloned().map(Text).collect(),
         })
+    }
+
+    /// The same without a network, if that is wished for and this system can do it; the program is our own.
+    pub fn on_network(self, network: NetworkChoice, program: &Path) -> Result<Self, NoSandbox> {
+        let is_open = network == NetworkChoice::Open;
+        if is_open || can_isolate(program) || enforce::can_refuse_tcp() {
+            return Ok(Self { network, ..self });
+        }
+        Err(NoSandbox::NoNetworkToTake)
     }
 
     /// What was chosen.
     pub fn choice(&self) -> &SandboxChoice {
         &self.choice
+    }
+
+    /// Whether the kernel holds them, by its own means.
+    pub(crate) fn is_by_kernel(&self) -> bool {
+        matches!(self.choice, SandboxChoice::Landlock | SandboxChoice::Strict)
     }
 
     /// Its name: `landlock`, `strict`, `none`, or `wrapper: ` and a program.
@@ -153,7 +182,12 @@ impl Holding {
     /// Everything that the end of a program may depend on.
     pub(crate) fn parts(&self) -> Vec<OsString> {
         let write = self.write.iter().map(|Text(path)| path.clone().into());
-        std::iter::once(self.label().into()).chain(write).collect()
+        let network = match self.network {
+            NetworkChoice::Open => None,
+            NetworkChoice::None => Some("without a network".into()),
+        };
+        let parts = std::iter::once(self.label().into()).chain(write);
+        parts.chain(network).collect()
     }
 
     /// What it means, for a person.
@@ -183,6 +217,9 @@ impl Holding {
         env: &mut Vec<(OsString, OsString)>,
     ) -> io::Result<Enclosure> {
         let mut notes = Vec::new();
+        let can_isolate = can_isolate(room.program);
+        let network = isolation::network(self.network, can_isolate, &mut notes);
+        let mut hidden = None;
         let held = match &self.choice {
             SandboxChoice::None => {
                 if self.is_makeshift {
@@ -201,8 +238,20 @@ impl Holding {
                 env.retain(|(name, _)| name != TMPDIR);
                 env.push((TMPDIR.into(), temporary.path().into()));
                 let user = User::of(env, room);
-                let confinement =
+                let mut confinement =
                     self.confinement(choice, room, &user, temporary.path(), &mut notes)?;
+                if can_isolate {
+                    // Those of its own alone, once it is kept apart.
+                    confinement.write.push(TERMINALS.into());
+                    hidden = Some(isolation::hidden(
+                        room,
+                        &user,
+                        temporary.path(),
+                        &self.write,
+                    ));
+                } else {
+                    notes.push(isolation::OPEN_SOCKETS.to_owned());
+                }
                 HeldBy::Kernel {
                     confinement,
                     keys: user.keys(),
@@ -212,7 +261,12 @@ impl Holding {
                 }
             }
         };
-        Ok(Enclosure { held, notes })
+        let isolation = Isolation { network, hidden };
+        Ok(Enclosure {
+            held,
+            isolation,
+            notes,
+        })
     }
 
     fn confinement(
@@ -278,6 +332,8 @@ pub(crate) struct Room<'a> {
     pub(crate) read: &'a [&'a Path],
     /// The tool whose folders they need, whatever its program is called here.
     pub(crate) tool: Option<&'a str>,
+    /// Pleach's own program.
+    pub(crate) program: &'a Path,
 }
 
 /// What the kernel lets a program do with files: nothing but this.
@@ -299,6 +355,7 @@ impl Confinement {
 #[derive(Debug)]
 pub(crate) struct Enclosure {
     held: HeldBy,
+    isolation: Isolation,
     /// What there is to say about it.
     pub(crate) notes: Vec<String>,
 }
@@ -327,6 +384,7 @@ impl Enclosure {
             HeldBy::Words(words) => spec.argv = [words.clone(), spec.argv].concat(),
             HeldBy::Kernel { confinement, .. } => spec.sandbox = Some(confinement.clone()),
         }
+        spec.isolation = self.isolation.clone();
         spec
     }
 

@@ -10,7 +10,8 @@ use pleach_domain::batch::{Budget, Landing, OnConflict};
 
 use crate::branches::{BranchNames, Fault, check};
 use crate::config::{
-    AgentConfig, Config, ConfigError, Layers, MaxParallel, Mode, OnInvalid, SandboxChoice,
+    AgentConfig, Config, ConfigError, Layers, MaxParallel, Mode, NetworkChoice, OnInvalid,
+    SandboxChoice,
 };
 use crate::forge::ForgeKind;
 use crate::weave::Strategy;
@@ -76,6 +77,8 @@ pub struct Settings {
     pub sandbox: Option<SandboxChoice>,
     /// Paths that they may write to besides.
     pub sandbox_write: Vec<PathBuf>,
+    /// Whom they reach over the network.
+    pub network: NetworkChoice,
     /// What a batch may take.
     pub budget: Budget,
     /// What a task may take.
@@ -158,6 +161,7 @@ impl Settings {
                 .into_iter()
                 .filter_map(|path| place(Some(path.into())).transpose())
                 .collect::<Result<_, _>>()?,
+            network: said.network,
             budget: Budget {
                 micro_usd: said.budget_usd,
                 tokens: said.budget_tokens,

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::is_allowed_to_all;
 use super::presence::{Presence, is_own_program};
-use crate::process::{Cancel, ProcessSpec, Shim, Sweeps};
+use crate::process::{Cancel, Isolation, ProcessSpec, Shim, Sweeps};
 use crate::sandbox::confinement_of_questions;
 use crate::secrets::Secrets;
 
@@ -91,6 +91,7 @@ impl Versions {
             // Where no file of a project steers it.
             cwd: "/".into(),
             sandbox: confinement_of_questions(&env, &temporary),
+            isolation: Isolation::default(),
             env,
             stdin_file: None,
             log: log.clone(),

@@ -76,7 +76,8 @@ pub enum Fetch {
 /// Looks at the repository or the folder, the state folder and the database.
 pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let settings = &request.settings;
-    let sandbox = Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?;
+    let sandbox = Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?
+        .on_network(settings.network, &request.program)?;
     let place = Where::choose(&request.folder, request.settings.mode)?;
     let left_out = match request.plan.origin.path() {
         Some(plan) => in_place::paths_of_plan(plan, &request.folder),

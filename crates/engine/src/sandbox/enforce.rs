@@ -6,8 +6,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use landlock::{
-    ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible as _, PathBeneath, Ruleset,
-    RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath,
+    Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError,
+    RulesetStatus, Scope,
 };
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 
@@ -16,6 +17,9 @@ use super::Confinement;
 /// The rights to change files and to speak to devices and sockets, as of the last version that brought one; older
 /// kernels know fewer.
 const RIGHTS: ABI = ABI::V9;
+
+/// The rights to use the network, as of the version that brought them.
+const NETWORK: ABI = ABI::V4;
 
 /// Services that tests and names of users and hosts need: sockets in these folders can be connected to.
 ///
@@ -39,6 +43,23 @@ pub(super) fn is_available() -> bool {
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     let ruleset = ruleset.handle_access(AccessFs::WriteFile);
     ruleset.and_then(Ruleset::create).is_ok()
+}
+
+/// Whether the kernel can refuse connections by TCP.
+pub(crate) fn can_refuse_tcp() -> bool {
+    let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    let ruleset = ruleset.handle_access(AccessNet::from_all(NETWORK));
+    ruleset.and_then(Ruleset::create).is_ok()
+}
+
+/// Refuses the calling thread all connections by TCP, for good.
+pub(crate) fn refuse_tcp() -> Result<(), String> {
+    let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    let ruleset = ruleset.handle_access(AccessNet::from_all(NETWORK));
+    let refused = ruleset
+        .and_then(Ruleset::create)
+        .and_then(RulesetCreated::restrict_self);
+    refused.map(drop).map_err(|error| error.to_string())
 }
 
 /// Leaves the calling thread no more than is open, for good.

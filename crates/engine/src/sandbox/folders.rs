@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::Room;
 use super::places::{KEYS, RUN_BY_THEMSELVES, TOOLS, XDG};
+use crate::process::SHARED_MEMORY;
 
 /// Devices that programs use: empty ones, random numbers, the own terminal, machines and graphics processors.
 ///
@@ -21,9 +22,6 @@ const DEVICES: [&str; 13] = [
 
 /// What the names of others begin with.
 const GRAPHICS: &str = "nvidia";
-
-/// Where memory is shared by a name.
-const SHARED_MEMORY: &str = "/dev/shm";
 
 /// Where devices are.
 const DEV: &str = "/dev";
@@ -105,6 +103,11 @@ impl<'e> User<'e> {
         let mut found = Vec::new();
         divide(Path::new("/"), &closed, Want::Everything, &mut found);
         found
+    }
+
+    /// The home folder, if there is one.
+    pub(super) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
     }
 
     /// Where keys are.

@@ -1,5 +1,9 @@
 //! Attacks by system calls: limits, descriptors, terminals, sockets, the network, and processes that hide.
 
+mod network;
+mod sockets;
+mod without_landlock;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -9,14 +13,17 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::command;
-use crate::scene::{Gate, Scene, Story, WAIT};
+use crate::scene::{Gate, Running, Scene, Story, WAIT};
 
 const ONE: &str = "- [ ] 1 A\n";
 
+/// Nothing is open but what always is.
 const CLOSED: &str = "retries = 0\nsandbox_write = []";
 
+/// Nothing holds the agent.
 const UNHELD: &str = "retries = 0\nsandbox = \"none\"";
 
+/// A scene whose agent is a program of Python, which notes in `done` what it could do.
 fn python(settings: &str, lines: &str) -> Scene {
     let scene = Scene::with(settings, ONE, "python3 $(dirname $0)/agent.py");
     let above = "import ctypes, os, resource, socket, sys
@@ -44,10 +51,13 @@ def attempt(name, attack):
     scene
 }
 
+/// What the agent of such a scene could do.
+#[track_caller]
 fn done(scene: &Scene) -> String {
     scene.show("pleach/batch-1", "done").replace('\n', ", ")
 }
 
+#[test]
 fn files_that_the_users_shell_left_open_do_not_reach_an_agent() {
     let shell =
         "cat <&7 > stolen 2> /dev/null; echo evil >&8; test -s stolen || rm -f stolen; echo x > x";
@@ -76,45 +86,7 @@ fn files_that_the_users_shell_left_open_do_not_reach_an_agent() {
     assert_eq!(fs::read_to_string(profile).unwrap(), "as before");
 }
 
-fn signals_of_limits_do_not_end_a_run_and_its_memory_is_never_dumped() {
-    let scene = Scene::with(
-        UNHELD,
-        ONE,
-        &format!("cat /proc/$PPID/limits > wrapper; {WAIT}"),
-    );
-    let mut gate = Gate::at(&scene);
-    let running = scene.start(&[]);
-    gate.wait_for(1);
-    running.signal(Signal::XFSZ);
-    running.signal(Signal::XCPU);
-    gate.let_go(1);
-    running.story().check(0, "1:merged");
-    let limits = scene.show("pleach/batch-1", "wrapper");
-    let core = limits.lines().find(|line| line.starts_with("Max core"));
-    let core: Vec<&str> = core.unwrap().split_whitespace().collect();
-    assert_eq!(core[4..6], ["0", "0"], "{limits}");
-}
-
-fn a_wrapper_that_may_write_nothing_still_ends_what_the_agent_started() {
-    let lines = "if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        os.chdir('/')
-        note = open('BESIDE/hidden', 'w')
-        note.write(str(os.getpid()))
-        note.close()
-        os.execve('/bin/sleep', ['sleep', '1000'], {})
-    os._exit(0)
-os.wait()
-while not os.path.exists('BESIDE/hidden'):
-    pass
-resource.prlimit(wrapper, resource.RLIMIT_FSIZE, (0, 0))
-print('much output ' * 1000)";
-    let scene = python(UNHELD, lines);
-    scene.story(&[]).check(1, "1:failed");
-    check_gone(&scene.trace("hidden"));
-}
-
+#[test]
 fn an_agent_cannot_limit_what_watches_over_it() {
     let lines = "for name, pid in (('wrapper', wrapper), ('engine', engine)):
     for what in ('FSIZE', 'CPU', 'CORE', 'NOFILE'):
@@ -129,6 +101,7 @@ print('much output ' * 1000)";
     assert!(done.ends_with("own done"), "{done}");
 }
 
+#[test]
 fn system_calls_that_reach_into_other_processes_or_the_kernel_are_refused() {
     let lines = "import fcntl, platform
 arm = platform.machine() == 'aarch64'
@@ -149,6 +122,50 @@ attempt('getpid', lambda: libc.syscall(172 if arm else 39))";
     assert!(done.ends_with("getpid done"), "{done}");
 }
 
+/// Nothing holds this agent, so that its limits take effect: they hurt the log and nobody else.
+#[test]
+fn a_wrapper_that_may_write_nothing_still_ends_what_the_agent_started() {
+    let lines = "if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.chdir('/')
+        note = open('BESIDE/hidden', 'w')
+        note.write(str(os.getpid()))
+        note.close()
+        os.execve('/bin/sleep', ['sleep', '1000'], {})
+    os._exit(0)
+os.wait()
+while not os.path.exists('BESIDE/hidden'):
+    pass
+resource.prlimit(wrapper, resource.RLIMIT_FSIZE, (0, 0))
+print('much output ' * 1000)";
+    let scene = python(UNHELD, lines);
+    scene.story(&[]).check(1, "1:failed");
+    check_gone(&scene.trace("hidden"));
+}
+
+#[test]
+fn signals_of_limits_do_not_end_a_run_and_its_memory_is_never_dumped() {
+    let scene = Scene::with(
+        UNHELD,
+        ONE,
+        &format!("cat /proc/$PPID/limits > wrapper; {WAIT}"),
+    );
+    let mut gate = Gate::at(&scene);
+    let running = scene.start(&[]);
+    gate.wait_for(1);
+    running.signal(Signal::XFSZ);
+    running.signal(Signal::XCPU);
+    gate.let_go(1);
+    running.story().check(0, "1:merged");
+    let limits = scene.show("pleach/batch-1", "wrapper");
+    let core = limits.lines().find(|line| line.starts_with("Max core"));
+    let core: Vec<&str> = core.unwrap().split_whitespace().collect();
+    assert_eq!(core[4..6], ["0", "0"], "{limits}");
+}
+
+/// What hides from the sweep by its parents, its folder and its environment is a child of the engine then.
+#[test]
 fn whoever_hides_is_found_when_the_wrapper_is_killed() {
     let hide = "(cd /; env -i PATH=\"$PATH\" setsid sh -c '(echo $$ > BESIDE/leader; exec sleep 1000) & echo $! > BESIDE/hidden')";
     let shell = format!("echo $PPID > BESIDE/wrapper; {hide}; {WAIT}");
@@ -162,6 +179,8 @@ fn whoever_hides_is_found_when_the_wrapper_is_killed() {
     check_gone(&scene.trace("hidden"));
 }
 
+/// Checks that a process is gone, not even waiting to be collected.
+#[track_caller]
 fn check_gone(pid: &str) {
     assert!(!pid.is_empty());
     let status = fs::read_to_string(Path::new("/proc").join(pid).join("status"));
@@ -172,6 +191,7 @@ fn check_gone(pid: &str) {
     );
 }
 
+#[test]
 fn terminals_of_the_user_are_closed_and_own_ones_work() {
     let leader = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&leader).unwrap();
@@ -198,6 +218,7 @@ attempt('null', lambda: open('/dev/null', 'w').write('x'))"
     assert_eq!(work, " done, isatty done, spawn done, null done");
 }
 
+#[test]
 fn devices_that_no_build_needs_are_closed() {
     let shell = "for device in /dev/*; do
         [ -c $device ] && [ -r $device ] && (exec 3< $device) 2> /dev/null && echo ${device#/dev/}
@@ -215,6 +236,7 @@ fn devices_that_no_build_needs_are_closed() {
     assert!(done.contains("urandom"));
 }
 
+#[test]
 fn a_program_that_is_asked_for_its_version_writes_nothing_and_reads_no_key() {
     let scene = Scene::new(ONE, "");
     let (home, programs) = (scene.home(), scene.repo.beside("programs"));
@@ -236,4 +258,15 @@ fn a_program_that_is_asked_for_its_version_writes_nothing_and_reads_no_key() {
         assert!(said.contains("1.2.3"), "{said}");
         assert!(!home.join("planted").exists());
     }
+}
+
+/// A run under the user's own command, as it was started.
+fn run_with(scene: &Scene, change: impl FnOnce(&mut Command)) -> Story {
+    let mut command = command(
+        scene.repo.path(),
+        &scene.home(),
+        &["run", "--yes", "--json"],
+    );
+    change(&mut command);
+    Running::start(&mut command).story()
 }
