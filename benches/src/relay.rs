@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pleach_engine::process::{Cancel, Ending, ProcessSpec, Record, Shim};
+use pleach_engine::process::{Cancel, Ending, Isolation, ProcessSpec, Record, Shim};
 use pleach_engine::secrets::Secrets;
 use tempfile::TempDir;
 
@@ -134,6 +134,7 @@ fn through_the_wrapper(program: &Path, place: &Path, argv: &[&str]) -> Record {
         log_cap: u64::MAX,
         hide: secrets(),
         sandbox: None,
+        isolation: Isolation::default(),
         polite: None,
     };
     let cancel = Cancel::new().expect("the system has flags to give");

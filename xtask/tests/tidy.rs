@@ -22,16 +22,19 @@ const MAY_USE: [(&str, &[&str]); 6] = [
     (
         "engine",
         &[
+            "close_fds",
             "gix-hash",
             "gix-object",
             "gix-odb",
             "gix-zlib",
             "jiff",
             "landlock",
+            "nix",
             "pleach-domain",
             "pleach-formats",
             "rusqlite",
             "rustix",
+            "seccompiler",
             "serde",
             "serde_json",
             "signal-hook",
@@ -95,8 +98,7 @@ const MAY_USE: [(&str, &[&str]); 6] = [
 ];
 
 /// Files that may start programs, and why nobody else needs to.
-const MAY_SPAWN: [&str; 15] = [
-    "crates/engine/src/agent/version.rs",
+const MAY_SPAWN: [&str; 14] = [
     "crates/engine/src/detach.rs",
     "crates/engine/src/driver/conversation.rs",
     "crates/engine/src/git/call.rs",

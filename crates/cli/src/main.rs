@@ -32,13 +32,18 @@ mod waiting;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use pleach_engine::process::harden;
 
 use crate::args::{Arguments, Command};
 use crate::failure::{Exit, Failures};
 
 fn main() -> ExitCode {
-    let other = shim::run_if_called_as_one().or_else(driver::run_if_called_as_one);
-    if let Some(code) = other {
+    // It is below an agent's wrapper and has to be found by what `/proc` tells of it.
+    if let Some(code) = driver::run_if_called_as_one() {
+        return code;
+    }
+    harden();
+    if let Some(code) = shim::run_if_called_as_one() {
         return code;
     }
     let arguments = Arguments::parse();

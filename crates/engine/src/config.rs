@@ -84,6 +84,17 @@ pub enum SandboxChoice {
     Wrapper(Vec<String>),
 }
 
+/// Whom setup, agents and tests reach over the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NetworkChoice {
+    /// Everybody.
+    #[default]
+    Open,
+    /// Nobody but themselves.
+    None,
+}
+
 /// Whether tasks run side by side or one by one, as people write it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {

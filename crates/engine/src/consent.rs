@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Chosen;
-use crate::config::SandboxChoice;
+use crate::config::{NetworkChoice, SandboxChoice};
 use crate::secrets::Hider;
 use crate::settings::Settings;
 use crate::shell_words::line;
@@ -249,6 +249,10 @@ pub(crate) fn steering_settings(
         ),
         ("sandbox_write".to_owned(), paths(&settings.sandbox_write)),
         ("sandbox_read".to_owned(), paths(&settings.sandbox_read)),
+        (
+            "network".to_owned(),
+            (settings.network == NetworkChoice::None).then(|| "none".to_owned()),
+        ),
         (
             "worktrees".to_owned(),
             worktrees.map(|path| path.display().to_string()),

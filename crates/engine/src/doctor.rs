@@ -77,9 +77,9 @@ pub fn examine(folder: &Path, program: &Path, reach: Reach) -> Vec<Finding> {
     let mut findings = Vec::new();
     let top = project_folder(folder);
     let settings = configuration(&top, &mut findings);
-    agents::look(settings.as_ref(), &mut findings);
+    agents::look(program, settings.as_ref(), &mut findings);
     project::look(folder, settings.as_ref(), program, reach, &mut findings);
-    machine::look(&top, settings.as_ref(), &mut findings);
+    machine::look(&top, program, settings.as_ref(), &mut findings);
     findings
 }
 

@@ -4,10 +4,13 @@
 //! of it is in `shim`, its own side in `wrapper`.
 
 mod abandoned;
+mod adopted;
 mod confine;
 mod family;
 mod freeze;
+mod hardening;
 mod identity;
+mod isolation;
 mod order;
 mod record;
 mod relay;
@@ -27,11 +30,14 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 pub(crate) use abandoned::{STARTED_BY, end_abandoned, own_mark};
 pub use confine::Confinement;
-pub(crate) use confine::{holds_our_own, is_available, restrict_files};
+pub(crate) use confine::{can_refuse_tcp, holds_our_own, is_available, restrict_files};
+pub use hardening::harden;
 pub use identity::ProcessIdentity;
 pub(crate) use identity::start_time;
+pub use isolation::{Isolation, Network};
+pub(crate) use isolation::{SHARED_MEMORY, TERMINALS};
 pub use record::{Ending, Output, Record, load_record};
-pub use shim::{SHIM, Shim};
+pub use shim::{SHIM, Shim, can_isolate};
 pub use sweep::{Sweeps, end_leftovers, end_marked};
 pub use wrapper::shim_main;
 
@@ -73,6 +79,8 @@ pub struct ProcessSpec {
     pub hide: Secrets,
     /// What it may do with files, if the kernel is to hold it.
     pub sandbox: Option<Confinement>,
+    /// What it does not even see.
+    pub isolation: Isolation,
     /// How long the program alone is asked to end, before everybody is that it started.
     pub polite: Option<Duration>,
 }

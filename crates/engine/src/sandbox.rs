@@ -3,9 +3,13 @@
 //! Decides and describes; the wrapper carries it out. Knows nothing of tasks or batches.
 
 mod agent_settings;
+mod filter;
 mod folders;
+mod isolation;
 mod places;
+mod questions;
 mod refusals;
+mod sockets;
 mod start_files;
 mod temporary;
 
@@ -16,10 +20,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::agent::tail;
-use crate::config::SandboxChoice;
+use crate::config::{NetworkChoice, SandboxChoice};
 use crate::git::Store;
 use crate::placeholder::{Piece, pieces};
-use crate::process::{ProcessSpec, is_available};
+use crate::process::{Isolation, ProcessSpec, TERMINALS, can_isolate, can_refuse_tcp, is_available};
 use crate::run::Text;
 use crate::state_folder::StateFolder;
 use crate::worktree::Worktree;
@@ -30,8 +34,9 @@ use self::refusals::Look;
 use self::temporary::TemporaryFolder;
 
 pub use crate::process::Confinement;
+pub(crate) use filter::refuse_calls;
 pub(crate) use folders::{all_but, keys_but};
-
+pub(crate) use questions::confinement_of_questions;
 pub(crate) use temporary::clear as clear_temporary_files;
 
 /// The place in a wrapper's words that becomes the path of the worktree.
@@ -49,6 +54,9 @@ pub struct Holding {
     /// What they may read although it is closed.
     #[serde(default)]
     read: Vec<Text>,
+    /// Whom they reach over the network.
+    #[serde(default)]
+    network: NetworkChoice,
     /// Whether nothing holds them only because the kernel has nothing for it.
     #[serde(default)]
     is_makeshift: bool,
@@ -61,6 +69,7 @@ impl Default for Holding {
             choice: SandboxChoice::None,
             write: Vec::new(),
             read: Vec::new(),
+            network: NetworkChoice::Open,
             is_makeshift: false,
         }
     }
@@ -75,6 +84,11 @@ pub enum NoSandbox {
         /// The word that asks for it.
         wanted: &'static str,
     },
+    /// Nothing can take the network away.
+    #[error(
+        "network = \"none\" needs user namespaces or Landlock of Linux 6.7, and this system has neither"
+    )]
+    NoNetworkToTake,
     /// The user's wrapper is not there.
     #[error("the sandbox is to be {program}, which is not installed")]
     NoWrapper {
@@ -90,6 +104,9 @@ impl NoSandbox {
             Self::NoLandlock { .. } => {
                 "Linux has it since 5.13, unless it is left out of the boot parameter lsm=; take the key sandbox away to \
                  have the best there is, or set it to \"none\""
+            }
+            Self::NoNetworkToTake => {
+                "allow user namespaces (sysctl user.max_user_namespaces), or take the key network away"
             }
             Self::NoWrapper { .. } => {
                 "install it, write its whole path, or take the key sandbox away"
@@ -132,6 +149,7 @@ impl Holding {
         Ok(Self {
             is_makeshift: wanted.is_none() && !has_landlock,
             choice,
+            network: NetworkChoice::Open,
             write: write.iter().cloned().map(Text).collect(),
             read: Vec::new(),
         })
@@ -144,9 +162,23 @@ impl Holding {
         Self { read, ..self }
     }
 
+    /// The same without a network, if that is wished for and this system can do it; the program is our own.
+    pub fn on_network(self, network: NetworkChoice, program: &Path) -> Result<Self, NoSandbox> {
+        let is_open = network == NetworkChoice::Open;
+        if is_open || can_isolate(program) || can_refuse_tcp() {
+            return Ok(Self { network, ..self });
+        }
+        Err(NoSandbox::NoNetworkToTake)
+    }
+
     /// What was chosen.
     pub fn choice(&self) -> &SandboxChoice {
         &self.choice
+    }
+
+    /// Whether the kernel holds them, by its own means.
+    pub(crate) fn is_by_kernel(&self) -> bool {
+        matches!(self.choice, SandboxChoice::Landlock | SandboxChoice::Strict)
     }
 
     /// Its name: `landlock`, `strict`, `none`, or `wrapper: ` and a program.
@@ -172,6 +204,9 @@ impl Holding {
             // No path is empty, so that these are no paths to write to.
             parts.push(OsString::new());
             parts.extend(paths(&self.read));
+        }
+        if self.network == NetworkChoice::None {
+            parts.push("without a network".into());
         }
         parts
     }
@@ -203,6 +238,9 @@ impl Holding {
         env: &mut Vec<(OsString, OsString)>,
     ) -> io::Result<Enclosure> {
         let mut notes = Vec::new();
+        let can_isolate = can_isolate(room.program);
+        let network = isolation::network(self.network, can_isolate, &mut notes);
+        let mut hidden = None;
         let held = match &self.choice {
             SandboxChoice::None => {
                 if self.is_makeshift {
@@ -221,19 +259,21 @@ impl Holding {
                 env.retain(|(name, _)| name != TMPDIR);
                 env.push((TMPDIR.into(), temporary.path().into()));
                 let user = User::of(env, room);
-                let confinement =
+                let mut confinement =
                     self.confinement(choice, room, &user, temporary.path(), &mut notes)?;
-                let watch = match choice {
-                    SandboxChoice::Landlock => {
-                        let mut places = user.watched();
-                        places.retain(|folder, _| confinement.lets_write(folder));
-                        let (watch, put_back) = Watch::begin(room.state, &places)?;
-                        notes.extend(put_back);
-                        Some(watch)
-                    }
-                    // Nothing of the home folder is open.
-                    _ => None,
-                };
+                let watch = self.watch(&user, &confinement, room, &mut notes)?;
+                if can_isolate {
+                    // Those of its own alone, once it is kept apart.
+                    confinement.write.push(TERMINALS.into());
+                    hidden = Some(isolation::hidden(
+                        room,
+                        &user,
+                        temporary.path(),
+                        &self.write,
+                    ));
+                } else {
+                    notes.push(isolation::OPEN_SOCKETS.to_owned());
+                }
                 HeldBy::Kernel {
                     confinement,
                     watch,
@@ -245,7 +285,30 @@ impl Holding {
                 }
             }
         };
-        Ok(Enclosure { held, notes })
+        let isolation = Isolation { network, hidden };
+        Ok(Enclosure {
+            held,
+            isolation,
+            notes,
+        })
+    }
+
+    /// Notes what steers agents in their own folders, where these are open at all.
+    fn watch(
+        &self,
+        user: &User<'_>,
+        confinement: &Confinement,
+        room: &Room<'_>,
+        notes: &mut Vec<String>,
+    ) -> io::Result<Option<Watch>> {
+        if self.choice != SandboxChoice::Landlock {
+            return Ok(None);
+        }
+        let mut places = user.watched();
+        places.retain(|folder, _| confinement.lets_write(folder));
+        let (watch, put_back) = Watch::begin(room.state, &places)?;
+        notes.extend(put_back);
+        Ok(Some(watch))
     }
 
     fn confinement(
@@ -263,7 +326,7 @@ impl Holding {
             write.extend(user.caches());
         }
         write.extend(named("sandbox_write", &self.write, notes));
-        let mut read = user.readable();
+        let mut read = folders::without_devices(user.readable());
         for path in named("sandbox_read", &self.read, notes) {
             read.extend(user.readable_below(&path));
         }
@@ -320,12 +383,15 @@ pub(crate) struct Room<'a> {
     pub(crate) read: &'a [&'a Path],
     /// The tool whose folders they need, whatever its program is called here.
     pub(crate) tool: Option<&'a str>,
+    /// Pleach's own program.
+    pub(crate) program: &'a Path,
 }
 
 /// What holds the programs that are run in one worktree, for as long as they run.
 #[derive(Debug)]
 pub(crate) struct Enclosure {
     held: HeldBy,
+    isolation: Isolation,
     /// What there is to say about it.
     pub(crate) notes: Vec<String>,
 }
@@ -358,6 +424,7 @@ impl Enclosure {
             HeldBy::Words(words) => spec.argv = [words.clone(), spec.argv].concat(),
             HeldBy::Kernel { confinement, .. } => spec.sandbox = Some(confinement.clone()),
         }
+        spec.isolation = self.isolation.clone();
         spec
     }
 

@@ -10,7 +10,8 @@ use pleach_domain::batch::{Budget, Landing, OnConflict};
 
 use crate::branches::{BranchNames, Fault, check};
 use crate::config::{
-    AgentConfig, Config, ConfigError, Layers, MaxParallel, Mode, OnInvalid, SandboxChoice,
+    AgentConfig, Config, ConfigError, Layers, MaxParallel, Mode, NetworkChoice, OnInvalid,
+    SandboxChoice,
 };
 use crate::forge::ForgeKind;
 use crate::regular_file::read_settings;
@@ -81,6 +82,8 @@ pub struct Settings {
     pub sandbox_write: Vec<PathBuf>,
     /// Closed paths that they may read all the same.
     pub sandbox_read: Vec<PathBuf>,
+    /// Whom they reach over the network.
+    pub network: NetworkChoice,
     /// What a batch may take.
     pub budget: Budget,
     /// What a task may take.
@@ -167,6 +170,7 @@ impl Settings {
             sandbox: said.sandbox,
             sandbox_write: places(said.sandbox_write)?,
             sandbox_read: places(said.sandbox_read)?,
+            network: said.network,
             budget: Budget {
                 micro_usd: said.budget_usd,
                 tokens: said.budget_tokens,

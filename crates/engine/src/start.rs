@@ -198,7 +198,8 @@ impl Errand {
         let agent = agent::choose(settings).map_err(no_agent)?;
         let installed = agent.agent(&self.program).check_installed();
         installed.map_err(no_agent)?;
-        Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?;
+        Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?
+            .on_network(settings.network, &self.program)?;
         let prompt = match self.prompt {
             None => settings.load_prompt()?,
             said => said,

@@ -112,9 +112,14 @@ impl StateFolder {
         project.join(format!("batch-{batch}"))
     }
 
+    /// The folder of all batches' folders.
+    pub(crate) fn batches(&self) -> PathBuf {
+        self.path.join("batches")
+    }
+
     /// Where what belongs to a batch is.
     pub fn batch(&self, number: u32) -> PathBuf {
-        self.path.join("batches").join(number.to_string())
+        self.batches().join(number.to_string())
     }
 
     /// Where ports are leased, over all processes of this user.
@@ -145,12 +150,12 @@ impl StateFolder {
 
     /// The number that the next batch gets, unless somebody else takes it first.
     pub fn next_batch(&self) -> u32 {
-        fs::read_dir(self.path.join("batches")).map_or(1, |used| last_number(used) + 1)
+        fs::read_dir(self.batches()).map_or(1, |used| last_number(used) + 1)
     }
 
     /// Takes the next number for a batch, and the folder that goes with it.
     pub fn new_batch(&self) -> Result<(u32, PathBuf), StateFolderError> {
-        let batches = self.path.join("batches");
+        let batches = self.batches();
         private_folder(&batches)?;
         let used = fs::read_dir(&batches).map_err(failed("list", &batches))?;
         let mut number = last_number(used) + 1;

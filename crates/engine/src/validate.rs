@@ -14,7 +14,9 @@ use crate::agent::{environment, last_line, tail};
 use crate::causes::with_causes;
 use crate::git::{CommitId, Store};
 use crate::ports::PortLease;
-use crate::process::{Cancel, Ending, LOG_CAP, ProcessIdentity, ProcessSpec, Record, Shim};
+use crate::process::{
+    Cancel, Ending, Isolation, LOG_CAP, ProcessIdentity, ProcessSpec, Record, Shim,
+};
 use crate::sandbox::{Holding, Room};
 use crate::secrets::Secrets;
 use crate::state_folder::{StateFolder, private_folder};
@@ -180,6 +182,7 @@ impl TestBench<'_> {
             worktree,
             read: &[],
             tool: None,
+            program: self.wrapper,
         };
         let enclosure = self.tests.sandbox.enclose(&room, &mut env);
         let enclosure = enclosure.map_err(|error| failed("no sandbox could be made", &error))?;
@@ -234,6 +237,7 @@ impl TestBench<'_> {
             log_cap: LOG_CAP,
             hide: self.hide.clone(),
             sandbox: None,
+            isolation: Isolation::default(),
             polite: None,
         }
     }

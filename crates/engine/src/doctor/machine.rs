@@ -12,7 +12,7 @@ use super::{Finding, Level};
 use crate::causes::with_causes;
 use crate::config::SandboxChoice;
 use crate::database::{AgentPause, Database};
-use crate::process::holds_our_own;
+use crate::process::{can_isolate, holds_our_own};
 use crate::sandbox::Holding;
 use crate::settings::Settings;
 use crate::shell_words::quoted;
@@ -26,14 +26,19 @@ const LITTLE_MEMORY: u64 = 1 << 30;
 const FEW_FILES: u64 = 512;
 
 /// Looks at the machine.
-pub(super) fn look(top: &Path, settings: Option<&Settings>, findings: &mut Vec<Finding>) {
+pub(super) fn look(
+    top: &Path,
+    program: &Path,
+    settings: Option<&Settings>,
+    findings: &mut Vec<Finding>,
+) {
     let state = state_folder(findings);
     let fallback = Settings::of([], top).ok();
     if let Some(settings) = settings.or(fallback.as_ref()) {
         let here = state.as_ref().map(|state| state.path().to_owned());
         let place = settings.worktrees.clone().or(here);
         findings.extend(place.map(|place| disk(&place, settings.min_free_disk)));
-        findings.push(sandbox(settings));
+        findings.push(sandbox(settings, program));
     }
     findings.extend(own_git(holds_our_own()));
     findings.extend(
@@ -52,15 +57,30 @@ pub(super) fn look(top: &Path, settings: Option<&Settings>, findings: &mut Vec<F
 }
 
 /// What would hold agents.
-fn sandbox(settings: &Settings) -> Finding {
-    match Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write) {
+fn sandbox(settings: &Settings, program: &Path) -> Finding {
+    let chosen = Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write);
+    let chosen = chosen.and_then(|chosen| chosen.on_network(settings.network, program));
+    match chosen {
         Err(none) => Finding::error("sandbox", none.to_string(), none.hint()),
         Ok(held) if *held.choice() == SandboxChoice::None => {
             let fix =
                 "set sandbox to \"landlock\" on a kernel that has it, or to a wrapper of yours";
             Finding::warning("sandbox", held.description(), fix)
         }
-        Ok(held) => Finding::fine("sandbox", held.description()),
+        Ok(held) if !held.is_by_kernel() => Finding::fine("sandbox", held.description()),
+        Ok(held) if can_isolate(program) => {
+            let message = format!("{}; no sockets of other programs", held.description());
+            Finding::fine("sandbox", message)
+        }
+        Ok(held) => {
+            let message = format!(
+                "{}; sockets of your other programs (ssh-agent, D-Bus, Docker …) stay open to it",
+                held.description()
+            );
+            let fix = "allow user namespaces: see user.max_user_namespaces, kernel.unprivileged_userns_clone and \
+                       kernel.apparmor_restrict_unprivileged_userns";
+            Finding::warning("sandbox", message, fix)
+        }
     }
 }
 

@@ -7,13 +7,38 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use landlock::{
-    ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible as _, PathBeneath, Ruleset,
-    RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath,
+    Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError,
+    RulesetStatus, Scope,
 };
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 
-/// The rights to change files, as of the last version that brought one; older kernels know fewer.
-const RIGHTS: ABI = ABI::V3;
+/// The rights to change files and to speak to devices and sockets, as of the last version that brought one; older
+/// kernels know fewer.
+const RIGHTS: ABI = ABI::V9;
+
+/// The rights to change files alone: git may talk to an agent of ssh, and to a terminal.
+const FILES: ABI = ABI::V3;
+
+/// The rights to use the network, as of the version that brought them.
+const NETWORK: ABI = ABI::V4;
+
+/// Services that tests and names of users and hosts need: sockets in these folders can be connected to.
+///
+/// Who listens elsewhere is reached only by what it started itself, where the kernel can tell.
+const SERVICES: [&str; 8] = [
+    "/run/mysqld",
+    "/run/nscd",
+    "/run/postgresql",
+    "/run/redis",
+    "/run/systemd/journal",
+    "/run/systemd/resolve",
+    "/run/systemd/userdb",
+    "/var/lib/sss/pipes",
+];
+
+/// The right to connect to a socket in the file system.
+const CONNECTING: AccessFs = AccessFs::ResolveUnix;
 
 /// The kinds of confinement besides files, as of the version that brought them.
 const SCOPES: ABI = ABI::V6;
@@ -44,6 +69,23 @@ pub(crate) fn is_available() -> bool {
     ruleset.and_then(Ruleset::create).is_ok()
 }
 
+/// Whether the kernel can refuse connections by TCP.
+pub(crate) fn can_refuse_tcp() -> bool {
+    let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    let ruleset = ruleset.handle_access(AccessNet::from_all(NETWORK));
+    ruleset.and_then(Ruleset::create).is_ok()
+}
+
+/// Refuses the calling thread all connections by TCP, for good.
+pub(crate) fn refuse_tcp() -> Result<(), String> {
+    let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    let ruleset = ruleset.handle_access(AccessNet::from_all(NETWORK));
+    let refused = ruleset
+        .and_then(Ruleset::create)
+        .and_then(RulesetCreated::restrict_self);
+    refused.map(drop).map_err(|error| error.to_string())
+}
+
 /// Leaves the calling thread no more than is open, for good.
 pub(crate) fn restrict(confinement: &Confinement) -> Result<(), String> {
     let held = hold(confinement).map_err(|error| error.to_string())?;
@@ -67,8 +109,8 @@ pub(crate) fn holds_our_own() -> bool {
 /// Leaves the calling thread no more files than are open, for good; it may signal and connect to whom it likes.
 pub(crate) fn restrict_files(confinement: &Confinement) -> Result<(), String> {
     let held = Ruleset::default()
-        .handle_access(AccessFs::from_write(RIGHTS) | AccessFs::ReadFile)
-        .and_then(|ruleset| add_rules(ruleset.create()?, confinement)?.restrict_self());
+        .handle_access(AccessFs::from_write(FILES) | AccessFs::ReadFile)
+        .and_then(|ruleset| add_rules(ruleset.create()?, confinement, FILES)?.restrict_self());
     held.map(drop).map_err(|error| error.to_string())
 }
 
@@ -77,22 +119,32 @@ fn hold(confinement: &Confinement) -> Result<RulesetStatus, RulesetError> {
         .handle_access(AccessFs::from_write(RIGHTS) | AccessFs::ReadFile)?
         .scope(Scope::from_all(SCOPES))?
         .create()?;
-    Ok(add_rules(ruleset, confinement)?.restrict_self()?.ruleset)
+    let mut ruleset = add_rules(ruleset, confinement, RIGHTS)?;
+    for path in SERVICES.map(Path::new) {
+        if let Some((place, _)) = opened(path) {
+            ruleset = ruleset.add_rule(PathBeneath::new(place.as_fd(), CONNECTING))?;
+        }
+    }
+    Ok(ruleset.restrict_self()?.ruleset)
 }
 
 fn add_rules(
     mut ruleset: RulesetCreated,
     confinement: &Confinement,
+    rights: ABI,
 ) -> Result<RulesetCreated, RulesetError> {
-    let changing = AccessFs::from_write(RIGHTS);
+    let changing = AccessFs::from_write(rights);
     let reading = BitFlags::from(AccessFs::ReadFile);
     // Nobody who works on a task makes devices.
-    let in_folder = changing & !(AccessFs::MakeChar | AccessFs::MakeBlock);
-    let in_file = changing & AccessFs::from_file(RIGHTS);
+    let connecting = changing & CONNECTING;
+    let in_folder = changing & !(AccessFs::MakeChar | AccessFs::MakeBlock | connecting);
+    let in_file = changing & AccessFs::from_file(rights) & !connecting;
     for path in &confinement.write {
         if let Some((place, kind)) = opened(path) {
             let rights = match kind {
                 FileType::Directory => in_folder,
+                // One that is open by its name.
+                FileType::Socket => in_file | connecting,
                 _ => in_file,
             };
             ruleset = ruleset.add_rule(PathBeneath::new(place.as_fd(), rights | reading))?;

@@ -8,7 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Confinement, ProcessSpec};
+use super::{Confinement, Isolation, Network, ProcessSpec};
 use crate::secrets::Secrets;
 
 /// The sign that asks the wrapper to stop the program.
@@ -62,17 +62,18 @@ pub(super) fn send(socket: &mut impl Write, nonce: &str, spec: &ProcessSpec) -> 
     }
     put_count(&mut bytes, usize::from(spec.sandbox.is_some()));
     if let Some(Confinement { write, read }) = &spec.sandbox {
-        for paths in [write, read] {
-            put_count(&mut bytes, paths.len());
-            for path in paths {
-                put(&mut bytes, path.as_os_str().as_bytes());
-            }
-        }
+        put_paths(&mut bytes, write);
+        put_paths(&mut bytes, read);
     }
     // Last: a wrapper of another version, whose program was replaced meanwhile, does without.
     put_count(&mut bytes, usize::from(spec.polite.is_some()));
     if let Some(polite) = spec.polite {
         put_number(&mut bytes, millis(polite));
+    }
+    put_number(&mut bytes, spec.isolation.network as u64);
+    put_count(&mut bytes, usize::from(spec.isolation.hidden.is_some()));
+    if let Some(hidden) = &spec.isolation.hidden {
+        put_paths(&mut bytes, hidden);
     }
     let length = (bytes.len() - size_of::<u64>()) as u64;
     bytes[..size_of::<u64>()].copy_from_slice(&length.to_le_bytes());
@@ -143,6 +144,7 @@ fn decode(bytes: &mut Bytes<'_>) -> Option<Order> {
             None | Some(0) => None,
             Some(_) => Some(bytes.duration()?),
         },
+        isolation: bytes.isolation()?,
     };
     Some(Order { nonce, spec })
 }
@@ -187,6 +189,19 @@ impl<'b> Bytes<'b> {
         (0..count).map(|_| self.path()).collect()
     }
 
+    fn isolation(&mut self) -> Option<Isolation> {
+        let network = match self.number() {
+            None | Some(0) => Network::Open,
+            Some(1) => Network::Own,
+            Some(_) => Network::WithoutTcp,
+        };
+        let hidden = match self.number() {
+            None | Some(0) => None,
+            Some(_) => Some(self.paths()?),
+        };
+        Some(Isolation { network, hidden })
+    }
+
     fn duration(&mut self) -> Option<Duration> {
         Some(Duration::from_millis(self.number()?))
     }
@@ -195,6 +210,13 @@ impl<'b> Bytes<'b> {
 fn put(bytes: &mut Vec<u8>, text: &[u8]) {
     put_count(bytes, text.len());
     bytes.extend_from_slice(text);
+}
+
+fn put_paths(bytes: &mut Vec<u8>, paths: &[PathBuf]) {
+    put_count(bytes, paths.len());
+    for path in paths {
+        put(bytes, path.as_os_str().as_bytes());
+    }
 }
 
 fn put_count(bytes: &mut Vec<u8>, count: usize) {
@@ -234,6 +256,10 @@ mod tests {
                     write: vec!["/tree".into(), odd.into()],
                     read: vec![PathBuf::new()],
                 }),
+                isolation: Isolation {
+                    network: Network::WithoutTcp,
+                    hidden: Some(vec!["/run/user/1".into()]),
+                },
             },
         }
     }
@@ -252,6 +278,7 @@ mod tests {
             (order.spec.stdin_file, order.spec.stall) = (None, None);
             order.spec.polite = None;
             order.spec.sandbox = None;
+            order.spec.isolation = Isolation::default();
         }
     }
 

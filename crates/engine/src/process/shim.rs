@@ -8,11 +8,14 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
+use super::adopted::{adopt_orphans, collect_dead};
+use super::isolation::PROBE;
 use super::order::{self, STOP, STOP_AT_ONCE};
 use super::record::{Ending, Record, load_record};
 use super::sweep::{Sweeps, sweep};
@@ -80,6 +83,7 @@ impl Shim {
             InTime::Yes => Vec::new(),
         };
         self.lifeline = None;
+        collect_dead();
         let status = self.child.wait();
         let status = status.map_err(ProcessError::io("collect the wrapper"))?;
         if let Some(record) = load_record(&spec.record, &nonce) {
@@ -144,7 +148,25 @@ enum InTime {
     No,
 }
 
+/// Whether this system lets us keep programs apart by namespaces; asked of a wrapper once, for there is no other way to know.
+pub fn can_isolate(program: &Path) -> bool {
+    static KNOWN: OnceLock<bool> = OnceLock::new();
+    *KNOWN.get_or_init(|| {
+        let asked = Command::new(program)
+            .arg0(SHIM)
+            .arg(PROBE)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        asked.is_ok_and(|status| status.success())
+    })
+}
+
 fn launch(program: &Path) -> io::Result<Shim> {
+    adopt_orphans();
     let (lifeline, other_end) = UnixStream::pair()?;
     let mut child = Command::new(program)
         .arg0(SHIM)

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getpid};
 
+use super::adopted::{collect_killed, is_from_a_wrapper};
 use super::freeze::{freeze, tell};
 use super::identity::boot_id;
 use super::table::{Entry, folder};
@@ -93,16 +94,28 @@ pub(super) fn sweep(
         entry.start_time >= identity.start_time
             && (identity.is(entry)
                 || bears(entry, &identity.nonce)
+                || is_from_a_wrapper(entry)
                 || sweeps == Sweeps::MarkedAndThere && is_lost_in(entry, &worktree))
     });
     let held = frozen
         .map_err(ProcessError::io("look at the processes"))?
         .kill();
+    // Looked at while they can be: of the dead, the system tells less.
+    let orphans: Vec<bool> = held
+        .iter()
+        .map(|(entry, _)| is_from_a_wrapper(entry))
+        .collect();
     let mut undead = Vec::new();
     for (entry, pidfd) in &held {
         let woke = wait(pidfd.as_fd(), None, DEATH);
         if woke.map_err(ProcessError::io("wait for the end"))? == Woke::Deadline {
             undead.push(entry.number());
+        }
+    }
+    for ((entry, pidfd), was_orphan) in held.iter().zip(orphans) {
+        // The wrapper itself is collected by whoever started it.
+        if !identity.is(entry) {
+            collect_killed(entry, pidfd, was_orphan);
         }
     }
     if undead.is_empty() {

@@ -5,7 +5,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -16,13 +16,16 @@ use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use rustix::process::{Pid, WaitStatus, getpid, set_child_subreaper, setsid};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::confine::{Confinement, restrict};
+use super::confine::{Confinement, refuse_tcp, restrict};
 use super::family::{self, Left};
+use super::hardening::while_dumpable;
+use super::isolation::{self, PROBE};
 use super::order::{self, Order, STOP, STOP_AT_ONCE};
 use super::record::{Ending, Record, unix_ms};
 use super::relay::{CHUNK, Relay};
 use super::table::Entry;
-use super::{DEATH, NONCE, ProcessSpec, wait_for_any};
+use super::{DEATH, NONCE, Network, ProcessSpec, wait_for_any};
+use crate::sandbox::refuse_calls;
 
 /// How long the program may take to end when there is no engine any more.
 const GRACE_ALONE: Duration = Duration::from_secs(2);
@@ -41,6 +44,12 @@ const EXPENDABLE: i32 = 500;
 
 /// Waits for an order on standard input and carries it out.
 pub fn shim_main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|word| word == PROBE) {
+        return match isolation::probe() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
     // Nobody is there to be told why: what the engine sees is that there is no record.
     match serve() {
         Ok(()) => ExitCode::SUCCESS,
@@ -90,6 +99,8 @@ struct Watch<'s> {
 impl<'s> Watch<'s> {
     fn begin(spec: &'s ProcessSpec, nonce: &str, control: UnixStream) -> Result<Self, String> {
         let failed = |doing: &'static str| move |error: io::Error| format!("{doing}: {error}");
+        // First of all: whoever has threads stays in the namespaces that it is in.
+        isolation::enter(&spec.isolation).map_err(failed("could not set up the sandbox"))?;
         // Before anything is started, so that no end of it is missed.
         let signals = Signals::watch().map_err(failed("could not watch for signals"))?;
         control
@@ -368,7 +379,7 @@ fn start(spec: &ProcessSpec, nonce: &str) -> Result<(OwnedFd, Pid), String> {
         .stdout(output)
         .stderr(errors)
         .process_group(0);
-    let spawned = while_expendable(|| spawn(&mut command, spec.sandbox.as_ref()))?;
+    let spawned = while_expendable(|| spawn(&mut command, spec))?;
     let child = spawned.map_err(|error| match error.kind() {
         // A folder on the path that may not be read hides that there is nothing behind it.
         io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied if !is_somewhere(spec) => {
@@ -380,17 +391,24 @@ fn start(spec: &ProcessSpec, nonce: &str) -> Result<(OwnedFd, Pid), String> {
 }
 
 /// Starts it, held by the kernel if it is to be; what cannot be held is not started.
-fn spawn(
-    command: &mut Command,
-    sandbox: Option<&Confinement>,
-) -> Result<io::Result<Child>, String> {
-    let Some(sandbox) = sandbox else {
+fn spawn(command: &mut Command, spec: &ProcessSpec) -> Result<io::Result<Child>, String> {
+    let without_tcp = spec.isolation.network == Network::WithoutTcp;
+    if spec.sandbox.is_none() && !without_tcp {
         return Ok(command.spawn());
+    }
+    let hold = || {
+        if without_tcp {
+            refuse_tcp()?;
+        }
+        match &spec.sandbox {
+            None => Ok(()),
+            Some(sandbox) => restrict(sandbox).and_then(|()| refuse_calls()),
+        }
     };
     let failed = |why: &str| format!("could not set up the sandbox: {why}");
     // On a thread of its own: whoever is held stays so, and we must still write the log and end the family.
     let spawned = std::thread::scope(|scope| {
-        let spawn = || restrict(sandbox).map(|()| command.spawn());
+        let spawn = || hold().map(|()| command.spawn());
         let thread = std::thread::Builder::new().spawn_scoped(scope, spawn);
         let thread = thread.map_err(|error| error.to_string())?;
         thread
@@ -414,13 +432,19 @@ fn while_expendable<T>(start: impl FnOnce() -> T) -> T {
     let path = Path::new("/proc/self/oom_score_adj");
     let own = fs::read_to_string(path).ok();
     let own = own.and_then(|text| text.trim().parse::<i32>().ok());
+    // Opened before anything runs that we hold.
+    let file = while_dumpable(|| File::options().write(true).open(path)).ok();
     // All of this is a wish that the system may refuse.
+    let set = |score: i32| {
+        let text = score.to_string();
+        file.as_ref().map(|file| file.write_at(text.as_bytes(), 0))
+    };
     if let Some(own) = own {
-        let _ = fs::write(path, (own + EXPENDABLE).min(1000).to_string());
+        let _ = set((own + EXPENDABLE).min(1000));
     }
     let started = start();
     if let Some(own) = own {
-        let _ = fs::write(path, own.to_string());
+        let _ = set(own);
     }
     started
 }

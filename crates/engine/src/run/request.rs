@@ -77,7 +77,8 @@ pub enum Fetch {
 pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let settings = &request.settings;
     let sandbox = Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?
-        .reading(&settings.sandbox_read);
+        .reading(&settings.sandbox_read)
+        .on_network(settings.network, &request.program)?;
     let place = Where::choose(&request.folder, request.settings.mode)?;
     let left_out = match request.plan.origin.path() {
         Some(plan) => in_place::paths_of_plan(plan, &request.folder),

@@ -15,6 +15,7 @@ use super::places::{
     RUN_BY_THEMSELVES, START_FILES, TOOLS, XDG,
 };
 use super::start_files::StartFiles;
+use crate::process::SHARED_MEMORY;
 
 /// The folder of all caches.
 const CACHE: &str = ".cache";
@@ -22,11 +23,19 @@ const CACHE: &str = ".cache";
 /// Nobody has more programs in a folder.
 const MOST_PROGRAMS: usize = 4096;
 
-/// Devices through which a program could reach all memory or all disks.
-const CLOSED_DEVICES: [&str; 3] = ["kmem", "mem", "port"];
+/// Devices that programs use: empty ones, random numbers, the own terminal, machines and graphics processors.
+///
+/// Not the terminals of others, `/dev/pts`: whoever makes one of its own needs no path to it.
+const DEVICES: [&str; 13] = [
+    "dri", "dxg", "full", "kfd", "kvm", "mqueue", "null", "ptmx", "random", "shm", "tty",
+    "urandom", "zero",
+];
 
-/// Folders of devices that programs make files in.
-const DEVICE_FOLDERS: [&str; 4] = ["dri", "mqueue", "pts", "shm"];
+/// What the names of others begin with.
+const GRAPHICS: &str = "nvidia";
+
+/// Where devices are.
+const DEV: &str = "/dev";
 
 /// The user, as far as programs know: by their environment.
 pub(super) struct User<'e> {
@@ -63,7 +72,11 @@ impl<'e> User<'e> {
         }
     }
 
-    fn at(env: &'e [(OsString, OsString)], state: &Path, checkout: Vec<PathBuf>) -> Self {
+    pub(super) fn at(
+        env: &'e [(OsString, OsString)],
+        state: &Path,
+        checkout: Vec<PathBuf>,
+    ) -> Self {
         let home = folder_of(env, "HOME").and_then(|path| path.canonicalize().ok());
         let home = home.filter(|home| home.is_dir());
         Self {
@@ -140,6 +153,11 @@ impl<'e> User<'e> {
             &mut found,
         );
         found
+    }
+
+    /// The home folder, if there is one.
+    pub(super) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
     }
 
     /// Where keys are.
@@ -411,18 +429,30 @@ fn open_entry(entry: &DirEntry, closed: &[PathBuf], want: Want, found: &mut Vec<
     }
 }
 
-/// Devices that programs may write to: terminals, empty ones, no disks.
+/// Devices that programs may write to.
 pub(super) fn devices() -> Vec<PathBuf> {
-    let entries = fs::read_dir("/dev").into_iter().flatten().flatten();
+    let entries = fs::read_dir(DEV).into_iter().flatten().flatten();
     let is_open = |entry: &DirEntry| {
         let name = entry.file_name();
-        let is_one_of = |names: &[&str]| names.iter().any(|known| name == *known);
-        entry.file_type().is_ok_and(|kind| {
-            (kind.is_char_device() && !is_one_of(&CLOSED_DEVICES))
-                || (kind.is_dir() && is_one_of(&DEVICE_FOLDERS))
-        })
+        let is_graphics = name.as_encoded_bytes().starts_with(GRAPHICS.as_bytes());
+        is_graphics || DEVICES.iter().any(|known| name == *known)
     };
-    entries.filter(is_open).map(|entry| entry.path()).collect()
+    // In containers some are links.
+    let paths = entries
+        .filter(is_open)
+        .filter_map(|entry| entry.path().canonicalize().ok());
+    let is_device = |path: &PathBuf| {
+        let kind = path.metadata().map(|meta| meta.file_type());
+        kind.is_ok_and(|kind| kind.is_char_device() || kind.is_dir())
+    };
+    paths.filter(is_device).collect()
+}
+
+/// What of places that may be read is no device; those are opened one by one.
+pub(super) fn without_devices(mut places: Vec<PathBuf>) -> Vec<PathBuf> {
+    let is_file = |path: &Path| path.starts_with(SHARED_MEMORY) || !path.starts_with(DEV);
+    places.retain(|path| is_file(path));
+    places
 }
 
 /// Whether a program is there, by its path or its name.

@@ -54,7 +54,7 @@ pub(super) fn run(wanted: &AgentTestArgs) -> Result<Exit, Failures> {
     chosen.agent(&program).check_installed()?;
     consent(wanted, &layers, &top)?;
     let mut presence = Presence::of(&chosen);
-    Versions::default().fill(std::slice::from_mut(&mut presence));
+    Versions::asked_by(program.clone()).fill(std::slice::from_mut(&mut presence));
     let folder = tempfile::Builder::new().prefix("pleach-agent-").tempdir();
     let mut folder = folder.map_err(|error| {
         let message = format!("could not make a temporary folder: {error}");

@@ -46,7 +46,8 @@ pub(super) fn prove(
         // Whoever weaves has consented to this command, and to nothing that the repository says.
         env: Vec::new(),
         setup: None,
-        sandbox: Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?,
+        sandbox: Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?
+            .on_network(settings.network, &program)?,
     };
     // The store gets what it may lack.
     store.resolve_base(Some(onto.as_str()))?;

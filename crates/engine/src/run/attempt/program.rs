@@ -13,7 +13,7 @@ use crate::agent::{Brief, Input};
 use crate::config::SandboxChoice;
 use crate::database::Whose;
 use crate::ports::PortLease;
-use crate::process::{LOG_CAP, ProcessSpec, Record, Shim};
+use crate::process::{Isolation, LOG_CAP, ProcessSpec, Record, Shim};
 use crate::sandbox::Room;
 use crate::state_folder::{private_folder, write_private};
 use crate::step::{Step, reached};
@@ -60,6 +60,7 @@ impl Workshop {
             worktree,
             read: &[&prompt_file],
             tool: launch.tool,
+            program: &self.wrapper,
         };
         let enclosure = self.record.sandbox.enclose(&room, &mut env);
         let enclosure = enclosure.map_err(NotRun::broke("no sandbox could be made"))?;
@@ -127,6 +128,7 @@ impl Workshop {
             log_cap: LOG_CAP,
             hide: self.secrets.clone(),
             sandbox: None,
+            isolation: Isolation::default(),
             polite: None,
         }
     }

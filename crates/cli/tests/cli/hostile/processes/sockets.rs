@@ -1,0 +1,112 @@
+//! Programs of the user that listen at sockets in the file system, and memory that programs share by a name.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{CLOSED, done, python, run_with};
+
+fn listen(path: &Path) -> UnixListener {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let listener = UnixListener::bind(path).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    listener
+}
+
+#[test]
+fn programs_of_the_user_cannot_be_asked_to_do_what_the_agent_may_not() {
+    let lines = "import glob, multiprocessing
+def connect(path):
+    socket.socket(socket.AF_UNIX).connect(path)
+def served():
+    for folder in ('.', os.environ['TMPDIR']):
+        server = socket.socket(socket.AF_UNIX)
+        server.bind(folder + '/own.socket')
+        server.listen()
+        connect(folder + '/own.socket')
+        os.unlink(folder + '/own.socket')
+for name in ('run/bus', 'run/gnupg/S.gpg-agent', 'home/.gnupg/S.gpg-agent', 'keys-X1/agent.1'):
+    attempt(name, lambda: connect('BESIDE/' + name))
+for path in glob.glob('BESIDE/home/.local/state/pleach/batches/**/*', recursive=True):
+    attempt('owner', lambda: connect(path))
+attempt('own', served)
+attempt('semaphore', lambda: multiprocessing.Semaphore().acquire())";
+    let scene = python(CLOSED, lines);
+    let beside = |name: &str| scene.repo.beside(name);
+    let paths = [
+        "run/bus",
+        "run/gnupg/S.gpg-agent",
+        "home/.gnupg/S.gpg-agent",
+        "keys-X1/agent.1",
+    ];
+    let listeners = paths.map(|path| listen(&beside(path)));
+    run_with(&scene, |command| {
+        command.env("XDG_RUNTIME_DIR", beside("run"));
+        command.env("SSH_AUTH_SOCK", beside("keys-X1/agent.1"));
+    })
+    .check(0, "1:merged");
+    let done = done(&scene);
+    let (attacks, work) = done.split_once("own ").unwrap();
+    assert!(
+        !attacks.contains("done") && attacks.contains("run/bus"),
+        "{done}"
+    );
+    assert_eq!(work, "done, semaphore done", "{done}");
+    for listener in listeners {
+        assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
+    }
+}
+
+/// Removes what it made, however the test ends.
+struct Shared(PathBuf);
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn memory_that_programs_share_by_a_name_is_the_agents_own() {
+    let number = std::process::id();
+    let shared = Shared(format!("/dev/shm/pleach-test-{number}").into());
+    fs::write(&shared.0, "secret").unwrap();
+    let segment =
+        |flags: &str| format!("ctypes.CDLL(None, use_errno=True).shmget({number}, 4096, {flags})");
+    let made = Command::new("python3")
+        .args([
+            "-c",
+            &format!("import ctypes; print({})", segment("0o1600")),
+        ])
+        .output()
+        .unwrap();
+    let id = String::from_utf8(made.stdout).unwrap();
+    assert_ne!(id.trim(), "-1");
+    let lines = format!(
+        "attempt('file', lambda: open('{}').close())
+attempt('segment', lambda: libc.shmget({number}, 4096, 0))
+attempt('own', lambda: open('/dev/shm/own-{number}', 'w').close())",
+        shared.0.display()
+    );
+    let scene = python(CLOSED, &lines);
+    scene.story(&[]).check(0, "1:merged");
+    assert_eq!(done(&scene), "file 2, segment 2, own done");
+    assert!(!Path::new(&format!("/dev/shm/own-{number}")).exists());
+    let remove = format!(
+        "import ctypes; ctypes.CDLL(None).shmctl({}, 0, None)",
+        id.trim()
+    );
+    Command::new("python3")
+        .args(["-c", &remove])
+        .status()
+        .unwrap();
+}
+
+#[test]
+fn git_and_files_of_others_look_as_they_always_do() {
+    let shell = "git status --short && git log -1 --format=%s && test $(id -u) = $(stat -c %u .) && test -r /proc/self/status && git commit -q --allow-empty -m made && echo x > x";
+    let scene = crate::scene::Scene::with(CLOSED, super::ONE, shell);
+    scene.story(&[]).check(0, "1:merged");
+}

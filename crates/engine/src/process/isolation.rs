@@ -1,0 +1,175 @@
+//! Keeps a program apart by namespaces of its own: a network, memory that is shared by a name, and files it does not see.
+//!
+//! Knows nothing of which files those are, or why.
+
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::sched::{CloneFlags, unshare};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind, mount_change};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink::SocketAddrNetlink, recv,
+    sendto, socket_with,
+};
+use rustix::process::{getegid, geteuid};
+
+use super::hardening::while_dumpable;
+
+/// The word by which a wrapper is asked whether it could do all of this.
+pub(super) const PROBE: &str = "probe-isolation";
+
+/// Where memory is shared by a name; a program has one of its own in place of it.
+pub(crate) const SHARED_MEMORY: &str = "/dev/shm";
+
+/// Where terminals are; a program has only its own in place of it.
+pub(crate) const TERMINALS: &str = "/dev/pts";
+
+/// What a program does not see.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Isolation {
+    /// Whom it reaches over the network.
+    pub network: Network,
+    /// Folders that are empty and sockets where nobody listens; without it, files are what they are.
+    pub hidden: Option<Vec<PathBuf>>,
+}
+
+/// Whom a program reaches over the network.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Network {
+    /// Everybody.
+    #[default]
+    Open = 0,
+    /// Only itself: it has a network of its own.
+    Own = 1,
+    /// Nobody by TCP, where there is nothing better.
+    WithoutTcp = 2,
+}
+
+/// Enters namespaces for good; the process must have no other threads.
+pub(super) fn enter(isolation: &Isolation) -> io::Result<()> {
+    let mut wanted = CloneFlags::empty();
+    if isolation.hidden.is_some() {
+        wanted |= CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
+    }
+    if isolation.network == Network::Own {
+        wanted |= CloneFlags::CLONE_NEWNET;
+    }
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    leave(wanted)?;
+    if isolation.network == Network::Own {
+        switch_loopback_on()?;
+    }
+    match &isolation.hidden {
+        Some(hidden) => hide(hidden),
+        None => Ok(()),
+    }
+}
+
+/// Tries all of it.
+pub(super) fn probe() -> io::Result<()> {
+    enter(&Isolation {
+        network: Network::Own,
+        hidden: Some([SHARED_MEMORY, TERMINALS].map(PathBuf::from).to_vec()),
+    })
+}
+
+/// Leaves the namespaces that this process is in, as the user that it is.
+fn leave(wanted: CloneFlags) -> io::Result<()> {
+    match unshare(wanted) {
+        // Whoever may not becomes the owner of a namespace of users first, where it is called what it was called.
+        Err(Errno::EPERM) => {
+            let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+            unshare(wanted | CloneFlags::CLONE_NEWUSER)?;
+            while_dumpable(|| {
+                fs::write("/proc/self/setgroups", "deny")?;
+                fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+                fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+            })
+        }
+        left => left.map_err(io::Error::from),
+    }
+}
+
+fn hide(hidden: &[PathBuf]) -> io::Result<()> {
+    // What is mounted elsewhere later is seen here too, and never the other way round.
+    let receiving = MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM;
+    mount_change("/", receiving)?;
+    for path in hidden {
+        match hide_one(path) {
+            // It has gone meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            hidden => hidden?,
+        }
+    }
+    Ok(())
+}
+
+fn hide_one(path: &Path) -> io::Result<()> {
+    let plain = MountFlags::NOSUID | MountFlags::NODEV;
+    let kind = path.symlink_metadata()?.file_type();
+    if path == Path::new(TERMINALS) {
+        let modes = c"newinstance,ptmxmode=0666,mode=620";
+        mount(
+            "devpts",
+            path,
+            "devpts",
+            MountFlags::NOSUID | MountFlags::NOEXEC,
+            modes,
+        )?;
+    } else if path == Path::new(SHARED_MEMORY) {
+        mount("tmpfs", path, "tmpfs", plain, c"mode=1777")?;
+    } else if kind.is_dir() {
+        let empty = plain | MountFlags::NOEXEC | MountFlags::RDONLY;
+        mount("tmpfs", path, "tmpfs", empty, c"mode=755,size=4k")?;
+    } else {
+        mount_bind("/dev/null", path)?;
+    }
+    Ok(())
+}
+
+/// A message of the kernel's own protocol that switches the first device on, which is the way to oneself.
+fn switch_loopback_on() -> io::Result<()> {
+    const LOOPBACK: i32 = 1;
+    const UP: u32 = 1;
+    const NEW_LINK: u16 = 16;
+    /// A request, to be acknowledged.
+    const REQUEST: u16 = 1 | 4;
+    let mut message = Vec::with_capacity(32);
+    message.extend(32_u32.to_ne_bytes());
+    message.extend(NEW_LINK.to_ne_bytes());
+    message.extend(REQUEST.to_ne_bytes());
+    // Its number and its sender, then what kind of address is meant and of which device: any.
+    message.extend([0; 12]);
+    message.extend(LOOPBACK.to_ne_bytes());
+    // What it shall be, and what of it shall change.
+    message.extend(UP.to_ne_bytes());
+    message.extend(UP.to_ne_bytes());
+    let kernel: OwnedFd = socket_with(
+        AddressFamily::NETLINK,
+        SocketType::RAW,
+        SocketFlags::CLOEXEC,
+        None,
+    )?;
+    sendto(
+        &kernel,
+        &message,
+        SendFlags::empty(),
+        &SocketAddrNetlink::new(0, 0),
+    )?;
+    let mut answer = [0_u8; 64];
+    let (length, _) = recv(&kernel, &mut answer, RecvFlags::empty())?;
+    // Behind the header is a number, which is zero or the negative of an error.
+    let error = answer[..length]
+        .get(16..20)
+        .and_then(|bytes| bytes.try_into().ok());
+    match error.map(i32::from_ne_bytes) {
+        Some(0) => Ok(()),
+        Some(error) => Err(io::Error::from_raw_os_error(-error)),
+        None => Err(io::ErrorKind::InvalidData.into()),
+    }
+}

@@ -1,0 +1,47 @@
+//! Decides what the programs in a worktree do not see: the network, and sockets of other programs.
+//!
+//! What cannot be had is said. Knows nothing of how it is done.
+
+use std::path::{Path, PathBuf};
+
+use super::folders::User;
+use super::{Room, sockets};
+use crate::config::NetworkChoice;
+use crate::process::Network;
+use crate::run::Text;
+
+/// What a task is told where sockets of other programs cannot be hidden.
+pub(super) const OPEN_SOCKETS: &str = "sockets of your other programs (ssh-agent, D-Bus, Docker …) are open to it: this \
+                                       system allows no user namespaces";
+
+/// Whom they reach over the network; whoever asked for none was told before if nothing could be done.
+pub(super) fn network(
+    choice: NetworkChoice,
+    can_isolate: bool,
+    notes: &mut Vec<String>,
+) -> Network {
+    match choice {
+        NetworkChoice::Open => Network::Open,
+        NetworkChoice::None if can_isolate => Network::Own,
+        NetworkChoice::None => {
+            let only = "network = \"none\" refuses TCP only: this system allows no user namespaces";
+            notes.push(only.to_owned());
+            Network::WithoutTcp
+        }
+    }
+}
+
+/// Sockets of other programs, but for what is open by name.
+pub(super) fn hidden(
+    room: &Room<'_>,
+    user: &User<'_>,
+    temporary: &Path,
+    write: &[Text],
+) -> Vec<PathBuf> {
+    let mut open = vec![room.worktree.path().to_owned(), temporary.to_owned()];
+    open.extend(room.read.iter().map(|path| (*path).to_owned()));
+    let named = write.iter();
+    open.extend(named.filter_map(|Text(path)| path.canonicalize().ok()));
+    let owners = sockets::of_owners(&room.state.batches());
+    sockets::hidden(user.home(), owners, &open)
+}
