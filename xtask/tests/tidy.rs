@@ -38,6 +38,7 @@ const MAY_USE: [(&str, &[&str]); 6] = [
             "serde",
             "serde_json",
             "signal-hook",
+            "subtle",
             "tempfile",
             "thiserror",
             "toml_edit",

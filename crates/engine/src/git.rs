@@ -96,6 +96,8 @@ const QUIET: [&str; 8] = [
 #[derive(Debug, Clone)]
 pub struct Git {
     program: PathBuf,
+    /// What each call reads at least: a git in the home folder is made of what lies there.
+    reach: Reach,
 }
 
 /// The repository that a call is made in, which decides whose configuration it follows.
@@ -125,7 +127,8 @@ impl Git {
 
     /// Takes a certain git program if it is new enough.
     pub fn at(program: PathBuf) -> Result<Self, GitError> {
-        let git = Self { program };
+        let reach = bounds::least_reach(&program);
+        let git = Self { program, reach };
         let found = git.version()?;
         if version(&found).is_some_and(|version| version >= NEEDED) {
             Ok(git)
@@ -172,13 +175,7 @@ impl Git {
     }
 
     fn bare_call(&self) -> Call {
-        // What a git of the user's own making is made of lies there too.
-        let reach = if bounds::is_at_home(&self.program) {
-            Reach::Settings
-        } else {
-            Reach::System
-        };
-        let mut call = Call::within(&self.program, reach);
+        let mut call = Call::within(&self.program, self.reach);
         for (name, _) in std::env::vars_os() {
             if name.as_encoded_bytes().starts_with(b"GIT_") {
                 call = call.without(&name);

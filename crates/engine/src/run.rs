@@ -67,7 +67,7 @@ use crate::consent::{Steering, SteeringFiles};
 use crate::database::{Database, DatabaseError, LoadedBatch, RequestKey, StoredEvent};
 use crate::git::{CommitId, GitError, Store, StoreError};
 use crate::machine::Machine;
-use crate::ownership::{BatchLock, Door, OwnershipError, Stranger};
+use crate::ownership::{BatchLock, OwnershipError};
 use crate::process::ProcessError;
 use crate::sandbox::NoSandbox;
 use crate::secrets::Secrets;
@@ -344,20 +344,7 @@ impl Prepared {
             }
         };
         let begun = self.begun.take();
-        let hears = self.controls.inbox.clone();
-        let notes = hears.clone();
-        let door = Door::open(
-            &lock,
-            move |request, reply| {
-                // A loop that is over answers nobody, and the asker finds the door shut.
-                let _ = hears.send(Heard::Asked(request, reply));
-            },
-            move |Stranger { pid }| {
-                let _ = notes.send(Heard::Noted(format!(
-                    "process {pid} sent a request without the key of this batch; it was refused"
-                )));
-            },
-        )?;
+        let door = self.controls.open_door(&lock)?;
         let (mut run, inbox) = self.into_loop(number, events.as_deref().unwrap_or(&[]), told)?;
         run.tell_what_is_not_kept();
         match &run.batch.status {

@@ -23,7 +23,9 @@ use crate::agent::tail;
 use crate::config::{NetworkChoice, SandboxChoice};
 use crate::git::Store;
 use crate::placeholder::{Piece, pieces};
-use crate::process::{Isolation, ProcessSpec, TERMINALS, can_isolate, can_refuse_tcp, is_available};
+use crate::process::{
+    Isolation, ProcessSpec, TERMINALS, can_isolate, can_refuse_tcp, is_available,
+};
 use crate::run::Text;
 use crate::state_folder::StateFolder;
 use crate::worktree::Worktree;
@@ -35,7 +37,7 @@ use self::temporary::TemporaryFolder;
 
 pub use crate::process::Confinement;
 pub(crate) use filter::refuse_calls;
-pub(crate) use folders::{all_but, keys_but};
+pub(crate) use folders::keys_but;
 pub(crate) use questions::confinement_of_questions;
 pub(crate) use temporary::clear as clear_temporary_files;
 
@@ -277,7 +279,7 @@ impl Holding {
                 HeldBy::Kernel {
                     confinement,
                     watch,
-                    keys: user.keys(),
+                    keys: user.keys().to_vec(),
                     logins: user.registry_logins(),
                     word: word(choice),
                     ours: room.state.path().to_owned(),
@@ -306,7 +308,7 @@ impl Holding {
         }
         let mut places = user.watched();
         places.retain(|folder, _| confinement.lets_write(folder));
-        let (watch, put_back) = Watch::begin(room.state, &places)?;
+        let (watch, put_back) = Watch::begin(room.state, room.worktree.path(), &places)?;
         notes.extend(put_back);
         Ok(Some(watch))
     }

@@ -214,8 +214,8 @@ fn print_recovered(work: &Recovered, original: &Path) {
             (one_line(branch), look)
         }
         Back::Folder(folder) => {
-            let word = |path: &Path| one_line(&quoted(&path.to_string_lossy()));
-            let look = format!("diff -r {} {}", word(original), word(folder));
+            let shown = |path: &Path| one_line(&quoted(&path.to_string_lossy()));
+            let look = format!("diff -r {} {}", shown(original), shown(folder));
             (one_line(&folder.to_string_lossy()), look)
         }
     };

@@ -42,6 +42,7 @@ on_invalid = "fail"
 land = "push"
 retries = 0
 retry_pause = "500ms"
+limit_wait = "12h"
 task_timeout = "5m"
 stall_timeout = "90s"
 limit_wait = "3h"
@@ -106,6 +107,7 @@ fn every_key_that_is_acted_on_is_read() {
         forge: Some(ForgeKind::Gitea),
         retries: Some(0),
         retry_pause: Some(Duration::from_millis(500)),
+        limit_wait: Some(Duration::from_hours(12)),
         task_timeout: Some(Duration::from_mins(5)),
         stall_timeout: Some(Duration::from_secs(90)),
         limit_wait: Some(Duration::from_hours(3)),

@@ -78,7 +78,8 @@ impl Objects for Repository {
 }
 
 fn lines(ids: &[BlobId]) -> String {
-    ids.iter().map(|id| format!("{id}\n")).collect()
+    let ids = ids.iter().flat_map(|id| [id.as_str(), "\n"]);
+    ids.collect()
 }
 
 /// The first object of what git printed, and what comes behind it.

@@ -3,7 +3,9 @@
 //! Agents write to folders that our git works in. A link that one of them plants there leads git nowhere: the kernel
 //! keeps it within these bounds, whatever holds the agents. Knows nothing of what is called.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
+use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +15,7 @@ use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::process::{Confinement, holds_our_own, restrict_files};
-use crate::sandbox::{all_but, keys_but};
+use crate::sandbox::keys_but;
 use crate::state_folder::StateFolder;
 
 /// What may be read besides what a call names; each reaches further than the one before.
@@ -136,15 +138,28 @@ pub(super) fn temporary_files() -> Option<PathBuf> {
     std::env::temp_dir().canonicalize().ok()
 }
 
-/// Whether something lies in the home folder, where only [`Reach::Settings`] reads.
-pub(super) fn is_at_home(path: &Path) -> bool {
-    let real = path.canonicalize();
-    let is_there = |path: &Path| home().is_some_and(|home| path.starts_with(home));
-    is_there(path) || real.is_ok_and(|real| is_there(&real))
+/// How far a program has to reach to read itself and what it is made of.
+pub(super) fn least_reach(program: &Path) -> Reach {
+    let folders = system_folders();
+    let is_there = |path: &Path| folders.iter().any(|folder| path.starts_with(folder));
+    match program.canonicalize() {
+        Ok(real) if is_there(&real) => Reach::System,
+        _ => Reach::Settings,
+    }
 }
 
 fn home() -> Option<PathBuf> {
     named_home()?.canonicalize().ok()
+}
+
+fn state() -> Option<PathBuf> {
+    let named = named_state()?;
+    Some(named.canonicalize().unwrap_or(named))
+}
+
+fn named_state() -> Option<PathBuf> {
+    let state = StateFolder::imagined().ok()?;
+    Some(state.path().to_owned())
 }
 
 fn named_home() -> Option<PathBuf> {
@@ -163,6 +178,9 @@ struct Readable {
 type Stamp = (u64, u64, i64, i64);
 
 fn readable(reach: Reach) -> Vec<PathBuf> {
+    if reach == Reach::System {
+        return system_folders();
+    }
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = known.get(&reach).filter(|known| known.is_valid()) {
         return found.paths.clone();
@@ -175,28 +193,41 @@ fn readable(reach: Reach) -> Vec<PathBuf> {
     paths
 }
 
+/// The folders at the top of the file system, but for those that the home folder or what is Pleach's own lies in.
+fn system_folders() -> Vec<PathBuf> {
+    let closed: Vec<PathBuf> = [home(), state()].into_iter().flatten().collect();
+    let entries = fs::read_dir("/").into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| !entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+    let folders = folders.map(|entry| entry.path());
+    folders
+        .filter(|folder| !closed.iter().any(|closed| closed.starts_with(folder)))
+        .collect()
+}
+
 impl Readable {
     fn look(reach: Reach) -> Self {
-        let state = StateFolder::imagined().ok();
-        let state = state.as_ref().map(StateFolder::path);
-        let mut closed = match reach {
-            Reach::System => home().into_iter().collect(),
-            Reach::Settings => keys_but(&[]),
-            Reach::Servers => keys_but(&LOGINS),
+        let open: &[&str] = match reach {
+            Reach::System | Reach::Settings => &[],
+            Reach::Servers => &LOGINS,
         };
-        closed.extend(state.map(|state| state.canonicalize().unwrap_or(state.to_owned())));
+        let mut closed = keys_but(open);
+        closed.extend(state());
         // Both may come to be, or change, by a name that is not the real one.
-        let named = [named_home(), state.map(Path::to_owned)];
-        let named: Vec<PathBuf> = named.into_iter().flatten().collect();
+        let named: Vec<PathBuf> = [named_home(), named_state()]
+            .into_iter()
+            .flatten()
+            .collect();
         let above = closed.iter().flat_map(|closed| closed.ancestors().skip(1));
         let mut seen: Vec<&Path> = named.iter().flat_map(|path| path.ancestors()).collect();
         seen.extend(above);
         seen.sort_unstable();
         seen.dedup();
-        let seen = seen.iter().map(|path| (path.to_path_buf(), stamp(path)));
         // Before the look itself, which so is never newer than it seems.
+        let seen = seen.iter().map(|path| (path.to_path_buf(), stamp(path)));
         let seen = seen.collect();
-        let paths = all_but(&closed);
+        let closed: Vec<&Path> = closed.iter().map(PathBuf::as_path).collect();
+        let mut paths = Vec::new();
+        open_around(Path::new("/"), &closed, &mut paths);
         Self { paths, seen }
     }
 
@@ -215,6 +246,30 @@ impl Readable {
     }
 }
 
+/// Opens what is in a folder, one by one, around what is closed somewhere below; links lead to what is found at its own
+/// place.
+fn open_around(folder: &Path, closed: &[&Path], found: &mut Vec<PathBuf>) {
+    let mut by_name: HashMap<&OsStr, Vec<&Path>> = HashMap::new();
+    for path in closed {
+        let rest = path.strip_prefix(folder).unwrap_or(path);
+        if let Some(name) = rest.iter().next() {
+            by_name.entry(name).or_default().push(path);
+        }
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        let path = entry.path();
+        match by_name.get(&*entry.file_name()) {
+            _ if kind.is_symlink() => {}
+            None => found.push(path),
+            Some(closed) if closed.contains(&path.as_path()) => {}
+            Some(closed) => open_around(&path, closed, found),
+        }
+    }
+}
+
 fn stamp(folder: &Path) -> Option<Stamp> {
     let meta = folder.metadata().ok()?;
     Some((meta.dev(), meta.ino(), meta.ctime(), meta.ctime_nsec()))
@@ -222,7 +277,6 @@ fn stamp(folder: &Path) -> Option<Stamp> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::os::unix::fs::symlink;
 
     use pleach_testkit::TestRepo;

@@ -16,7 +16,7 @@ use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use rustix::process::{Pid, WaitStatus, getpid, set_child_subreaper, setsid};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::confine::{Confinement, refuse_tcp, restrict};
+use super::confine::{refuse_tcp, restrict};
 use super::family::{self, Left};
 use super::hardening::while_dumpable;
 use super::isolation::{self, PROBE};

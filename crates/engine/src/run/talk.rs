@@ -12,7 +12,7 @@ use super::radar;
 use crate::agent::Said;
 use crate::database::StoredEvent;
 use crate::landing::errand::Ended;
-use crate::ownership::{Reply, Request};
+use crate::ownership::{BatchLock, Door, OwnershipError, Reply, Request, Stranger};
 
 /// What the loop tells while it runs.
 #[derive(Debug)]
@@ -78,6 +78,23 @@ pub struct Controls {
 }
 
 impl Controls {
+    /// Opens the door of a batch, so that others ask its loop.
+    pub(super) fn open_door(&self, lock: &BatchLock) -> Result<Door, OwnershipError> {
+        let (hears, notes) = (self.inbox.clone(), self.inbox.clone());
+        Door::open(
+            lock,
+            move |request, reply| {
+                // A loop that is over answers nobody, and the asker finds the door shut.
+                let _ = hears.send(Heard::Asked(request, reply));
+            },
+            move |Stranger { pid }| {
+                let _ = notes.send(Heard::Noted(format!(
+                    "process {pid} sent a request without the key of this batch; it was refused"
+                )));
+            },
+        )
+    }
+
     /// Asks what runs to stop; all work is kept.
     pub fn cancel(&self) {
         // A loop that is over hears nothing and needs nothing.

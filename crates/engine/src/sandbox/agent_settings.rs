@@ -3,32 +3,44 @@
 //! Agents have to write beside these files, so that the kernel cannot close them. All processes of a user share one
 //! copy of how things were: it is taken when nobody runs, and holds until nobody runs any more. What was changed meanwhile is kept.
 
+mod compare;
+mod own_change;
+mod replaced;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use self::compare::{Before, Compared, found};
+use self::replaced::Replaced;
 use self::tree::{Kind, Stamp, Tree};
 use crate::run::Text;
 use crate::state_folder::{StateFolder, private_folder};
 
-/// What is looked at: so many files of so many bytes, so many of them in all.
-const MOST_FILES: usize = 20_000;
+/// What is kept a copy of: files of so many bytes, so many of these in all.
 const LARGEST: u64 = 64 << 20;
 const MOST_BYTES: u64 = 256 << 20;
-const DEEPEST: usize = 12;
 
 /// How many files are told of by name.
 const MOST_TOLD: usize = 5;
 
-/// Folders that agents write to, each with the places in it that are looked at.
-pub(super) type Places = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
+/// Folders that agents write to.
+pub(super) type Places = BTreeMap<PathBuf, Steering>;
+
+/// What of a folder steers agents.
+#[derive(Debug, Default)]
+pub(super) struct Steering {
+    /// What is looked at.
+    pub(super) places: BTreeSet<PathBuf>,
+    /// What of these agents write by themselves.
+    pub(super) own: BTreeSet<PathBuf>,
+}
 
 /// How things were, and whether nobody has run since they were found to be so.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -45,6 +57,8 @@ struct Watched {
     folder: Text,
     /// What of it is looked at.
     places: Vec<Text>,
+    /// What of these is not.
+    own: Vec<Text>,
     entries: Vec<(Text, Entry)>,
 }
 
@@ -60,6 +74,8 @@ struct Entry {
 #[derive(Debug)]
 pub(super) struct Watch {
     home: PathBuf,
+    /// Folders that an agent may note for itself.
+    worktrees: Vec<PathBuf>,
     /// Locked by all who run.
     in_use: Option<File>,
 }
@@ -107,7 +123,12 @@ impl fmt::Display for Change {
 
 impl Watch {
     /// Notes how things are before programs run, or puts them back as they were before others did.
-    pub(super) fn begin(state: &StateFolder, places: &Places) -> io::Result<(Self, Vec<String>)> {
+    pub(super) fn begin(
+        state: &StateFolder,
+        worktree: &Path,
+        places: &Places,
+    ) -> io::Result<(Self, Vec<String>)> {
+        let worktrees = vec![state.path().to_owned(), worktree.to_owned()];
         let home = state.path().join("agent-settings");
         private_folder(&home.join("copies")).map_err(io::Error::other)?;
         let _alone = lock(&home.join("lock"))?;
@@ -117,7 +138,7 @@ impl Watch {
         let mut told = Vec::new();
         // One that is not over, and that nobody uses, is of a process that was killed.
         if !is_first || !baseline.is_over {
-            told = baseline.put_back(&home);
+            told = baseline.put_back(&home, &worktrees);
         }
         if is_first {
             baseline.take(&home, places, Take::Anew);
@@ -129,7 +150,12 @@ impl Watch {
         save(&home, &baseline)?;
         in_use.lock_shared()?;
         let in_use = Some(in_use);
-        Ok((Self { home, in_use }, told))
+        let watch = Self {
+            home,
+            worktrees,
+            in_use,
+        };
+        Ok((watch, told))
     }
 
     /// Puts back what was changed, now that programs have ended; others may still run.
@@ -137,7 +163,7 @@ impl Watch {
         let compared = || {
             let _alone = lock(&self.home.join("lock"))?;
             let mut baseline = load(&self.home);
-            let told = baseline.put_back(&self.home);
+            let told = baseline.put_back(&self.home, &self.worktrees);
             if !told.is_empty() {
                 save(&self.home, &baseline)?;
             }
@@ -159,7 +185,7 @@ impl Watch {
         in_use.unlock()?;
         if in_use.try_lock().is_ok() {
             let mut baseline = load(&self.home);
-            baseline.put_back(&self.home);
+            baseline.put_back(&self.home, &self.worktrees);
             baseline.is_over = true;
             save(&self.home, &baseline)?;
             in_use.unlock()?;
@@ -191,7 +217,8 @@ impl Baseline {
             Take::WhatIsMissing => Vec::new(),
         };
         let mut bytes = 0;
-        for (folder, places) in places {
+        for (folder, Steering { places, own }) in places {
+            let own: Vec<Text> = own.iter().cloned().map(Text).collect();
             let is_known = self.folders.iter().any(|known| known.folder.0 == *folder);
             let Some(tree) = Tree::open(folder).ok().filter(|_| !is_known) else {
                 continue;
@@ -201,7 +228,7 @@ impl Baseline {
             let (mut watched, mut entries) = (Vec::new(), Vec::new());
             for place in places {
                 // What is larger than anybody's settings is not looked at.
-                let Some(found) = found(&tree, place) else {
+                let Some(found) = found(&tree, place, &own) else {
                     continue;
                 };
                 watched.push(Text(place.clone()));
@@ -228,6 +255,7 @@ impl Baseline {
             self.folders.push(Watched {
                 folder: Text(folder.clone()),
                 places: watched,
+                own,
                 entries,
             });
         }
@@ -257,23 +285,25 @@ impl Baseline {
     }
 
     /// Puts everything back as it was, and tells what was not.
-    fn put_back(&mut self, home: &Path) -> Vec<String> {
-        let mut replaced = Replaced {
-            above: home.join("replaced"),
-            folder: None,
-        };
+    fn put_back(&mut self, home: &Path, worktrees: &[PathBuf]) -> Vec<String> {
+        let mut replaced = Replaced::new(home);
         let mut changes = Vec::new();
         for watched in &mut self.folders {
             // A folder that is gone has nothing that steers anybody.
             if let Ok(tree) = Tree::open(&watched.folder.0) {
-                watched.put_back(&tree, home, &mut replaced, &mut changes);
+                let before = Before {
+                    tree,
+                    home,
+                    worktrees,
+                };
+                watched.put_back(&before, &mut replaced, &mut changes);
             }
         }
         let more = changes.len().saturating_sub(MOST_TOLD);
         changes.truncate(MOST_TOLD);
         let mut told: Vec<String> = changes.iter().map(ToString::to_string).collect();
         if more > 0 {
-            let kept = replaced.folder.unwrap_or(replaced.above);
+            let kept = replaced.folder();
             told.push(format!(
                 "{more} more files that steer agents or your shell were changed and put back; what was found is kept in {}",
                 kept.display()
@@ -293,8 +323,7 @@ impl Watched {
 
     fn put_back(
         &mut self,
-        tree: &Tree,
-        home: &Path,
+        before: &Before<'_>,
         replaced: &mut Replaced,
         changes: &mut Vec<Change>,
     ) {
@@ -303,14 +332,14 @@ impl Watched {
             .iter()
             .map(|(path, _)| path.0.clone())
             .collect();
+        let (tree, home) = (&before.tree, before.home);
         for Text(place) in &self.places {
-            match found(tree, place) {
-                Some(found) => paths.extend(found.into_keys()),
+            if let Some(found) = found(tree, place, &self.own) {
+                paths.extend(found.into_keys());
+            } else {
                 // More than anybody can look through: all of it goes, and what was there comes back.
-                None => {
-                    let taken = replaced.take(tree, &self.folder.0, place);
-                    changes.push(Change::of(self.folder.0.join(place), taken.map(Some)));
-                }
+                let taken = replaced.take(tree, &self.folder.0, place);
+                changes.push(Change::of(self.folder.0.join(place), taken.map(Some)));
             }
         }
         let mut entries: BTreeMap<&Path, &mut Entry> = self
@@ -329,17 +358,15 @@ impl Watched {
                     continue;
                 }
             };
-            if is_as_before(
-                tree,
-                home,
-                inside,
-                was.as_deref().map(|was| &**was),
-                is.as_ref(),
-            ) {
-                if let (Some(was), Some(is)) = (was, is) {
-                    was.kind = is;
+            match before.compared(inside, was.as_deref().map(|was| &**was), is.as_ref()) {
+                Compared::Same => {
+                    if let (Some(was), Some(is)) = (was, is) {
+                        was.kind = is;
+                    }
+                    continue;
                 }
-                continue;
+                Compared::ItsOwn => continue,
+                Compared::Changed => {}
             }
             let taken = is.map(|_| replaced.take(tree, &self.folder.0, inside));
             let mut change = Change::of(path, taken.transpose());
@@ -348,33 +375,6 @@ impl Watched {
             }
             changes.push(change);
         }
-    }
-}
-
-fn is_as_before(
-    tree: &Tree,
-    home: &Path,
-    inside: &Path,
-    was: Option<&Entry>,
-    is: Option<&Kind>,
-) -> bool {
-    match (was, is) {
-        // A folder steers nobody; what is in it is looked at by itself.
-        (None, None | Some(Kind::Folder)) => true,
-        (None, Some(_)) => false,
-        (Some(was), None) => was.kind == Kind::Folder,
-        (Some(was), Some(is)) if was.kind == *is => true,
-        (Some(was), Some(Kind::File(stamp))) => {
-            let Kind::File(before) = was.kind else {
-                return false;
-            };
-            let copy = was
-                .copy
-                .and_then(|copy| fs::read(copy_path(home, copy)).ok());
-            let now = tree.read(inside, LARGEST).ok().map(|(bytes, _)| bytes);
-            before.mode == stamp.mode && before.size == stamp.size && copy.is_some() && copy == now
-        }
-        _ => false,
     }
 }
 
@@ -395,75 +395,6 @@ impl Entry {
             }
         }
     }
-}
-
-/// Where what was found instead goes; made when the first of it comes.
-struct Replaced {
-    above: PathBuf,
-    folder: Option<PathBuf>,
-}
-
-impl Replaced {
-    /// Takes what is at a path, and tells where it is now.
-    fn take(&mut self, tree: &Tree, folder: &Path, inside: &Path) -> io::Result<PathBuf> {
-        let ours = match &self.folder {
-            Some(ours) => ours.clone(),
-            None => numbered_folder(&self.above)?,
-        };
-        self.folder = Some(ours.clone());
-        let number = ours
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let name = folder.join(inside).to_string_lossy().replace('/', "%");
-        let name: String = name
-            .trim_start_matches('%')
-            .chars()
-            .rev()
-            .take(200)
-            .collect();
-        let to = ours.join(name.chars().rev().collect::<String>());
-        let beside = format!(
-            "replaced-by-pleach-{number}-{}",
-            fs::read_dir(&ours)?.count()
-        );
-        let is_ours = tree.move_away(inside, &to, &beside)?;
-        Ok(if is_ours { to } else { folder.join(beside) })
-    }
-}
-
-/// A new folder whose name is the next number.
-fn numbered_folder(above: &Path) -> io::Result<PathBuf> {
-    private_folder(above).map_err(io::Error::other)?;
-    let numbers = fs::read_dir(above)?.flatten();
-    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u64>().ok());
-    let next = above.join((numbers.max().unwrap_or(0) + 1).to_string());
-    DirBuilder::new().mode(0o700).create(&next)?;
-    Ok(next)
-}
-
-/// What is at a place and beneath; nothing if that is too much.
-fn found(tree: &Tree, place: &Path) -> Option<BTreeMap<PathBuf, Kind>> {
-    let mut found = BTreeMap::new();
-    let mut ahead = vec![(place.to_owned(), 0)];
-    while let Some((inside, depth)) = ahead.pop() {
-        let Some(kind) = tree.kind(&inside).ok().flatten() else {
-            continue;
-        };
-        if kind == Kind::Folder {
-            if depth == DEEPEST {
-                return None;
-            }
-            let names = tree.names(&inside).ok()?;
-            ahead.extend(names.into_iter().map(|name| (inside.join(name), depth + 1)));
-        }
-        found.insert(inside, kind);
-        if found.len() + ahead.len() > MOST_FILES {
-            return None;
-        }
-    }
-    Some(found)
 }
 
 fn copy_path(home: &Path, number: u64) -> PathBuf {

@@ -3,13 +3,14 @@
 //! What has to stay closed may lie within what is open. The kernel knows no exceptions, so such a folder is
 //! divided: what is in it is opened one by one, around what stays closed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, DirEntry, File};
 use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::Room;
+use super::agent_settings::Places;
 use super::places::{
     AGENTS, CACHES_AMONG_PROGRAMS, KEYS, MOVED, OPEN_BY_NAME, OPENED_BY_NAME, REGISTRY_LOGINS,
     RUN_BY_THEMSELVES, START_FILES, TOOLS, XDG,
@@ -53,6 +54,9 @@ pub(super) struct User<'e> {
     checkout: Vec<PathBuf>,
     /// A tool that is there, whatever its program is called.
     tool: Option<String>,
+    /// What is asked for several times and takes many looks at files.
+    keys: OnceCell<Vec<PathBuf>>,
+    runs_by_itself: OnceCell<Vec<PathBuf>>,
 }
 
 impl<'e> User<'e> {
@@ -88,6 +92,8 @@ impl<'e> User<'e> {
             state: state.to_owned(),
             checkout,
             tool: None,
+            keys: OnceCell::new(),
+            runs_by_itself: OnceCell::new(),
         }
     }
 
@@ -136,7 +142,7 @@ impl<'e> User<'e> {
 
     /// Everything but keys and what is Pleach's own.
     pub(super) fn readable(&self) -> Vec<PathBuf> {
-        let mut closed = self.keys();
+        let mut closed = self.keys().to_vec();
         closed.push(self.state.clone());
         let mut found = Vec::new();
         divide(Path::new("/"), &closed, Want::Everything, &mut found);
@@ -161,8 +167,8 @@ impl<'e> User<'e> {
     }
 
     /// Where keys are.
-    pub(super) fn keys(&self) -> Vec<PathBuf> {
-        self.inside(KEYS)
+    pub(super) fn keys(&self) -> &[PathBuf] {
+        self.keys.get_or_init(|| self.inside(KEYS))
     }
 
     /// Logins for private servers of packages, as far as there are any.
@@ -172,19 +178,23 @@ impl<'e> User<'e> {
     }
 
     fn never_written(&self) -> Vec<PathBuf> {
-        let mut closed = self.keys();
+        let mut closed = self.keys().to_vec();
         closed.extend(self.inside(RUN_BY_THEMSELVES));
         closed.push(self.state.clone());
         closed.extend(self.checkout.iter().cloned());
         let shared = self.shared();
         let is_shared = |path: &PathBuf| shared.iter().any(|shared| path.starts_with(shared));
-        let runs = self.runs_by_itself().into_iter();
-        closed.extend(runs.filter(|path| !is_shared(path)));
+        let runs = self.runs_by_itself().iter();
+        closed.extend(runs.filter(|path| !is_shared(path)).cloned());
         closed
     }
 
     /// Programs on the `PATH`, and what files of shells name.
-    fn runs_by_itself(&self) -> Vec<PathBuf> {
+    fn runs_by_itself(&self) -> &[PathBuf] {
+        self.runs_by_itself.get_or_init(|| self.find_what_runs())
+    }
+
+    fn find_what_runs(&self) -> Vec<PathBuf> {
         let Some(home) = &self.home else {
             return Vec::new();
         };
@@ -226,21 +236,26 @@ impl<'e> User<'e> {
     }
 
     /// What runs by itself or steers agents, and can be written to all the same: folders, each with places in it.
-    pub(super) fn watched(&self) -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
-        let mut watched: BTreeMap<PathBuf, BTreeSet<PathBuf>> = BTreeMap::new();
+    pub(super) fn watched(&self) -> Places {
+        let mut watched = Places::new();
         for agent in AGENTS {
             let folders = self.inside(&[agent.folder]).into_iter();
             for folder in folders.flat_map(|folder| folder.canonicalize()) {
-                let places = agent.steering.iter().map(PathBuf::from);
-                watched.entry(folder).or_default().extend(places);
+                let places = agent.steering.iter();
+                let places: Vec<_> = places
+                    .flat_map(|place| without_star(place, &folder))
+                    .collect();
+                let steering = watched.entry(folder).or_default();
+                steering.places.extend(places);
+                steering.own.extend(agent.own.iter().map(PathBuf::from));
             }
         }
         let shared = self.shared();
         for path in self.runs_by_itself() {
             for folder in shared.iter().flat_map(|folder| folder.canonicalize()) {
                 if let Ok(inside) = path.strip_prefix(&folder) {
-                    let places = watched.entry(folder).or_default();
-                    places.insert(inside.to_owned());
+                    let steering = watched.entry(folder).or_default();
+                    steering.places.insert(inside.to_owned());
                 }
             }
         }
@@ -329,6 +344,18 @@ fn moved_by(env: &[(OsString, OsString)], home: Option<&Path>) -> Vec<(&'static 
     moved.collect()
 }
 
+/// A place of an agent's folder for each that its star stands for.
+fn without_star(place: &str, folder: &Path) -> Vec<PathBuf> {
+    let Some((above, inside)) = place.split_once("/*/") else {
+        return vec![place.into()];
+    };
+    let entries = fs::read_dir(folder.join(above)).into_iter().flatten();
+    let places = entries
+        .flatten()
+        .map(|entry| Path::new(above).join(entry.file_name()).join(inside));
+    places.collect()
+}
+
 /// Where the programs are that links in a folder lead to, within the home folder.
 fn linked_programs(folder: &Path, home: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -367,13 +394,6 @@ pub(crate) fn keys_but(open: &[&str]) -> Vec<PathBuf> {
     let closed = KEYS.into_iter().filter(|key| !open.contains(key));
     let closed: Vec<&str> = closed.copied().collect();
     User::at(&env, Path::new(""), Vec::new()).inside(&closed)
-}
-
-/// Everything there is but some places.
-pub(crate) fn all_but(closed: &[PathBuf]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    divide(Path::new("/"), closed, Want::Everything, &mut found);
-    found
 }
 
 /// What is looked for in a folder that is divided.

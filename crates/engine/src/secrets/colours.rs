@@ -36,12 +36,11 @@ pub(super) fn without(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
     while let Some((first, after)) = rest.split_first() {
-        match code_length(rest) {
-            Some(length) => rest = &rest[length..],
-            None => {
-                plain.push(*first);
-                rest = after;
-            }
+        if let Some(length) = code_length(rest) {
+            rest = &rest[length..];
+        } else {
+            plain.push(*first);
+            rest = after;
         }
     }
     plain

@@ -315,7 +315,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let in_file = |name: &str, text: &str| {
             let path = folder.path().join(name);
-            fs::write(&path, text).unwrap();
+            std::fs::write(&path, text).unwrap();
             let mut secrets = Secrets::default();
             super::in_file(&path, &mut secrets);
             let found = known(&secrets).into_iter();

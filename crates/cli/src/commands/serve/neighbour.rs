@@ -52,15 +52,15 @@ pub(super) fn visit(
 /// Anybody can listen, an agent too, and answer as we would; so the token is shown only on a connection whose other end
 /// has proved that it knows it.
 fn ask_for_link(port: u16, token: &Token) -> io::Result<String> {
-    let mut line = Connection::open(port)?;
+    let mut server = Connection::open(port)?;
     let challenge = Challenge::new();
-    let answer = line.ask("GET", &challenge.path(), "")?;
+    let answer = server.ask("GET", &challenge.path(), "")?;
     let proof = answer["proof"].as_str().unwrap_or_default();
-    if !challenge.is_met(token, line.stream.get_ref().peer_addr()?, proof) {
+    if !challenge.is_met(token, server.stream.get_ref().peer_addr()?, proof) {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     let shown = format!("Authorization: Bearer {}\r\n", token.as_str());
-    let link = line.ask("POST", "/api/links", &shown)?;
+    let link = server.ask("POST", "/api/links", &shown)?;
     let path = link["path"].as_str().ok_or(io::ErrorKind::InvalidData)?;
     Ok(path.to_owned())
 }

@@ -227,7 +227,7 @@ fn a_refused_key_is_told_with_the_key_of_the_configuration_that_opens_it() {
 }
 
 /// What steers agents, with what an attacker does to each.
-const STEERING: [(&str, &str); 9] = [
+const STEERING: [(&str, &str); 10] = [
     (
         ".claude/settings.json",
         "echo '{\"hooks\":{}}' > $f.new; mv $f.new $f",
@@ -240,6 +240,10 @@ const STEERING: [(&str, &str); 9] = [
     ),
     (".codex/config.toml", "ln -sf $HOME/.bashrc $f"),
     (".codex/AGENTS.md", "echo attack >> $f"),
+    (
+        ".claude/projects/-home-me-project/memory/MEMORY.md",
+        "echo attack >> $f",
+    ),
     (
         ".config/opencode/plugin/x.js",
         "mkdir -p ${f%/*}; echo attack > $f",

@@ -4,6 +4,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use tempfile::TempDir;
 
+use super::compare::DEEPEST;
 use super::*;
 
 /// An agent's folder, and a state folder.
@@ -35,9 +36,20 @@ impl Home {
 
     fn begin(&self) -> (Watch, Vec<String>) {
         let state = StateFolder::at(&self.folder.path().join("state")).unwrap();
-        let places = ["settings.json", "commands", "link.md", "hooks"].map(PathBuf::from);
-        let places = Places::from([(self.agent(""), BTreeSet::from(places))]);
-        Watch::begin(&state, &places).unwrap()
+        let places = [
+            "settings.json",
+            "commands",
+            "link.md",
+            "hooks",
+            "config.toml",
+        ]
+        .map(PathBuf::from);
+        let steering = Steering {
+            places: BTreeSet::from(places),
+            own: BTreeSet::from(["commands/own".into()]),
+        };
+        let places = Places::from([(self.agent(""), steering)]);
+        Watch::begin(&state, &self.agent("worktree"), &places).unwrap()
     }
 
     fn read(&self, inside: &str) -> String {
@@ -86,20 +98,40 @@ fn what_was_changed_is_put_back_and_told_once() {
 }
 
 #[test]
+fn what_agents_write_by_themselves_stays() {
+    let home = Home::new();
+    let (watch, _) = home.begin();
+    let trust = format!(
+        "[projects.{:?}]\ntrust_level = \"trusted\"\n",
+        home.agent("worktree")
+    );
+    fs::write(home.agent("config.toml"), &trust).unwrap();
+    fs::write(home.agent("commands/own"), "own").unwrap();
+    assert_eq!(watch.compare(), [""; 0]);
+    assert_eq!(home.read("config.toml"), trust);
+    fs::write(home.agent("config.toml"), "notify = [\"x\"]").unwrap();
+    assert_eq!(watch.compare().len(), 1);
+    assert!(!home.agent("config.toml").exists());
+    assert_eq!(home.read("commands/own"), "own");
+}
+
+#[test]
 fn files_that_came_or_went_and_links_are_put_right_without_following_any() {
     let home = Home::new();
     let (watch, _) = home.begin();
     fs::create_dir(home.agent("hooks")).unwrap();
     fs::write(home.agent("hooks/x"), "new").unwrap();
+    let long = format!("hooks/{}%", "é".repeat(127));
+    fs::write(home.agent(&long), "new").unwrap();
     fs::remove_dir_all(home.agent("commands/deep")).unwrap();
     symlink(home.folder.path(), home.agent("commands/deep")).unwrap();
     fs::remove_file(home.agent("settings.json")).unwrap();
     symlink(home.secret(), home.agent("settings.json")).unwrap();
     fs::remove_file(home.agent("link.md")).unwrap();
     let told = watch.compare();
-    assert_eq!(told.len(), 5, "{told:#?}");
+    assert_eq!(told.len(), 6, "{told:#?}");
     home.check();
-    assert!(!home.agent("hooks/x").exists());
+    assert_eq!(fs::read_dir(home.agent("hooks")).unwrap().count(), 0);
     assert_eq!(watch.compare(), [""; 0]);
 }
 

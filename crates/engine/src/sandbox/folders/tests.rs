@@ -242,7 +242,7 @@ fn what_files_of_shells_name_is_closed_but_not_all_caches() {
     fs::write(home.path().join(".bashrc"), text).unwrap();
     home.check_caches(".cache .cargo/registry .mine/cache");
     let watched = home.user(&[]).watched();
-    let caches = &watched[&home.path().join(".cache")];
+    let caches = &watched[&home.path().join(".cache")].places;
     assert_eq!(caches.iter().collect::<Vec<_>>(), [Path::new("zsh/dump")]);
 }
 
@@ -254,11 +254,17 @@ fn programs_of_pnpm_are_closed_and_its_store_is_open() {
 
 #[test]
 fn settings_of_agents_are_watched_where_a_variable_says_that_they_are() {
-    let mut home = Home::with(".claude .own");
+    let mut home = Home::with(".claude/projects/-mine .own");
     home.set("CLAUDE_CONFIG_DIR", home.path().join(".own"));
     let watched = home.user(&[]).watched();
     for folder in [".claude", ".own"] {
-        let places = &watched[&home.path().join(folder)];
+        let places = &watched[&home.path().join(folder)].places;
         assert!(places.contains(Path::new("settings.json")), "{folder}");
     }
+    let memory = Path::new("projects/-mine/memory");
+    assert!(
+        watched[&home.path().join(".claude")]
+            .places
+            .contains(memory)
+    );
 }

@@ -5,12 +5,24 @@
 /// The folder of an agent, which it writes to as it likes.
 pub(in crate::sandbox) struct AgentFolder {
     pub(in crate::sandbox) folder: &'static str,
-    /// What of it is compared and put back.
+    /// What of it is compared and put back; a star stands for every folder that is there.
     pub(in crate::sandbox) steering: &'static [&'static str],
+    /// What of that the agent writes by itself, whatever it is asked to do.
+    pub(in crate::sandbox) own: &'static [&'static str],
 }
 
 const fn of(folder: &'static str, steering: &'static [&'static str]) -> AgentFolder {
-    AgentFolder { folder, steering }
+    AgentFolder {
+        folder,
+        steering,
+        own: &[],
+    }
+}
+
+impl AgentFolder {
+    const fn but(self, own: &'static [&'static str]) -> Self {
+        Self { own, ..self }
+    }
 }
 
 pub(in crate::sandbox) const AGENTS: &[AgentFolder] = &[
@@ -25,12 +37,14 @@ pub(in crate::sandbox) const AGENTS: &[AgentFolder] = &[
             "managed-settings.json",
             "output-styles",
             "plugins",
+            "projects/*/memory",
             "rules",
             "settings.json",
             "settings.local.json",
             "skills",
         ],
-    ),
+    )
+    .but(&["plugins/store"]),
     of(
         ".codex",
         &[
@@ -44,8 +58,10 @@ pub(in crate::sandbox) const AGENTS: &[AgentFolder] = &[
             "managed_config.toml",
             "prompts",
             "rules",
+            "skills",
         ],
-    ),
+    )
+    .but(&["skills/.system"]),
     of(
         ".config/opencode",
         &[

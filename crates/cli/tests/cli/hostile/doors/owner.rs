@@ -124,7 +124,6 @@ fn an_agent_cannot_resolve_the_conflict_of_another_task() {
     running.wait_for("\"conflicted\"");
     gate.let_go(1);
     let story = running.story();
-    check_refused(&scene, 2);
     let outcomes = story.outcomes();
     let either = [
         "1:merged 2:conflicted 3:merged",
@@ -132,5 +131,6 @@ fn an_agent_cannot_resolve_the_conflict_of_another_task() {
     ];
     assert!(either.contains(&outcomes.as_str()), "{outcomes}");
     assert!(!scene.new_files("pleach/batch-1").contains("evil"));
+    check_refused(&scene, 2);
     check_told(&story);
 }
