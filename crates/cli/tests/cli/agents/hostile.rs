@@ -145,19 +145,8 @@ fn an_agent_that_says_all_is_done_and_did_nothing_has_no_changes() {
 }
 
 #[test]
-fn an_agent_that_wants_another_branch_is_refused_and_its_files_are_taken() {
-    let (scene, story) =
-        beside_a_good_one("echo more > more; ! git checkout -q -b mine && ! git branch -f main");
-    story.check(0, "1:merged 2:merged");
-    assert_eq!(scene.show("pleach/batch-1", "more"), "more");
-}
-
-/// With the hooks switched off, nobody refuses.
-#[test]
 fn an_agent_that_commits_on_another_branch_has_its_work_taken() {
-    let elsewhere =
-        "g() { git -c core.hooksPath=/nowhere \"$@\"; }
-        echo more > more; g checkout -q -b mine && g add . && g commit -qm mine && g branch -f main && g tag v1";
+    let elsewhere = "echo more > more; git checkout -q -b mine && git add . && git commit -qm mine && git branch -f main && git tag v1";
     let (scene, story) = beside_a_good_one(elsewhere);
     story.check(0, "1:merged 2:merged");
     assert_eq!(scene.show("pleach/batch-1", "more"), "more");

@@ -134,7 +134,12 @@ impl Scene {
                     let store = store.as_ref().unwrap();
                     let agents = fs::read_dir(store.with_file_name("agents"));
                     let agents = agents.into_iter().flatten().flatten();
-                    let mut folders = agents.map(|entry| entry.path()).chain([store.clone()]);
+                    // What goes there may be gone the next moment.
+                    let agents =
+                        agents.filter(|entry| entry.file_name().as_encoded_bytes()[0] != b'.');
+                    let mut folders = [store.clone()]
+                        .into_iter()
+                        .chain(agents.map(|entry| entry.path()));
                     let is_there = folders.any(|folder| {
                         let list = ["rev-list", "--all", "--quiet", commit];
                         self.repo.git_succeeds(&folder, &list)
