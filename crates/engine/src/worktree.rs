@@ -147,7 +147,7 @@ impl Worktree {
             return Ok(None);
         }
         let worktree = Self::named(store, spec)?;
-        let is_there = is_present(&worktree.path) || worktree.is_registered(store);
+        let is_there = is_present(&worktree.path) || worktree.is_registered();
         Ok(is_there.then_some(worktree))
     }
 

@@ -126,12 +126,11 @@ fn an_agent_whose_worktree_has_gone_meanwhile_begins_anew() {
     let mut running = scene.start(&[]);
     running.wait_for("batch:task:limited");
     let at = scene.trace("at");
-    let store = scene.repo.git_in(
-        Path::new(&at),
-        &["rev-parse", "--path-format=absolute", "--git-common-dir"],
-    );
-    let store = format!("--git-dir={}", store.trim());
-    scene.repo.git(&[&store, "worktree", "remove", "-ff", &at]);
+    let git_folder = ["rev-parse", "--absolute-git-dir"];
+    let git_folder = scene.repo.git_in(Path::new(&at), &git_folder);
+    for gone in [at, git_folder] {
+        std::fs::remove_dir_all(gone).unwrap();
+    }
     running.story().check(0, "1:merged");
     // It is not told that what it did before is still there, and what it needs is set up again.
     assert_eq!(scene.trace("order"), "1 1");

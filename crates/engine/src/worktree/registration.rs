@@ -110,7 +110,7 @@ impl Worktree {
     }
 
     /// Whether there is a git folder for it.
-    pub(super) fn is_registered(&self, store: &Store) -> bool {
-        is_present(&self.git_folder) || Record::load(store, &self.id()).is_some()
+    pub(super) fn is_registered(&self) -> bool {
+        is_present(&self.git_folder)
     }
 }
