@@ -45,7 +45,6 @@ retry_pause = "500ms"
 limit_wait = "12h"
 task_timeout = "5m"
 stall_timeout = "90s"
-limit_wait = "3h"
 setup = "npm ci"
 cache = ["target"]
 branch_prefix = "bot"
@@ -110,7 +109,6 @@ fn every_key_that_is_acted_on_is_read() {
         limit_wait: Some(Duration::from_hours(12)),
         task_timeout: Some(Duration::from_mins(5)),
         stall_timeout: Some(Duration::from_secs(90)),
-        limit_wait: Some(Duration::from_hours(3)),
         setup: Some("npm ci".to_owned()),
         cache: Some(vec!["target".to_owned()]),
         branch_prefix: Some("bot".to_owned()),
