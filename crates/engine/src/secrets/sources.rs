@@ -213,8 +213,6 @@ fn is_place(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     fn known(secrets: &Secrets) -> Vec<(&str, &str)> {
