@@ -318,8 +318,8 @@ fn read_folder(
     mut each: impl FnMut(BorrowedFd<'_>, &CStr, FileType) -> io::Result<()>,
 ) -> io::Result<()> {
     let folder = open_folder(root, Path::new(os_str(path)), manners)?;
-    let room: &mut [MaybeUninit<u8>] = buffer.spare_capacity_mut();
-    let mut entries = RawDir::new(&folder, room);
+    let spare: &mut [MaybeUninit<u8>] = buffer.spare_capacity_mut();
+    let mut entries = RawDir::new(&folder, spare);
     while let Some(entry) = entries.next() {
         let entry = entry?;
         let name = entry.file_name();
