@@ -77,6 +77,7 @@ use crate::step::{Step, reached};
 use crate::view::{Narrator, Origin};
 use crate::weave::WeaveError;
 use crate::worktree::{Included, WorktreeError};
+
 /// Why a batch cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {

@@ -262,7 +262,7 @@ impl Holding {
                 env.push((TMPDIR.into(), temporary.path().into()));
                 let user = User::of(env, room);
                 let mut confinement =
-                    self.confinement(choice, room, &user, temporary.path(), &mut notes)?;
+                    self.confinement(choice, room, &user, temporary.path(), &mut notes);
                 let watch = self.watch(&user, &confinement, room, &mut notes)?;
                 if can_isolate {
                     // Those of its own alone, once it is kept apart.
@@ -320,7 +320,7 @@ impl Holding {
         user: &User<'_>,
         temporary: &Path,
         notes: &mut Vec<String>,
-    ) -> io::Result<Confinement> {
+    ) -> Confinement {
         let mut write = vec![room.worktree.path().to_owned(), temporary.to_owned()];
         write.extend(folders::devices());
         if *choice == SandboxChoice::Landlock {
@@ -336,7 +336,7 @@ impl Holding {
         // Its git borrows these.
         read.push(room.store.git_dir().join("objects"));
         read.extend(room.read.iter().map(|path| (*path).to_owned()));
-        Ok(Confinement { write, read })
+        Confinement { write, read }
     }
 }
 
@@ -399,6 +399,10 @@ pub(crate) struct Enclosure {
 }
 
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each attempt, and most are large"
+)]
 enum HeldBy {
     Nothing,
     Words(Vec<OsString>),

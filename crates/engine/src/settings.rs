@@ -129,11 +129,9 @@ impl Settings {
     pub fn of_layers(layers: &Layers, repository: &Path) -> Result<Self, ConfigError> {
         let said = layers.merged().settled();
         let place = |path| resolve(path, repository);
-        let places = |paths: Vec<String>| {
+        let places = |paths: Vec<String>| -> Result<Vec<PathBuf>, ConfigError> {
             let paths = paths.into_iter().map(|path| place(Some(path.into())));
-            paths
-                .filter_map(Result::transpose)
-                .collect::<Result<_, _>>()
+            paths.filter_map(Result::transpose).collect()
         };
         let settings = Self {
             base: said.base.filter(|text| !text.is_empty()),

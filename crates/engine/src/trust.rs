@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{Layers, SandboxChoice};
+use crate::config::{Layers, NetworkChoice, SandboxChoice};
 use crate::consent::{hash, in_words};
 use crate::database::{Database, DatabaseError};
 use crate::settings::Settings;
@@ -29,9 +29,17 @@ impl Openings {
             let before = without.sandbox.as_ref();
             before != Some(*now) && is_weaker(now, before)
         });
-        let known = without.sandbox_write.unwrap_or_default();
-        let mut write = with.sandbox_write.unwrap_or_default();
-        write.retain(|path| !known.contains(path));
+        let opened = |now: Option<Vec<String>>, before: Option<Vec<String>>| {
+            let (mut now, before) = (now.unwrap_or_default(), before.unwrap_or_default());
+            now.retain(|path| !before.contains(path));
+            (!now.is_empty()).then(|| line(&now))
+        };
+        let write = opened(with.sandbox_write, without.sandbox_write);
+        let read = opened(with.sandbox_read, without.sandbox_read);
+        let network = (with.network != without.network)
+            .then_some(with.network)
+            .flatten();
+        let network = network.filter(|network| *network == NetworkChoice::Open);
         // It is read by Pleach itself, which no sandbox holds, and shown to the agent.
         let prompt = settings.prompt.as_ref().filter(|path| {
             let path = path.canonicalize();
@@ -39,7 +47,9 @@ impl Openings {
         });
         let all = [
             ("sandbox", sandbox.map(in_words)),
-            ("sandbox_write", (!write.is_empty()).then(|| line(&write))),
+            ("sandbox_write", write),
+            ("sandbox_read", read),
+            ("network", network.map(|_| "open".to_owned())),
             ("prompt", prompt.map(|path| path.display().to_string())),
         ];
         let settings = all

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use gix_zlib::{Decompress, FlushDecompress, Status};
 
@@ -140,14 +140,14 @@ fn good_packed_refs(file: &Path) -> Option<String> {
     let good = text.lines().filter(is_good).count();
     (good < text.lines().count()).then(|| {
         let lines = text.lines().filter(is_good);
-        lines.map(|line| format!("{line}\n")).collect()
+        lines.flat_map(|line| [line, "\n"]).collect()
     })
 }
 
 /// Whether a loose object is a plain file that holds what its name says.
 fn has_its_hash(file: &Path, kind: gix_hash::Kind) -> bool {
     let is_plain = file.symlink_metadata().is_ok_and(|meta| meta.is_file());
-    let mut parts = file.components().rev().map(|part| part.as_os_str());
+    let mut parts = file.components().rev().map(Component::as_os_str);
     let (Some(rest), Some(start)) = (parts.next(), parts.next()) else {
         return false;
     };

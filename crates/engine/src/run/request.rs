@@ -84,17 +84,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         Some(plan) => in_place::paths_of_plan(plan, &request.folder),
         None => Vec::new(),
     };
-    let (store, base, folder_lock) = match place {
-        Where::Worktrees => {
-            let (store, base) = open_repository(&request)?;
-            (store, base, None)
-        }
-        Where::InPlace => {
-            let (store, lock) = in_place::open(&request.state, &request.folder, left_out.clone())?;
-            let base = in_place::base(&store)?;
-            (store, base, Some(lock))
-        }
-    };
+    let (store, base, folder_lock) = open_place(&request, place, &left_out)?;
     let steering = SteeringFiles::at(&store, &base)?;
     let database = Database::open(&request.state)?;
     clear_temporary_files(&request.state);
@@ -137,6 +127,25 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         controls: Controls { inbox: sender },
         inbox,
     })
+}
+
+/// The store of a run and the commit it starts from; of one in a folder, with a hold on that.
+fn open_place(
+    request: &RunRequest,
+    place: Where,
+    left_out: &[PathBuf],
+) -> Result<(Store, CommitId, Option<FolderLock>), RunError> {
+    match place {
+        Where::Worktrees => {
+            let (store, base) = open_repository(request)?;
+            Ok((store, base, None))
+        }
+        Where::InPlace => {
+            let (store, lock) = in_place::open(&request.state, &request.folder, left_out.to_vec())?;
+            let base = in_place::base(&store)?;
+            Ok((store, base, Some(lock)))
+        }
+    }
 }
 
 fn open_repository(request: &RunRequest) -> Result<(Store, CommitId), RunError> {

@@ -391,7 +391,7 @@ fn program_folder(program: &Path) -> &Path {
 /// Where the keys of whoever runs Pleach are, but for some.
 pub(crate) fn keys_but(open: &[&str]) -> Vec<PathBuf> {
     let env: Vec<_> = std::env::vars_os().collect();
-    let closed = KEYS.into_iter().filter(|key| !open.contains(key));
+    let closed = KEYS.iter().filter(|key| !open.contains(key));
     let closed: Vec<&str> = closed.copied().collect();
     User::at(&env, Path::new(""), Vec::new()).inside(&closed)
 }
