@@ -132,7 +132,9 @@ mod tests {
         assert!(found.contains(&paths[0]), "{found:?}");
         assert!(!found.contains(&paths[1]), "{found:?}");
         for open in [&home, &folder, &paths[0]] {
-            assert!(!hidden(Some(&home), Vec::new(), &[open.clone()]).contains(&paths[0]));
+            assert!(
+                !hidden(Some(&home), Vec::new(), std::slice::from_ref(open)).contains(&paths[0])
+            );
         }
         assert!(found.contains(&PathBuf::from(TERMINALS)));
         drop(listeners);

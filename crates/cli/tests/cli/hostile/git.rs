@@ -118,7 +118,7 @@ fn a_race_for_the_lock_of_packed_refs_writes_no_file_of_the_user() {
 }
 
 /// Puts other bytes under the names of objects of the base, wherever they may be.
-const SWAPPER: &str = r##"
+const SWAPPER: &str = r#"
 import hashlib, os, sys, zlib
 for path, text in (("test.sh", b"exit 0\n"), ("guide.txt", b"EVIL\n")):
     name = os.popen(f"git rev-parse HEAD:{path}").read().strip()
@@ -129,7 +129,7 @@ for path, text in (("test.sh", b"exit 0\n"), ("guide.txt", b"EVIL\n")):
             open(file + ".aside", "wb").write(zlib.compress(b"blob %d\0" % len(text) + text))
             os.rename(file + ".aside", file)
         except OSError: pass
-"##;
+"#;
 
 #[test]
 fn objects_that_an_agent_swaps_reach_no_other_task_and_no_proof() {
