@@ -35,21 +35,35 @@ fn answers(scene: &Scene) -> String {
     std::fs::read_to_string(scene.repo.beside("out/answers")).unwrap()
 }
 
-/// Every request was answered, none was granted, and the key was not read.
+/// How far an agent came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    /// To the socket, which wants a key.
+    Door,
+    /// Nowhere: the socket is hidden where the system allows it.
+    Nobody,
+}
+
+/// No request was granted, and the key was not read.
 #[track_caller]
-fn check_refused(scene: &Scene, requests: usize) {
+fn check_refused(scene: &Scene, requests: usize) -> Reached {
     let answers = answers(scene);
     assert_eq!(answers.lines().count(), requests, "{answers}");
+    if answers.lines().all(|answer| answer.starts_with("failed ")) {
+        return Reached::Nobody;
+    }
     for answer in answers.lines() {
         let told: Value = serde_json::from_str(answer).unwrap_or_else(|_| panic!("{answer}"));
         assert_eq!(told["refused"]["code"], "bad_key", "{answer}");
     }
+    Reached::Door
 }
 
 #[track_caller]
-fn check_told(story: &Story) {
+fn check_told(story: &Story, reached: Reached) {
     let notes = story.notes();
-    assert!(notes.contains("without the key of this batch"), "{notes}");
+    let is_told = notes.contains("without the key of this batch");
+    assert_eq!(is_told, reached == Reached::Door, "{notes}");
 }
 
 fn state_of(scene: &Scene, task: &str) -> String {
@@ -87,12 +101,12 @@ fn try_to_approve(sandbox: &str) {
     while state_of(&scene, "3") != "merged" {
         std::thread::yield_now();
     }
-    check_refused(&scene, requests.len());
+    let reached = check_refused(&scene, requests.len());
     assert_eq!(state_of(&scene, "2"), "waiting");
     pleach(scene.repo.path(), &scene.home(), &["approve", "1"]).good();
     let story = running.story();
     story.check(0, "1:merged 2:merged 3:merged");
-    check_told(&story);
+    check_told(&story, reached);
 }
 
 #[test]
@@ -131,6 +145,6 @@ fn an_agent_cannot_resolve_the_conflict_of_another_task() {
     ];
     assert!(either.contains(&outcomes.as_str()), "{outcomes}");
     assert!(!scene.new_files("pleach/batch-1").contains("evil"));
-    check_refused(&scene, 2);
-    check_told(&story);
+    let reached = check_refused(&scene, 2);
+    check_told(&story, reached);
 }
