@@ -3,7 +3,7 @@
 //! Knows nothing of how they are hidden.
 
 use std::fs::{self, DirBuilder};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::process::getuid;
@@ -50,7 +50,8 @@ pub(super) fn hidden(home: Option<&Path>, owners: Vec<PathBuf>, open: &[PathBuf]
     let folders = folders_of_user();
     found.extend(owners);
     found.extend(SERVICES.map(PathBuf::from));
-    found.extend(folders.iter().cloned());
+    let are_private = folders.iter().filter(|path| is_private(path));
+    found.extend(are_private.cloned());
     let temporary = std::env::temp_dir();
     let mut owned: Vec<&Path> = vec![Path::new("/tmp"), &temporary];
     owned.extend(home);
@@ -69,8 +70,9 @@ pub(super) fn hidden(home: Option<&Path>, owners: Vec<PathBuf>, open: &[PathBuf]
         let is_open = open
             .iter()
             .any(|open| open.starts_with(&path) || path.starts_with(open));
+        let holds_home = home.is_some_and(|home| home.starts_with(&path));
         let is_hidden = hidden.iter().any(|hidden| path.starts_with(hidden));
-        if !is_open && !is_hidden && path.parent().is_some() {
+        if !is_open && !is_hidden && !holds_home {
             hidden.push(path);
         }
     }
@@ -97,6 +99,12 @@ fn folders_of_user() -> Vec<PathBuf> {
     found.extend(set("HOME").map(|home| home.join(".ssh/agent")));
     found.retain(|path| path.is_absolute());
     found
+}
+
+/// Whether nobody else may look into it; a folder that others use too is not hidden as a whole, whatever names it.
+fn is_private(path: &Path) -> bool {
+    let found = path.metadata();
+    found.is_ok_and(|found| !found.is_dir() || found.mode() & 0o077 == 0)
 }
 
 /// The path of a socket at which somebody listens.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -42,6 +43,8 @@ attempt('semaphore', lambda: multiprocessing.Semaphore().acquire())";
         "keys-X1/agent.1",
     ];
     let listeners = paths.map(|path| listen(&beside(path)));
+    // One folder is hidden as a whole, and of others what listens there.
+    fs::set_permissions(beside("run"), fs::Permissions::from_mode(0o700)).unwrap();
     run_with(&scene, |command| {
         command.env("XDG_RUNTIME_DIR", beside("run"));
         command.env("SSH_AUTH_SOCK", beside("keys-X1/agent.1"));
