@@ -32,6 +32,7 @@ const MAY_USE: [(&str, &[&str]); 6] = [
             "nix",
             "pleach-domain",
             "pleach-formats",
+            "pulldown-cmark",
             "rusqlite",
             "rustix",
             "seccompiler",

@@ -292,8 +292,8 @@ fn others_cannot_look_at_what_is_being_woven() {
     let repo = repo(&THREE);
     let temporary = repo.beside("tmp");
     std::fs::create_dir(&temporary).unwrap();
-    let seen = repo.beside("seen");
-    // A merge driver of the user's runs while the weaving is under way.
+    // A merge driver of the user's runs while the weaving is under way; it writes to the checkout and nowhere else.
+    let seen = repo.path().join("seen");
     repo.write(".gitattributes", "story.txt merge=look\n");
     repo.commit("attributes");
     let driver = format!(

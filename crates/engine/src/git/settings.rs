@@ -53,12 +53,6 @@ const STORE_SETTINGS: &str = "\
 /// A way that no push can go, whichever address an agent pushes to; git names it when it refuses.
 const NO_PUSH: &str = "pleach-agents-do-not-push";
 
-/// What holds for the git folders of agents alone: each has files beside it.
-const AGENT_SETTINGS: &str = "\
-[core]
-\tbare = false
-";
-
 /// A branch that nobody makes, so that no tree is taken for the current one.
 const NO_HEAD: &str = "ref: refs/heads/pleach-nothing\n";
 
@@ -79,7 +73,9 @@ impl Store {
         let shared = [&generated[..], SETTINGS.as_bytes()].concat();
         let ours = [&shared[..], STORE_SETTINGS.as_bytes()].concat();
         let push = push_settings(self.origin_address().as_ref());
-        let agents = [&shared[..], AGENT_SETTINGS.as_bytes(), &push].concat();
+        // Each of theirs has files beside it; a setting that stands there twice would be in the way of theirs.
+        let theirs = String::from_utf8_lossy(&shared).replace("bare = true", "bare = false");
+        let agents = [theirs.as_bytes(), &push].concat();
         self.replace_if_other(&self.agent_config(), &agents)?;
         self.replace_if_other(&store.join("config"), &ours)
     }

@@ -77,7 +77,7 @@ fn a_link_in_the_place_of_an_ignored_folder_is_ignored_as_well() {
     assert!(tree.contains("node_modules"), "{tree}");
     let work = scene.capture();
     assert_eq!(work.files, ["work.txt"]);
-    assert_eq!(work.agent_commits, 2);
+    assert_eq!(work.agent_commits, 1);
 }
 
 #[test]

@@ -93,7 +93,12 @@ impl Scene {
 
     /// Logins that know a token, and a helper that hands it to git.
     pub(crate) fn logins(&self, token: Option<&str>) -> Logins {
-        let host = self.forge.host();
+        // Whatever server the repository says it is from.
+        let origin = self.repo.git(&["remote", "get-url", "origin"]);
+        let host = origin
+            .split_once("https://")
+            .and_then(|(_, rest)| rest.split('/').next())
+            .map_or_else(|| self.forge.host(), str::to_owned);
         let variables = token.map(|token| {
             [
                 ("PLEACH_GIT_TOKEN".to_owned(), token.to_owned()),
