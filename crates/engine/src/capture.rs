@@ -167,10 +167,11 @@ pub fn capture(
     if tree == basis_tree {
         return Ok(Captured::Unchanged { left_out });
     }
-    let commit = if tree == start_tree {
-        start
-    } else {
-        store.commit_tree(&tree, &[&start], &options.message, None)?
+    let captured = captured_before(store, branch.as_ref(), &start, &tree)?;
+    let commit = match captured {
+        _ if tree == start_tree => start,
+        Some(commit) => commit,
+        None => store.commit_tree(&tree, &[&start], &options.message, None)?,
     };
     reached(Step::CommitMade);
     move_branch(store, worktree, branch.as_ref(), &commit)?;
@@ -181,6 +182,21 @@ pub fn capture(
         agent_commits,
         history,
     })
+}
+
+/// The commit that an earlier capture of the same files made, whose process may have died since.
+fn captured_before(
+    store: &Store,
+    branch: Option<&CommitId>,
+    start: &CommitId,
+    tree: &TreeId,
+) -> Result<Option<CommitId>, GitError> {
+    let Some(branch) = branch.filter(|branch| *branch != start) else {
+        return Ok(None);
+    };
+    let found = store.look_up(&[format!("{branch}^"), format!("{branch}^{{tree}}")])?;
+    let is_same = found == [Some(start.to_string()), Some(tree.to_string())];
+    Ok(is_same.then(|| branch.clone()))
 }
 
 /// The files of a worktree, as one tree.

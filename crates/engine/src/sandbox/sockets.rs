@@ -101,10 +101,13 @@ fn folders_of_user() -> Vec<PathBuf> {
     found
 }
 
+/// The part of a mode that says what others may do.
+const OF_OTHERS: u32 = 0o077;
+
 /// Whether nobody else may look into it; a folder that others use too is not hidden as a whole, whatever names it.
 fn is_private(path: &Path) -> bool {
     let found = path.metadata();
-    found.is_ok_and(|found| !found.is_dir() || found.mode() & 0o077 == 0)
+    found.is_ok_and(|found| !found.is_dir() || found.mode() & OF_OTHERS == 0)
 }
 
 /// The path of a socket at which somebody listens.
