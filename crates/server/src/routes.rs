@@ -24,6 +24,7 @@ use axum::http::StatusCode;
 use axum::middleware;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{RefOr, Required};
 use utoipa_axum::router::OpenApiRouter;
 
 pub use docs::document_text;
@@ -70,6 +71,11 @@ pub fn document() -> utoipa::openapi::OpenApi {
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("token", SecurityScheme::Http(scheme));
     refusals::add(&mut document);
+    // A task that runs as the settings say needs no body.
+    let run = document.paths.paths.get_mut("/api/tasks/{id}/run");
+    if let Some(RefOr::T(body)) = run.and_then(|path| path.post.as_mut()?.request_body.as_mut()) {
+        body.required = Some(Required::False);
+    }
     document
 }
 
