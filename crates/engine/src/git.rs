@@ -60,7 +60,6 @@ pub use damage::SetAside;
 pub use error::GitError;
 pub use fast_forward::{FastForwardError, FastForwarded};
 pub(crate) use ignored::{ignored, loose_files};
-pub(crate) use import::{names as names_in, open_folder, open_plain};
 pub(crate) use lent::alternate_line;
 pub use names::ref_segment;
 pub use object::{BlobId, CommitId, NotAnId, TreeId};

@@ -3,24 +3,58 @@
 //! A link may be put in a file's place between a look and a deed, so the deed itself refuses it. Knows nothing of
 //! what is in the files.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
+use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
 use rustix::io::Errno;
+use rustix::path::Arg;
 
-const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const READING: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
 
 /// What a file holds; a link, a pipe or a folder in its place is an error.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let file = openat(CWD, path, reading(), Mode::empty())?;
-    plain(file)?.read_to_end(&mut bytes)?;
+    open(CWD, path)?.read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Opens such a file in a folder.
+pub(crate) fn open(parent: impl AsFd, name: impl Arg) -> io::Result<File> {
+    // A pipe would hold us up otherwise.
+    plain(openat(
+        parent,
+        name,
+        READING | OFlags::NONBLOCK,
+        Mode::empty(),
+    )?)
+}
+
+/// Opens a folder that is no link.
+pub(crate) fn open_folder(parent: impl AsFd, name: impl Arg) -> io::Result<OwnedFd> {
+    let flags = READING | OFlags::DIRECTORY;
+    Ok(openat(parent, name, flags, Mode::empty())?)
+}
+
+/// The names in a folder.
+pub(crate) fn names(folder: impl AsFd) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name != "." && name != ".." {
+            names.push(name.to_owned());
+        }
+    }
+    Ok(names)
 }
 
 /// The same for a file somewhere below a folder, on the way to which no link is followed either.
@@ -32,7 +66,7 @@ pub(crate) fn read_below(root: &Path, path: &Path) -> io::Result<Vec<u8>> {
 
 /// Opens such a file to read it.
 pub(crate) fn file_below(root: &Path, path: &Path) -> io::Result<File> {
-    plain(open_below(root, path, reading())?)
+    plain(open_below(root, path, READING | OFlags::NONBLOCK)?)
 }
 
 /// Opens something below a folder, on the way to which there is no link.
@@ -41,7 +75,8 @@ pub(crate) fn open_below(root: &Path, path: &Path, flags: OFlags) -> Result<Owne
     if path.as_os_str().is_empty() {
         return openat(CWD, root, flags, Mode::empty());
     }
-    let top = openat(CWD, root, FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
+    let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let top = openat(CWD, root, folder, Mode::empty())?;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     match openat2(&top, path, flags, Mode::empty(), resolve) {
         // Kernels and containers that do not know it; at least the last step is safe then.
@@ -87,14 +122,9 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], written: Option<SystemTime>) ->
     Ok(())
 }
 
-fn reading() -> OFlags {
-    // A pipe would hold us up otherwise.
-    OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC
-}
-
 fn plain(file: OwnedFd) -> io::Result<File> {
     if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
-        return Err(Errno::LOOP.into());
+        return Err(io::Error::other("it is not a regular file"));
     }
     Ok(file.into())
 }

@@ -9,12 +9,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, fstat, openat};
+use rustix::fs::CWD;
 
 use super::fill::{is_loose, is_object_folder};
 use super::lent::alternate_line;
 use super::store::FETCH;
 use super::{CommitId, Place, Store, StoreError};
+use crate::plain_file::{self, names, open_folder};
 
 impl Store {
     /// Brings commits into the store, with everything that they need beyond the basis; all of them or none.
@@ -103,7 +104,8 @@ fn copy_files(
     };
     let mut copied = Vec::new();
     for name in names(&folder)?.into_iter().filter(|name| is_wanted(name)) {
-        if let Some(mut file) = open_plain(&folder, &name) {
+        // A link or a pipe in its place holds no object.
+        if let Ok(mut file) = plain_file::open(&folder, &name) {
             let path = to.join(&name);
             io::copy(&mut file, &mut File::create(&path)?)?;
             copied.push(path);
@@ -117,38 +119,4 @@ fn is_pack(name: &OsStr) -> bool {
     let stem = path.file_stem().and_then(OsStr::to_str);
     path.extension().is_some_and(|end| end == "pack")
         && stem.is_some_and(|stem| stem.starts_with("pack-"))
-}
-
-/// Opens a folder that is no link.
-pub(crate) fn open_folder(
-    parent: impl rustix::fd::AsFd,
-    name: impl rustix::path::Arg,
-) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(openat(parent, name, flags, Mode::empty())?)
-}
-
-/// Opens a plain file; nothing for a link, a pipe, or whatever else somebody may have put in its place.
-pub(crate) fn open_plain(
-    parent: impl rustix::fd::AsFd,
-    name: impl rustix::path::Arg,
-) -> Option<File> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = openat(parent, name, flags, Mode::empty()).ok()?;
-    let kind = FileType::from_raw_mode(fstat(&file).ok()?.st_mode);
-    (kind == FileType::RegularFile).then(|| file.into())
-}
-
-/// The names in a folder.
-pub(crate) fn names(folder: &OwnedFd) -> io::Result<Vec<std::ffi::OsString>> {
-    use std::os::unix::ffi::OsStrExt as _;
-    let mut names = Vec::new();
-    for entry in Dir::read_from(folder)? {
-        let entry = entry?;
-        let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        if name != "." && name != ".." {
-            names.push(name.to_owned());
-        }
-    }
-    Ok(names)
 }

@@ -3,7 +3,6 @@
 //! Runs no git in it: that would do what an agent configured.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -14,7 +13,8 @@ use rustix::fs::CWD;
 
 use super::trash::{self, delete_later, remove_all};
 use super::{LOCK, Worktree, WorktreeError, failed, is_present};
-use crate::git::{CommitId, Store, names_in, open_folder, open_plain};
+use crate::git::{CommitId, Store};
+use crate::plain_file::{self, names, open_folder};
 
 /// A ref, or where a head leads to, is a line.
 const LONGEST_REF: u64 = 4096;
@@ -120,12 +120,12 @@ pub(super) fn left_commits(git_folder: &Path) -> LeftCommits {
     let Ok(folder) = open_folder(CWD, git_folder) else {
         return LeftCommits::default();
     };
-    let head = open_plain(&folder, "HEAD").and_then(|file| read_text(file, LONGEST_REF));
+    let head = plain_file::open(&folder, "HEAD");
+    let head = head.ok().and_then(|file| read_text(file, LONGEST_REF));
     let head = head.unwrap_or_default();
     let mut refs = Vec::new();
-    if let Some(list) =
-        open_plain(&folder, "packed-refs").and_then(|file| read_text(file, LONGEST_LIST))
-    {
+    let list = plain_file::open(&folder, "packed-refs");
+    if let Some(list) = list.ok().and_then(|file| read_text(file, LONGEST_LIST)) {
         refs.extend(list.lines().filter_map(packed_ref));
     }
     if let Ok(folder) = open_folder(&folder, "refs") {
@@ -156,8 +156,7 @@ fn packed_ref(line: &str) -> Option<(String, CommitId)> {
 }
 
 fn loose_refs(folder: &OwnedFd, above: &str, depth: usize, found: &mut Vec<(String, CommitId)>) {
-    let names: Vec<OsString> = names_in(folder).unwrap_or_default();
-    for name in names {
+    for name in names(folder).unwrap_or_default() {
         let Ok(text) = std::str::from_utf8(name.as_bytes()) else {
             continue;
         };
@@ -166,7 +165,7 @@ fn loose_refs(folder: &OwnedFd, above: &str, depth: usize, found: &mut Vec<(Stri
             if depth > 0 {
                 loose_refs(&inner, &full, depth - 1, found);
             }
-        } else if let Some(file) = open_plain(folder, &name)
+        } else if let Ok(file) = plain_file::open(folder, &name)
             && found.len() < MOST_REFS
         {
             let commit = read_text(file, LONGEST_REF).and_then(|text| text.trim_end().parse().ok());

@@ -10,12 +10,13 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, chmod, fchmod, fstat, mkdirat,
-    open, openat2, readlinkat, renameat, symlinkat, unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, chmod, fchmod, fstat, mkdirat, open,
+    openat2, readlinkat, renameat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use crate::plain_file::names;
 use crate::run::Text;
 
 /// A folder by itself, whatever its path leads to meanwhile.
@@ -120,14 +121,7 @@ impl Tree {
     /// The names in a folder.
     pub(super) fn names(&self, inside: &Path) -> io::Result<Vec<PathBuf>> {
         let folder = self.at(inside, OFlags::RDONLY | OFlags::DIRECTORY)?;
-        let mut names = Vec::new();
-        for entry in Dir::read_from(folder)? {
-            let entry = entry?;
-            let name = entry.file_name().to_bytes();
-            if name != b"." && name != b".." {
-                names.push(PathBuf::from(OsStr::from_bytes(name)));
-            }
-        }
+        let mut names: Vec<PathBuf> = names(folder)?.into_iter().map(Into::into).collect();
         names.sort_unstable();
         Ok(names)
     }

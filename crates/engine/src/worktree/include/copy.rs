@@ -5,15 +5,16 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, Mode, OFlags, ioctl_ficlone, mkdirat, open, openat, symlinkat, unlinkat,
+    AtFlags, CWD, Mode, OFlags, ioctl_ficlone, mkdirat, open, openat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
 use super::{Kind, Why};
+use crate::plain_file;
 use crate::worktree::{WorktreeError, failed};
 
 /// What is at the place where something is to go.
@@ -61,7 +62,7 @@ impl<'f> Copier<'f> {
         let place = self.to.join(path);
         let source = match kind {
             Kind::Link(_) => None,
-            Kind::File => match open_plain(&self.from.join(path)) {
+            Kind::File => match plain_file::open(CWD, self.from.join(path)) {
                 Ok(source) => Some(source),
                 Err(error) => return Ok(Some(Why::Unreadable(error.to_string()))),
             },
@@ -124,19 +125,6 @@ const NEW_FILE: OFlags = OFlags::WRONLY
     .union(OFlags::EXCL)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
-
-/// Opens a file that is one; a pipe would hold us up.
-fn open_plain(path: &Path) -> io::Result<File> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-    let file = File::options()
-        .read(true)
-        .custom_flags(flags.cast_signed())
-        .open(path)?;
-    if file.metadata()?.is_file() {
-        return Ok(file);
-    }
-    Err(io::Error::other("it is no file"))
-}
 
 /// Shares the content where the file system can, else copies it; with its permissions.
 fn fill(mut new: &File, mut source: &File) -> io::Result<()> {
