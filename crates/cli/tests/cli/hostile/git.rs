@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use pleach_testkit::gate_or_night;
+
 use crate::scene::Scene;
 
 /// Nothing is open but what always is.
@@ -58,49 +60,39 @@ fn packed_refs_that_lead_to_the_users_repository_cost_no_branch() {
     scene.story(&[]).check(0, "1:merged");
 }
 
-/// Makes git wait for a lock of packed refs, leads it to another file meanwhile, and takes that back.
+/// Leads git to a file of the user's when it takes the lock of packed refs, and to a list of refs when it reads them:
+/// it then writes the list to that file.
 const RACER: &str = r##"
 import os, sys, time
 home, gate, folders = sys.argv[1], sys.argv[2], sys.argv[3:]
 target = os.path.join(home, ".bash_profile")
 commit = os.popen("git rev-parse HEAD").read().strip()
-refs = "".join(f"{commit} refs/heads/r{n}\n" for n in range(4)) + f"{commit} refs/heads/z$(id>PWNED)\n"
-def flip(link, to):
-    try:
-        os.symlink(to, link + ".aside"); os.rename(link + ".aside", link)
-    except OSError: pass
+refs = "".join(f"{commit} refs/heads/r{n}\n" for n in range(8)) + f"{commit} refs/heads/z$(id>PWNED)\n"
 links = []
-for folder in folders:
+for folder in dict.fromkeys(folders):
     for place in (folder, os.path.join(folder, "packed")):
         try:
             os.makedirs(place, exist_ok=True)
             open(os.path.join(place, "real"), "w").write("# pack-refs with: peeled fully-peeled sorted \n" + refs)
+            # Whoever wants to write to the list has to wait meanwhile.
             open(os.path.join(place, "real.lock"), "w").close()
             links.append(os.path.join(place, "packed-refs"))
         except OSError: pass
-for link in links: flip(link, "real")
-open("ready", "w").close()
+def lead_to(place):
+    for link in links:
+        os.symlink(place, link + ".aside")
+        os.rename(link + ".aside", link)
+lead_to("real")
 open(gate, "w").close()
-# Git looks at the refs, and waits for the lock of the list that it is to change.
-time.sleep(2)
-end = time.time() + 8
-while time.time() < end:
-    for link in links: flip(link, target)
-    until = time.time() + 1
-    while time.time() < until and not os.path.exists(target + ".lock"): pass
-    for link in links: flip(link, "real")
-    until = time.time() + 1
-    while time.time() < until and os.path.exists(target + ".lock"): pass
+end = time.time() + 3
+while time.time() < end and not os.path.exists(target):
+    lead_to(target)
+    lead_to("real")
 "##;
 
 #[test]
 fn a_race_for_the_lock_of_packed_refs_writes_no_file_of_the_user() {
-    let tries = if std::env::var_os("PLEACH_THOROUGH").is_some() {
-        20
-    } else {
-        1
-    };
-    for _ in 0..tries {
+    for _ in 0..gate_or_night(1, 20) {
         let shell = "case $PLEACH_TASK in
             1) python3 BESIDE/racer.py $HOME BESIDE/open/racing $folders;;
             *) until test -e BESIDE/open/racing; do :; done;;

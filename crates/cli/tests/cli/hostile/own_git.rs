@@ -7,20 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pleach_testkit::gate_or_night;
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, open, renameat_with};
 use rustix::process::Signal;
 
 use crate::scene::{Gate, Scene, WAIT, make_pipe};
 
 const KEY: &str = "a-key-that-no-agent-may-read";
-
-/// How often a race is run: once in the gate, more often at night.
-fn tries(thorough: usize) -> usize {
-    match std::env::var_os("PLEACH_THOROUGH") {
-        Some(_) => thorough,
-        None => 1,
-    }
-}
 
 /// Whether some bytes are anywhere in the private store: in an object, packed or not, or in what a git left behind.
 fn is_in_store(scene: &Scene, text: &str) -> bool {
@@ -72,7 +65,7 @@ fn swap(folder: &Path, is_over: &AtomicBool) {
 fn a_survivor_that_swaps_files_against_links_has_no_key_captured() {
     // Git reads as much as the file has that it looked at.
     let length = KEY.len();
-    for _ in 0..tries(10) {
+    for _ in 0..gate_or_night(4, 10) {
         let shell = format!(
             "case $PLEACH_TASK in 1) printf %{length}d 1 > r; ln -s BESIDE/home/.ssh/id_rsa s; \
              pwd > BESIDE/where; {WAIT};; 2) echo two > two;; esac"
