@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { gated, pleach, scenes } from "./scene.mjs";
 
 const open = scenes();
-const LOST = [/ERR_CONNECTION_(REFUSED|RESET)/, /ERR_EMPTY_RESPONSE/, /ERR_INCOMPLETE_CHUNKED_ENCODING/, /ERR_SOCKET_NOT_CONNECTED/];
+const LOST = [/ERR_CONNECTION_(REFUSED|RESET)/, /ERR_EMPTY_RESPONSE/, /ERR_INCOMPLETE_CHUNKED_ENCODING/, /ERR_SOCKET_NOT_CONNECTED/, /401/];
 
 test("a server that is killed and started again loses and doubles nothing", async () => {
   const scene = await open();
@@ -20,6 +20,7 @@ test("a server that is killed and started again loses and doubles nothing", asyn
   await page.getByText(/Disconnected from the server/).waitFor();
   await scene.serve(scene.address.port);
   await scene.task("After", "");
+  await scene.signInAgain();
   await scene.card("After").waitFor();
   await page.getByText(/Disconnected from the server/).waitFor({ state: "detached" });
   assert.equal(await page.getByRole("article").count(), 2);
@@ -42,6 +43,7 @@ test("a batch goes on after its server was killed", async () => {
   await scene.kill();
   await page.getByText(/Disconnected from the server/).waitFor();
   await scene.serve(scene.address.port);
+  await scene.signInAgain();
   await page.getByText(/Disconnected from the server/).waitFor({ state: "detached" });
   await scene.card("Plant two", "In progress").waitFor();
   assert.equal(await page.getByRole("article").count(), 2);

@@ -117,6 +117,15 @@ export class Scene {
     await once(this.server, "exit");
   }
 
+  /** Opens the link of a server that was started again in another tab; the pass of the one before is worth nothing. */
+  async signInAgain() {
+    await this.page.getByText("Sign in", { exact: true }).waitFor();
+    const tab = await this.context.newPage();
+    await tab.goto(this.link);
+    await tab.getByRole("main").waitFor();
+    await tab.close();
+  }
+
   /** Lets an agent that waits at a gate go on. */
   letGo(gate) {
     writeFileSync(join(this.gates, gate), "");

@@ -8,21 +8,35 @@ import { scenes } from "./scene.mjs";
 
 const open = scenes();
 
-/** What an agent may serve at a port of its own: writes down what it is sent, and tells what its page can read. */
-async function preview() {
+/** What an agent may serve at a port: writes down what it is sent, and tells what its page can read. */
+async function preview(port = 0) {
   const heard = [];
   const server = createServer((request, answer) => {
     let body = "";
     request.on("data", (piece) => (body += piece));
     request.on("end", () => {
       heard.push({ ...request.headers, path: request.url, body });
+      answer.statusCode = request.url.startsWith("/api") ? 404 : 200;
       answer.setHeader("content-type", "text/html");
       answer.end('<!doctype html><link rel="icon" href="data:,"><title>Preview</title><h1>Preview</h1>');
+      server.emit("heard");
     });
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(port, "127.0.0.1");
   await once(server, "listening");
-  return { heard, address: `http://127.0.0.1:${server.address().port}/preview`, close: () => server.close() };
+  return {
+    heard,
+    address: `http://127.0.0.1:${server.address().port}/preview`,
+    /** The first request of a kind, however long it takes. */
+    async until(is) {
+      while (!heard.some(is)) await once(server, "heard");
+      return heard.find(is);
+    },
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
 }
 
 test("a page at another port of this machine receives no pass", async () => {
@@ -69,7 +83,29 @@ test("a browser without a pass is told how to sign in, and one link signs in all
   const tab = await scene.context.newPage();
   await tab.goto(scene.link);
   await tab.getByRole("article", { name: "Seen", exact: true }).waitFor();
-  await page.reload();
+  await scene.card("Seen").waitFor();
+});
+
+test("whoever listens where the server was gets nothing that the next server takes", async () => {
+  const scene = await open();
+  scene.expected.push(/ERR_|401|Failed to load|404/);
+  const { page } = scene;
+  await scene.task("Seen", "");
+  await scene.enter();
+  await scene.card("Seen").waitFor();
+  await scene.kill();
+  const port = Number(scene.address.port);
+  const squatter = await preview(port);
+  // A page that is open goes on asking, and shows its pass.
+  const stolen = await squatter.until((request) => request.authorization);
+  squatter.close();
+  await scene.serve(port);
+  const ask = (authorization) => fetch(new URL("/api/projects", scene.address), { headers: { authorization } });
+  assert.equal((await ask(stolen.authorization)).status, 401);
+  assert.equal((await ask(`Bearer ${scene.token}`)).status, 200);
+  await page.getByText("Sign in", { exact: true }).waitFor();
+  const tab = await scene.context.newPage();
+  await tab.goto(scene.link);
   await scene.card("Seen").waitFor();
 });
 

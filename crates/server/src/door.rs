@@ -64,7 +64,7 @@ enum Shown {
 impl Door {
     pub(crate) fn new(token: Token, hosts: Hosts) -> Self {
         Self {
-            passes: Passes::new(&token, hosts.port()),
+            passes: Passes::new(),
             links: Links::default(),
             hosts,
             token,

@@ -25,6 +25,11 @@ export function keepPass(given: string) {
   }
 }
 
+/** Whether another tab of this browser got a new pass. */
+export function isPassChange(event: StorageEvent): boolean {
+  return event.key === KEY;
+}
+
 /** What a request shows the server. */
 export function shown(given: string | null): Record<string, string> {
   return given === null ? {} : { Authorization: `Bearer ${given}` };

@@ -1307,7 +1307,7 @@ export interface components {
         };
         /** @description What lets a browser in from now on. */
         Pass: {
-            /** @description Sent as `Authorization: Bearer`, from the page that asked for it; good for 30 days. */
+            /** @description Sent as `Authorization: Bearer`, from the page that asked for it; good for 30 days at most, and until the server stops. */
             pass: string;
         };
         /** @description One step of what an agent means to do. */

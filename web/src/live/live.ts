@@ -35,7 +35,8 @@ function told(message: FromStream) {
       beginAnew();
       break;
     case "open":
-      useConnection.setState({ state: "live" });
+      // What was refused before the browser signed in, or by a server that is gone, is asked for again below.
+      useConnection.setState({ state: "live", error: null });
       void isOtherVersion().then((is) => useConnection.setState({ isOtherVersion: is }));
       void queryClient.invalidateQueries({ queryKey: keys.projects });
       forgetPauses();

@@ -1,6 +1,6 @@
 // Brings the events to this tab, through the shared worker where there is one.
 
-import { pass } from "@/api/pass";
+import { isPassChange, pass } from "@/api/pass";
 import { listen } from "./connection";
 import type { FromStream, ToStream } from "./events";
 
@@ -14,9 +14,17 @@ export function openStream(tell: Tell): () => void {
   const show = (event: PageTransitionEvent) => {
     if (event.persisted) leave = join(tell);
   };
+  // Another tab signed in.
+  const signIn = (event: StorageEvent) => {
+    if (!isPassChange(event)) return;
+    leave();
+    leave = join(tell);
+  };
+  addEventListener("storage", signIn);
   addEventListener("pagehide", hide);
   addEventListener("pageshow", show);
   return () => {
+    removeEventListener("storage", signIn);
     removeEventListener("pagehide", hide);
     removeEventListener("pageshow", show);
     leave();

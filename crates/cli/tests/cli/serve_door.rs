@@ -198,7 +198,7 @@ fn enter(server: &Serving, code: &str) -> Answered {
 }
 
 #[test]
-fn a_link_lets_one_browser_in_and_its_pass_outlives_the_server() {
+fn a_link_lets_one_browser_in_and_its_pass_ends_with_the_server() {
     let (scene, server) = served();
     let code = code(&server);
     assert_eq!(enter(&server, "another").bad(401), "bad_link");
@@ -227,11 +227,9 @@ fn a_link_lets_one_browser_in_and_its_pass_outlives_the_server() {
     );
     let port = server.address.port().to_string();
     server.stop();
+    // Whoever listened at the port in between may have it by now.
     let again = Serving::of(&scene, &["--port", &port]);
-    assert_eq!(with_pass(&again, "GET", "/metrics", &[]).status, 200);
-    again.stop();
-    let elsewhere = Serving::of(&scene, &[]);
-    assert_eq!(with_pass(&elsewhere, "GET", "/metrics", &[]).status, 401);
+    assert_eq!(with_pass(&again, "GET", "/metrics", &[]).status, 401);
 }
 
 #[test]

@@ -25,10 +25,6 @@ impl Hosts {
         }
     }
 
-    pub(crate) fn port(&self) -> u16 {
-        self.port
-    }
-
     /// Refuses a request that is meant for another name.
     pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
         let host = host_of(headers);

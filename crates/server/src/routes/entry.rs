@@ -33,7 +33,7 @@ struct Entering {
 /// What lets a browser in from now on.
 #[derive(Debug, Serialize, ToSchema)]
 struct Pass {
-    /// Sent as `Authorization: Bearer`, from the page that asked for it; good for 30 days.
+    /// Sent as `Authorization: Bearer`, from the page that asked for it; good for 30 days at most, and until the server stops.
     pass: String,
 }
 
