@@ -1,8 +1,8 @@
 //! What to do when the port is taken: a server of the same user gives another link, a stranger is told of.
 
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pleach_engine::state_folder::StateFolder;
 use pleach_server::{Challenge, Token};
@@ -56,7 +56,7 @@ fn ask_for_link(port: u16, token: &Token) -> io::Result<String> {
     let challenge = Challenge::new();
     let answer = server.ask("GET", &challenge.path(), "")?;
     let proof = answer["proof"].as_str().unwrap_or_default();
-    if !challenge.is_met(token, server.stream.get_ref().peer_addr()?, proof) {
+    if !challenge.is_met(token, server.stream.get_ref().stream.peer_addr()?, proof) {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     let shown = format!("Authorization: Bearer {}\r\n", token.as_str());
@@ -68,22 +68,39 @@ fn ask_for_link(port: u16, token: &Token) -> io::Result<String> {
 /// One connection for several requests.
 struct Connection {
     port: u16,
-    stream: BufReader<TcpStream>,
+    stream: BufReader<Impatient>,
+}
+
+/// A stream that is read until a certain moment, however little comes at a time.
+struct Impatient {
+    stream: TcpStream,
+    deadline: Instant,
+}
+
+impl Read for Impatient {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(buffer)
+    }
 }
 
 impl Connection {
     fn open(port: u16) -> io::Result<Self> {
         let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
-        stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        let stream = BufReader::new(stream);
+        let deadline = Instant::now() + PATIENCE;
+        let stream = BufReader::new(Impatient { stream, deadline });
         Ok(Self { port, stream })
     }
 
     fn ask(&mut self, method: &str, path: &str, headers: &str) -> io::Result<Value> {
         let port = self.port;
         write!(
-            self.stream.get_mut(),
+            self.stream.get_mut().stream,
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{headers}Content-Length: 0\r\n\r\n"
         )?;
         let mut answer = self.stream.by_ref().take(LONGEST_ANSWER);
