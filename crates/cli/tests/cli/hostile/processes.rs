@@ -2,7 +2,7 @@
 
 mod network;
 mod sockets;
-mod without_landlock;
+pub(super) mod without_landlock;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

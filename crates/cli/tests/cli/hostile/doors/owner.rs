@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::sandboxed;
+use crate::hostile::processes::without_landlock::{UNSHARE, with_refused};
 use crate::pleach;
 use crate::scene::{Scene, Story};
 
@@ -35,35 +36,31 @@ fn answers(scene: &Scene) -> String {
     std::fs::read_to_string(scene.repo.beside("out/answers")).unwrap()
 }
 
-/// How far an agent came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reached {
-    /// To the socket, which wants a key.
-    Door,
-    /// Nowhere: the socket is hidden where the system allows it.
-    Nobody,
-}
-
-/// No request was granted, and the key was not read.
+/// No request was granted, and the key was not read; who comes to the door is told of.
 #[track_caller]
-fn check_refused(scene: &Scene, requests: usize) -> Reached {
+fn check_refused(scene: &Scene, requests: usize) {
     let answers = answers(scene);
     assert_eq!(answers.lines().count(), requests, "{answers}");
-    if answers.lines().all(|answer| answer.starts_with("failed ")) {
-        return Reached::Nobody;
-    }
     for answer in answers.lines() {
         let told: Value = serde_json::from_str(answer).unwrap_or_else(|_| panic!("{answer}"));
         assert_eq!(told["refused"]["code"], "bad_key", "{answer}");
     }
-    Reached::Door
+}
+
+/// The socket is not there at all.
+#[track_caller]
+fn check_hidden(scene: &Scene, requests: usize) {
+    let answers = answers(scene);
+    let failed = answers
+        .lines()
+        .filter(|answer| answer.starts_with("failed "));
+    assert_eq!(failed.count(), requests, "{answers}");
 }
 
 #[track_caller]
-fn check_told(story: &Story, reached: Reached) {
+fn check_told(story: &Story) {
     let notes = story.notes();
-    let is_told = notes.contains("without the key of this batch");
-    assert_eq!(is_told, reached == Reached::Door, "{notes}");
+    assert!(notes.contains("without the key of this batch"), "{notes}");
 }
 
 fn state_of(scene: &Scene, task: &str) -> String {
@@ -74,9 +71,10 @@ fn state_of(scene: &Scene, task: &str) -> String {
     found.unwrap()["state"].as_str().unwrap().to_owned()
 }
 
-/// Task 1 changes what steers agents, so that 2 waits for a person; 3 approves in that person's place.
+/// Task 1 changes what steers agents, so that 2 waits for a person; 3 approves in that person's place. `check` looks at
+/// how many requests were answered, and how.
 #[track_caller]
-fn try_to_approve(sandbox: &str) {
+fn try_to_approve(sandbox: &str, check: impl Fn(&Scene, usize)) -> Story {
     let shell = format!(
         "case $PLEACH_TASK in 1) echo evil > CLAUDE.md;; \
          3) echo 3 > BESIDE/arrived; read go < BESIDE/gate; {SEND}\n;; esac; echo x > done-$PLEACH_TASK"
@@ -101,33 +99,47 @@ fn try_to_approve(sandbox: &str) {
     while state_of(&scene, "3") != "merged" {
         std::thread::yield_now();
     }
-    let reached = check_refused(&scene, requests.len());
+    check(&scene, requests.len());
     assert_eq!(state_of(&scene, "2"), "waiting");
     pleach(scene.repo.path(), &scene.home(), &["approve", "1"]).good();
     let story = running.story();
     story.check(0, "1:merged 2:merged 3:merged");
-    check_told(&story, reached);
+    story
 }
+
+// Without namespaces nothing hides the socket, so that the key alone is between an agent and the batch.
 
 #[test]
 fn an_agent_cannot_approve_in_place_of_a_person() {
-    try_to_approve("landlock");
+    let story = with_refused(&[UNSHARE], || try_to_approve("landlock", check_refused));
+    check_told(&story);
 }
 
 #[test]
 fn an_agent_in_the_strict_sandbox_cannot_approve_either() {
-    try_to_approve("strict");
+    let story = with_refused(&[UNSHARE], || try_to_approve("strict", check_refused));
+    check_told(&story);
+}
+
+#[test]
+fn where_namespaces_are_allowed_the_socket_is_hidden_besides() {
+    try_to_approve("landlock", check_hidden);
 }
 
 /// 1 and 2 conflict, and 3 offers a commit of its own as what a person made of it.
 #[test]
 fn an_agent_cannot_resolve_the_conflict_of_another_task() {
+    with_refused(&[UNSHARE], try_to_resolve);
+}
+
+fn try_to_resolve() {
     let shell = format!(
         r#"case $PLEACH_TASK in 1|2) echo $PLEACH_TASK > shared;;
         3) echo 3 > BESIDE/arrived; read go < BESIDE/gate
            echo evil > evil; git add evil; git -c user.name=e -c user.email=e@e commit -qm evil
            for task in 1 2; do
-             printf '{{"resolve":{{"task":"%s","commit":"%s","basis":"%s"}}}}\n' $task $(git rev-parse HEAD HEAD~1)
+             wish=$(printf '{{"resolve":{{"task":"%s","commit":"%s","basis":"%s"}}}}' $task $(git rev-parse HEAD HEAD~1))
+             printf '%s\n{{"key":"%064d","request":%s}}\n' "$wish" 0 "$wish"
            done > BESIDE/out/ask
            git reset -q --hard HEAD~1; {SEND}
            ;; esac; echo x > done-$PLEACH_TASK"#
@@ -145,6 +157,6 @@ fn an_agent_cannot_resolve_the_conflict_of_another_task() {
     ];
     assert!(either.contains(&outcomes.as_str()), "{outcomes}");
     assert!(!scene.new_files("pleach/batch-1").contains("evil"));
-    let reached = check_refused(&scene, 2);
-    check_told(&story, reached);
+    check_refused(&scene, 4);
+    check_told(&story);
 }

@@ -15,7 +15,7 @@ use crate::{Answer, command};
 const LANDLOCK: [i64; 3] = [444, 445, 446];
 
 /// The call that makes namespaces.
-const UNSHARE: i64 = if cfg!(target_arch = "aarch64") {
+pub(in crate::hostile) const UNSHARE: i64 = if cfg!(target_arch = "aarch64") {
     97
 } else {
     272
@@ -24,8 +24,11 @@ const UNSHARE: i64 = if cfg!(target_arch = "aarch64") {
 /// What a container says that forbids a call.
 const FORBIDDEN: u32 = 1;
 
-/// Runs a program to which the system refuses some calls.
-fn output(mut command: Command, refused: &[i64]) -> Output {
+/// Does something while the system refuses some calls to it, and to all programs that it starts.
+pub(in crate::hostile) fn with_refused<T: Send>(
+    refused: &[i64],
+    work: impl FnOnce() -> T + Send,
+) -> T {
     let rules = refused.iter().map(|call| (*call, Vec::new()));
     let filter = SeccompFilter::new(
         rules.collect::<BTreeMap<_, _>>(),
@@ -35,11 +38,19 @@ fn output(mut command: Command, refused: &[i64]) -> Output {
     );
     let filter: BpfProgram = filter.unwrap().try_into().unwrap();
     // A filter stays with its thread and with what that starts.
-    let thread = std::thread::spawn(move || {
-        apply_filter(&filter).unwrap();
-        command.output().unwrap()
-    });
-    thread.join().unwrap()
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            apply_filter(&filter).unwrap();
+            work()
+        });
+        thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn output(mut command: Command, refused: &[i64]) -> Output {
+    with_refused(refused, move || command.output().unwrap())
 }
 
 fn pleach(scene: &Scene, words: &[&str], refused: &[i64]) -> Output {
