@@ -27,7 +27,7 @@ use crate::plan_to_run::PlanToRun;
 use crate::prompt::Template;
 use crate::run::{Fetch, Prepared, RunRequest, prepare};
 use crate::sandbox::Holding;
-use crate::settings::Settings;
+use crate::settings::{RunMode, Settings};
 use crate::state_folder::StateFolder;
 use crate::trust::Openings;
 
@@ -90,13 +90,15 @@ pub fn start(state: &StateFolder, program: &Path, start: Start) -> Result<Starte
     })
 }
 
-/// What is configured, unless the project opens its own sandbox and nobody trusts it with that.
+/// What is configured, unless the project asks for more than others may and nobody trusts it with that.
 fn trusted_settings(state: &StateFolder, start: &Start) -> Result<Settings, StartError> {
     let folder = project_folder(&start.project_folder);
     let layers = Layers::load(&folder)?.with_flags(start.flags.clone());
     let settings = Settings::of_layers(&layers, &folder)?;
     let openings = Openings::of(&layers, &settings, &folder);
-    if openings.are_trusted(&Database::open(state)?)? {
+    // Several at once need a repository, which is said better later.
+    let is_refused_later = openings.is_in_place && settings.mode == RunMode::Parallel;
+    if is_refused_later || openings.are_trusted(&Database::open(state)?)? {
         Ok(settings)
     } else {
         Err(StartError::Untrusted(openings))

@@ -1,4 +1,4 @@
-//! Settings by which a project's own file opens its sandbox: a person trusts the project with them at a terminal.
+//! What lets a project's agents and tests do more than others may: a person trusts the project with it at a terminal.
 //!
 //! Consent can be given by a request, so whoever may make requests could give it to a project of their own. Knows nothing
 //! of who asks.
@@ -8,16 +8,19 @@ use std::path::{Path, PathBuf};
 use crate::config::{Layers, NetworkChoice, SandboxChoice};
 use crate::consent::{hash, in_words};
 use crate::database::{Database, DatabaseError};
+use crate::git::{Git, Store};
 use crate::settings::Settings;
 use crate::shell_words::line;
 
-/// What a project's own file opens, each by the name of its setting.
+/// What a project opens: settings of its own file, and the project's folder itself where tasks work in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Openings {
     /// The folder of the project.
     pub folder: PathBuf,
     /// Names and values, in order.
-    pub settings: Vec<(&'static str, String)>,
+    pub settings: Vec<(String, String)>,
+    /// Whether it is in no repository, so that tasks work in the folder itself.
+    pub is_in_place: bool,
 }
 
 impl Openings {
@@ -40,33 +43,69 @@ impl Openings {
             .then_some(with.network)
             .flatten();
         let network = network.filter(|network| *network == NetworkChoice::Open);
+        let elsewhere = |is_said: bool, path: &Option<PathBuf>| {
+            let path = path.as_ref().filter(|_| is_said)?;
+            // A link that leads out by the time it is used cannot be told from others now.
+            let found = path
+                .canonicalize()
+                .is_ok_and(|path| path.starts_with(&folder));
+            (!found).then(|| path.display().to_string())
+        };
         // It is read by Pleach itself, which no sandbox holds, and shown to the agent.
-        let prompt = settings.prompt.as_ref().filter(|path| {
-            let path = path.canonicalize();
-            with.prompt != without.prompt && path.is_ok_and(|path| !path.starts_with(&folder))
-        });
+        let prompt = elsewhere(with.prompt != without.prompt, &settings.prompt);
+        let worktrees = elsewhere(with.worktrees != without.worktrees, &settings.worktrees);
         let all = [
             ("sandbox", sandbox.map(in_words)),
             ("sandbox_write", write),
             ("sandbox_read", read),
             ("network", network.map(|_| "open".to_owned())),
-            ("prompt", prompt.map(|path| path.display().to_string())),
+            // The server's own variables may be secrets.
+            (
+                "validate_env",
+                opened(with.validate_env, without.validate_env),
+            ),
+            ("prompt", prompt),
+            ("worktrees", worktrees),
         ];
+        let agents = with.agents.into_iter().filter_map(|(name, agent)| {
+            let before = without
+                .agents
+                .get(&name)
+                .and_then(|agent| agent.env.clone());
+            Some((format!("agents.{name}.env"), opened(agent.env, before)?))
+        });
         let settings = all
             .into_iter()
-            .filter_map(|(name, value)| Some((name, value?)));
+            .filter_map(|(name, value)| Some((name.to_owned(), value?)));
         Self {
-            settings: settings.collect(),
+            settings: settings.chain(agents).collect(),
+            is_in_place: Git::find().is_ok_and(|git| Store::is_plain(&git, &folder)),
             folder,
         }
     }
 
+    /// Each in words.
+    pub fn in_words(&self) -> Vec<String> {
+        let settings = self.settings.iter();
+        let mut words: Vec<String> = settings
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        if self.is_in_place {
+            words.push(
+                "it is no git repository, so agents and tests change the folder itself".to_owned(),
+            );
+        }
+        words
+    }
+
     /// Whether a person trusts the project with exactly this; with nothing, everybody does.
     pub fn are_trusted(&self, database: &Database) -> Result<bool, DatabaseError> {
-        Ok(
-            self.settings.is_empty()
-                || database.is_trusted(&self.project(), &self.fingerprint())?,
-        )
+        Ok(self.are_none() || database.is_trusted(&self.project(), &self.fingerprint())?)
+    }
+
+    /// Whether nothing is opened.
+    pub fn are_none(&self) -> bool {
+        self.settings.is_empty() && !self.is_in_place
     }
 
     /// Remembers that a person trusts the project with this.
@@ -90,7 +129,8 @@ impl Openings {
 
     fn fingerprint(&self) -> String {
         let settings = self.settings.iter();
-        hash(settings.flat_map(|(name, value)| [*name, value.as_str()]))
+        let settings = settings.flat_map(|(name, value)| [name.as_str(), value.as_str()]);
+        hash(settings.chain(self.is_in_place.then_some("in place")))
     }
 }
 

@@ -196,6 +196,7 @@ fn status_of(fault: &Fault) -> StatusCode {
             StatusCode::BAD_REQUEST
         }
         "needs_trust" => StatusCode::FORBIDDEN,
+        "unfit_folder" => StatusCode::UNPROCESSABLE_ENTITY,
         "task_busy" | "nothing_waiting" | "batch_over" | "batch_running" | "batch_stopping"
         | "interrupted" | "task_over" | "nothing_to_retry" | "nothing_to_land"
         | "not_conflicted" | "bad_resolution" | "ran_in_place" | "busy" | "refused"

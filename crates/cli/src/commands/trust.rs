@@ -1,4 +1,4 @@
-//! `pleach trust`: a person lets a project's own settings open its sandbox, for batches of the server.
+//! `pleach trust`: a person lets a project do more than others may, for batches of the server.
 
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -30,9 +30,9 @@ pub(crate) fn run(arguments: &TrustArgs) -> Result<Exit, Failures> {
         print(format_args!("{project} {message}\n"));
         return Ok(Exit::Success);
     }
-    if openings.settings.is_empty() {
+    if openings.are_none() {
         print(format_args!(
-            "{project} needs no trust: its pleach.toml does not open the sandbox\n"
+            "{project} needs no trust: its pleach.toml does not weaken the sandbox\n"
         ));
         return Ok(Exit::Success);
     }
@@ -41,17 +41,17 @@ pub(crate) fn run(arguments: &TrustArgs) -> Result<Exit, Failures> {
         return Ok(Exit::Success);
     }
     tell_error(format_args!(
-        "The pleach.toml of {project} opens the sandbox of its agents and tests:\n"
+        "Agents and tests of {project} would do more than the sandbox usually allows:\n"
     ));
-    for (name, value) in &openings.settings {
-        tell_error(format_args!("  {name} = {}\n", one_line(value)));
+    for words in openings.in_words() {
+        tell_error(format_args!("  {}\n", one_line(&words)));
     }
     if !arguments.yes {
         ask()?;
     }
     openings.trust(&mut database)?;
     print(format_args!(
-        "{project} is trusted with these settings; `{} --revoke` takes that back\n",
+        "{project} is trusted; to take that back: {} --revoke\n",
         openings.command()
     ));
     Ok(Exit::Success)

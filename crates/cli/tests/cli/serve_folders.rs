@@ -44,7 +44,12 @@ fn a_folder_without_git_takes_a_queue_and_refuses_what_runs_at_once() {
     assert_eq!(server.post(&alone, &json!({})).bad(409), "needs_repository");
     let none = server.get("/api/batches?status=all").good(200);
     assert_eq!(none, json!({"batches": []}));
-    ask(json!({"mode": "queue", "autoApprove": true})).good(201);
+    let queue = json!({"mode": "queue", "autoApprove": true});
+    // Whoever may make requests could name any folder of the user's.
+    assert_eq!(ask(queue.clone()).bad(403), "needs_trust");
+    let trust = ["trust", folder.to_str().unwrap(), "--yes"];
+    crate::pleach(&root, &root.join("home"), &trust).good();
+    ask(queue).good(201);
     let over = until_over(&server, 1);
     assert_eq!(outcomes(&over), "1:merged 2:merged", "{over}");
     let order = fs::read_to_string(folder.join("order")).unwrap();

@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use super::RunError;
 use super::record::{BatchRecord, Text};
 use crate::capture::{CaptureError, tree_of_folder};
+use crate::config::users_file;
 use crate::git::{CommitId, Git, Store};
+use crate::sandbox::keys_but;
 use crate::settings::RunMode;
 use crate::state_folder::StateFolder;
 use crate::weave::Strategy;
@@ -126,6 +128,8 @@ fn check_fit(state: &StateFolder, folder: &Path) -> Result<(), InPlaceError> {
     let home = home.and_then(|home| Path::new(&home).canonicalize().ok());
     let stores = state.stores();
     let own = stores.parent().unwrap_or(&stores);
+    let config = users_file().and_then(|file| file.parent()?.canonicalize().ok());
+    let overlaps = |other: &Path| other.starts_with(folder) || folder.starts_with(other);
     let because = if folder.parent().is_none() {
         "it is the root of all files"
     } else if home.is_some_and(|home| home.starts_with(folder)) {
@@ -134,6 +138,10 @@ fn check_fit(state: &StateFolder, folder: &Path) -> Result<(), InPlaceError> {
         "it holds Pleach's own files"
     } else if folder.starts_with(own) {
         "it is among Pleach's own files"
+    } else if config.is_some_and(|config| overlaps(&config)) {
+        "your configuration of Pleach is there"
+    } else if keys_but(&[]).iter().any(|key| overlaps(key)) {
+        "keys or passwords are kept there"
     } else {
         return Ok(());
     };

@@ -21,8 +21,8 @@ pub enum StartError {
     /// The configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The project opens its own sandbox, and nobody trusts it with that.
-    #[error("the pleach.toml of {} opens the sandbox: {}", .0.folder.display(), named(.0))]
+    /// The project asks for more than others may do, and nobody trusts it with that.
+    #[error("{} needs your trust: {}", .0.folder.display(), .0.in_words().join(", "))]
     Untrusted(Openings),
     /// There is no agent.
     #[error("{error}")]
@@ -49,12 +49,6 @@ pub enum StartError {
     /// The batch cannot run.
     #[error(transparent)]
     Run(Box<RunError>),
-}
-
-fn named(openings: &Openings) -> String {
-    let settings = openings.settings.iter();
-    let settings = settings.map(|(name, value)| format!("{name} = {value}"));
-    settings.collect::<Vec<_>>().join(", ")
 }
 
 impl From<RunError> for StartError {

@@ -10,11 +10,15 @@ use crate::scene::Scene;
 use crate::serving::Serving;
 
 /// What a project's own file may not do by itself.
-const ESCAPES: [&str; 4] = [
+const ESCAPES: [&str; 8] = [
     "sandbox = \"none\"",
     "sandbox = [\"env\"]",
     "sandbox_write = [\"~\"]",
     "sandbox = \"strict\"\nsandbox_write = [\"~/.ssh\"]",
+    "sandbox_read = [\"~/.ssh\"]",
+    "validate_env = [\"AWS_SECRET_ACCESS_KEY\"]",
+    "prompt = \"../../.ssh/id_rsa\"",
+    "worktrees = \"~/.config\"",
 ];
 
 /// A repository with such a file, as an agent could make it in a cache folder.
@@ -40,6 +44,9 @@ fn plant(scene: &Scene, settings: &str) -> String {
     git(&["commit", "-q", "--allow-empty", "-m", "x"]);
     folder.to_str().unwrap().to_owned()
 }
+
+/// A program of the attacker's gets variables of the server.
+const LEAK: &str = "[agents.other]\ncommand = [\"sh\"]\nenv = [\"AWS_SECRET_ACCESS_KEY\"]";
 
 fn project(server: &Serving, folder: &str) -> String {
     let added = server.post("/api/projects", &json!({ "path": folder }));
@@ -69,7 +76,7 @@ fn no_request_switches_the_sandbox_of_a_project_off() {
     for flags in [&[][..], &["--yes"]] {
         let scene = Scene::of("1", "", "true");
         let server = Serving::of(&scene, flags);
-        for settings in ESCAPES {
+        for settings in ESCAPES.into_iter().chain([LEAK]) {
             let folder = plant(&scene, settings);
             let project = project(&server, &folder);
             let refused = run(&server, &project);
@@ -91,6 +98,49 @@ fn no_request_switches_the_sandbox_of_a_project_off() {
         ended(&server, &batch);
         assert!(!scene.repo.beside("escaped").exists());
     }
+}
+
+/// What leaves a file in the folder that it works in.
+const PLANT: &str =
+    "retries = 0\n[agents.shell]\ncommand = [\"sh\", \"-c\", \"echo x > planted\"]\n";
+
+/// Asks for a batch that works in a folder itself.
+fn run_in_place(server: &Serving, project: &str) -> pleach_testkit::Answered {
+    let task = json!({"projectId": project, "title": "dig"});
+    let task = server.post("/api/tasks", &task).good(201);
+    let body = json!({"taskIds": [task["id"]], "mode": "queue"});
+    server.post("/api/batches", &body)
+}
+
+#[test]
+fn no_request_makes_a_folder_of_the_users_writable() {
+    let scene = Scene::of("1", "", "true");
+    let server = Serving::of(&scene, &["--yes"]);
+    let home = scene.home();
+    for place in [".config/autostart", ".config/pleach", "notes"] {
+        let folder = home.join(place);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("pleach.toml"), PLANT).unwrap();
+        let project = project(&server, folder.to_str().unwrap());
+        let refused = run_in_place(&server, &project);
+        assert_eq!(refused.bad(403), "needs_trust", "{place}");
+        assert!(!folder.join("planted").exists(), "{place}");
+    }
+    // A person may allow it, but never where keys or Pleach's own settings are.
+    let trust = |place: &str| {
+        let folder = home.join(place);
+        pleach(
+            Path::new("/"),
+            &home,
+            &["trust", folder.to_str().unwrap(), "--yes"],
+        )
+        .good();
+        run_in_place(&server, &project(&server, folder.to_str().unwrap()))
+    };
+    assert_eq!(trust(".config/pleach").bad(422), "unfit_folder");
+    let batch = trust("notes").good(201);
+    ended(&server, &batch);
+    assert!(home.join("notes/planted").exists());
 }
 
 #[test]
