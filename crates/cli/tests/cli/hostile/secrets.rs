@@ -166,6 +166,46 @@ fn a_value_that_logs_hide_is_not_pushed_in_a_file() {
 }
 
 #[test]
+fn who_the_user_is_stops_no_push() {
+    let harbour = Harbour::new(
+        ForgeStyle::GitHub,
+        "1",
+        "",
+        "cat .env > /dev/null; echo x > file",
+    );
+    let repo = &harbour.scene.repo;
+    let [name, email] = ["user.name", "user.email"].map(|key| repo.git(&["config", key]));
+    // The second one is somebody whose commits are there already.
+    let env = format!(
+        "AUTHOR=\"{name}\"\nADMIN_EMAIL={email}\nOPERATOR=\"Grace 2 Hopper\"\nKEY={WANTED}\n"
+    );
+    std::fs::write(repo.path().join(".env"), env).unwrap();
+    std::fs::write(repo.path().join(".git/info/exclude"), ".env\n").unwrap();
+    repo.write(".worktreeinclude", ".env\n");
+    repo.git(&["add", ".worktreeinclude"]);
+    repo.git(&[
+        "commit",
+        "-qm",
+        "by another",
+        "--author",
+        "Grace 2 Hopper <grace@example.com>",
+    ]);
+    let config = std::fs::read_to_string(repo.path().join("pleach.toml")).unwrap();
+    let commits = ". ./.env; echo \\\"by $OPERATOR\\\" > by; git add by; git commit -qm \\\"for $OPERATOR\\\"; true";
+    let config = config.replace("cat .env > /dev/null", commits);
+    std::fs::write(repo.path().join("pleach.toml"), config).unwrap();
+    let story = harbour.story(&["run", "--yes"]);
+    story.check(0, "1:merged");
+    assert_eq!(
+        story.told("batch:not_landed").len(),
+        0,
+        "{:?}",
+        story.told("batch:not_landed")
+    );
+    assert_eq!(harbour.branches_there(), "pleach/batch-1");
+}
+
+#[test]
 fn a_value_that_logs_hide_is_not_pushed_around_files() {
     let commit = "echo x > file; git add file; git";
     check_stopped(
