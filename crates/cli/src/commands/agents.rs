@@ -2,6 +2,8 @@
 
 mod trial;
 
+use std::time::Duration;
+
 use anstyle::{AnsiColor, Style};
 use pleach_engine::agent::{LoggedIn, NoAgent, Presence, Versions, choose};
 use pleach_engine::config::Config;
@@ -64,7 +66,7 @@ fn list(json: bool) -> Result<Exit, Failures> {
     let mut all = Presence::all(&settings);
     Versions::asked_by(own_program()?).fill(&mut all);
     let default = choose(&settings);
-    let pauses = pauses();
+    let pauses = pauses(settings.limit_wait);
     if json {
         let default = default.is_ok().then(|| name_of_default(&all)).flatten();
         let agents = all.iter().map(|agent| in_json(agent, &pauses));
@@ -79,10 +81,10 @@ fn list(json: bool) -> Result<Exit, Failures> {
 }
 
 /// Agents that may not work now; a database that does not open is `pleach doctor`'s business.
-fn pauses() -> Vec<AgentPause> {
+fn pauses(limit_wait: Duration) -> Vec<AgentPause> {
     let state = StateFolder::of_user().ok();
     let database = state.and_then(|state| Database::open(&state).ok());
-    let pauses = database.and_then(|database| database.agent_pauses().ok());
+    let pauses = database.and_then(|database| database.agent_pauses(limit_wait).ok());
     pauses.unwrap_or_default()
 }
 

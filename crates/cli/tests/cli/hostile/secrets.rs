@@ -120,6 +120,27 @@ fn an_agent_that_was_waited_for_long_enough_is_tried_again() {
     assert_eq!(story.attempts(), "1:1", "no attempt is spent");
 }
 
+/// Changes the database of a scene as a disk or another version may have.
+fn change_database(scene: &Scene, sql: &str) {
+    let mut python = std::process::Command::new("python3");
+    let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])";
+    let file = scene.state().join("pleach.db");
+    python.args(["-c", script]).arg(file).arg(sql);
+    assert!(python.status().unwrap().success());
+}
+
+#[test]
+fn a_pause_of_another_project_holds_nobody_for_longer_than_their_own_limit_wait() {
+    let scene = Scene::of("1", "limit_wait = \"1h\"", "echo x > file");
+    pleach(&scene, &["agents"], &[]).good();
+    let noted = "INSERT INTO agent_pause (agent, until, because, noted_at)
+        VALUES ('shell', 4070908800000, 'for ever', CAST(strftime('%s', 'now') - 3601 AS INTEGER) * 1000)";
+    change_database(&scene, noted);
+    scene.story(&[]).check(0, "1:merged");
+    let shown = pleach(&scene, &["agents"], &[]).good();
+    assert!(!shown.contains("is paused"), "{shown}");
+}
+
 /// A batch on its way to a forge, whose agent gets a secret.
 fn with_a_secret(settings: &str, shell: &str) -> Harbour {
     let harbour = Harbour::new(ForgeStyle::GitHub, "1", settings, shell);
