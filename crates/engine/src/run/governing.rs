@@ -84,7 +84,8 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Tasks whose agent was limited go on at once when a person has lifted its pause.
+    /// Tasks whose agent was limited go on at once when a person has lifted its pause. One that could not be stored
+    /// is not lifted by not being there.
     fn look_at_limit(&mut self) -> Result<(), RunError> {
         let is_limited = |task: &&BatchTask| matches!(task.state, TaskState::Limited { .. });
         let limited = self.batch.tasks.iter().filter(is_limited);
@@ -95,7 +96,8 @@ impl Loop<'_> {
         let agent = self.workshop.agent.name();
         let limit_wait = self.workshop.record.limit_wait;
         let is_paused = self.database.agent_pause(agent, limit_wait)?.is_some();
-        if is_paused {
+        self.has_stored_pause |= is_paused;
+        if is_paused || !self.has_stored_pause {
             self.timers.look_at_limit(HOLD_PAUSE);
             return Ok(());
         }
@@ -142,11 +144,12 @@ impl Loop<'_> {
         let limit_wait = self.workshop.record.limit_wait;
         let noted =
             self.patiently(|database| database.pause_agent(&agent, until, because, limit_wait));
+        self.has_stored_pause = noted.is_ok();
         if let Err(error) = noted {
             // This batch waits all the same; another one finds out by itself.
             let why = with_causes(&error);
             (self.told)(Told::Note(format!(
-                "other batches could not be told that {agent} may not work: {why}"
+                "could not store that {agent} is paused, so other batches will try it: {why}"
             )));
         }
     }

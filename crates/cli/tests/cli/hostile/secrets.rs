@@ -130,6 +130,28 @@ fn change_database(scene: &Scene, sql: &str) {
 }
 
 #[test]
+fn a_pause_that_cannot_be_stored_is_waited_for_all_the_same() {
+    let shell = "date +%s%3N >> BESIDE/starts; if mkdir BESIDE/limit 2> /dev/null
+        then echo 'retry after 4s'; exit 75; fi; echo x > file";
+    let scene = Scene::of("1", "", shell);
+    pleach(&scene, &["agents"], &[]).good();
+    change_database(
+        &scene,
+        "CREATE TRIGGER full BEFORE INSERT ON agent_pause BEGIN SELECT RAISE(ABORT, 'full'); END",
+    );
+    let story = scene.story(&[]);
+    story.check(0, "1:merged");
+    assert!(
+        story.notes().contains("could not store"),
+        "{}",
+        story.notes()
+    );
+    let starts = scene.trace("starts");
+    let starts: Vec<u64> = starts.split(' ').map(|at| at.parse().unwrap()).collect();
+    assert!(starts[1] - starts[0] >= 4_000, "{starts:?}");
+}
+
+#[test]
 fn a_pause_of_another_project_holds_nobody_for_longer_than_their_own_limit_wait() {
     let scene = Scene::of("1", "limit_wait = \"1h\"", "echo x > file");
     pleach(&scene, &["agents"], &[]).good();
