@@ -18,7 +18,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::run::own_program;
 use crate::args::{AgentResumeArgs, AgentsAction, AgentsArgs};
 use crate::columns::{padded, terminal_width};
-use crate::failure::{Exit, Failures};
+use crate::failure::{Exit, Failure, Failures};
 use crate::line::Line;
 use crate::output::{self, Reader, one_line};
 use crate::plan_source::current_folder;
@@ -45,19 +45,47 @@ pub(crate) fn run(arguments: &AgentsArgs) -> Result<Exit, Failures> {
 fn resume(wanted: &AgentResumeArgs) -> Result<Exit, Failures> {
     let mut database = Database::open(&StateFolder::of_user()?)?;
     let was_paused = database.resume_agent(&wanted.name)?;
+    if !was_paused {
+        check_known(&wanted.name, &database)?;
+    }
     if wanted.json {
         let told = json!({"agent": wanted.name, "wasPaused": was_paused});
         output::print(format_args!("{told:#}\n"));
     } else {
         let name = one_line(&wanted.name);
         let told = if was_paused {
-            "may work again"
+            "resumed"
         } else {
             "is not paused"
         };
         output::print(format_args!("{name} {told}\n"));
     }
     Ok(Exit::Success)
+}
+
+/// A name that nobody bears is a slip, not an agent that may work.
+fn check_known(name: &str, database: &Database) -> Result<(), Failures> {
+    let flags = Config {
+        agent: Some(name.to_owned()),
+        ..Config::default()
+    };
+    let settings = Settings::load(&project_folder(&current_folder()?), flags)?;
+    if !matches!(choose(&settings), Err(NoAgent::Unknown { .. })) {
+        return Ok(());
+    }
+    let pauses = database.agent_pauses(settings.limit_wait)?;
+    let hint = match pauses.as_slice() {
+        [] => "no agent is paused".to_owned(),
+        [pause] => pause.lifted_by(),
+        several => {
+            let names: Vec<&str> = several.iter().map(|pause| pause.agent.as_str()).collect();
+            format!("these agents are paused: {}", names.join(", "))
+        }
+    };
+    let message = format!("there is no agent {name:?}");
+    Err(Failure::new(Exit::Usage, "unknown_agent", message)
+        .hint(hint)
+        .into())
 }
 
 fn list(json: bool) -> Result<Exit, Failures> {

@@ -163,6 +163,30 @@ fn a_pause_of_another_project_holds_nobody_for_longer_than_their_own_limit_wait(
     assert!(!shown.contains("is paused"), "{shown}");
 }
 
+#[test]
+fn an_agent_that_nobody_knows_cannot_be_resumed() {
+    let scene = Scene::of("1", "", "true");
+    let resume = |name: &str| pleach(&scene, &["agents", "resume", name], &[]);
+    let told = resume("shel").bad(2);
+    assert!(told.contains("no agent is paused"), "{told}");
+    assert!(resume("shell").good().contains("is not paused"));
+    assert!(resume("claude").good().contains("is not paused"));
+    let paused = |name: &str| {
+        let row =
+            format!("INSERT INTO agent_pause VALUES ('{name}', 4070908800000, '', 4070908800000)");
+        change_database(&scene, &row);
+    };
+    paused("shell");
+    let told = resume("shel").bad(2);
+    assert!(told.contains("pleach agents resume shell"), "{told}");
+    // One of another project.
+    paused("elsewhere");
+    let told = resume("shel").bad(2);
+    assert!(told.contains("elsewhere, shell"), "{told}");
+    assert!(resume("elsewhere").good().contains("resumed"));
+    resume("elsewhere").bad(2);
+}
+
 /// A batch on its way to a forge, whose agent gets a secret.
 fn with_a_secret(settings: &str, shell: &str) -> Harbour {
     let harbour = Harbour::new(ForgeStyle::GitHub, "1", settings, shell);
