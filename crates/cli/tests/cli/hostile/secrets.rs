@@ -284,6 +284,23 @@ fn a_value_that_logs_hide_is_not_pushed_around_files() {
         "the value of WANTED in its author",
     );
     check_stopped(
+        &format!("export GIT_COMMITTER_NAME=\"$WANTED\"; {commit} commit -qm one"),
+        "the value of WANTED in its committer",
+    );
+    for header in [
+        "encoding $WANTED",
+        "gpgsig one\\n two $WANTED",
+        "x-note $WANTED",
+    ] {
+        let written = "git cat-file commit HEAD | sed \"s|^committer .*|&\\nHEADER|\"
+            | git hash-object -t commit -w --stdin";
+        let written = written.replace("HEADER", header).replace('\n', " ");
+        check_stopped(
+            &format!("{commit} commit -qm one; git reset -q --soft $({written})"),
+            "the value of WANTED in its header",
+        );
+    }
+    check_stopped(
         "mkdir folder; echo x > \"folder/it is $WANTED\"",
         "the value of WANTED in the name of a file",
     );
