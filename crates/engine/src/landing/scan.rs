@@ -21,7 +21,7 @@ pub use finding::{Finding, FindingKind, Within};
 /// A file that is larger than this does not belong into a repository.
 pub const LARGE: u64 = 5_000_000;
 
-/// Longer files are not searched; each of them was large before, or is named for that.
+/// Longer files are not searched; each of them was as long before, or is named for that.
 const LONGEST_SEARCHED: u64 = 16_000_000;
 
 /// So many commits of the base are asked what their authors are called and what they say.
@@ -316,7 +316,13 @@ impl Scan<'_> {
         let size = self.reading.size(new.id)?;
         if size > LARGE {
             let old_size = old.map(|old| self.reading.size(old.id)).transpose()?;
-            if old_size.is_none_or(|old| old <= LARGE) {
+            // One that grew too long to be searched is named as well.
+            let bound = if size > LONGEST_SEARCHED {
+                LONGEST_SEARCHED
+            } else {
+                LARGE
+            };
+            if old_size.is_none_or(|old| old <= bound) {
                 self.find(change, None, FindingKind::Large { bytes: size }, earlier);
             }
         }

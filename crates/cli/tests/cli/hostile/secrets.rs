@@ -5,7 +5,7 @@ use std::path::Path;
 use pleach_testkit::{Access, ForgeStyle, GitServer};
 use serde_json::json;
 
-use crate::landing::Harbour;
+use crate::landing::{Harbour, PROJECT};
 use crate::scene::{Running, Scene, Story};
 use crate::{Answer, command};
 
@@ -305,6 +305,36 @@ fn a_value_that_logs_hide_is_not_pushed_around_files() {
         "the value of WANTED in the name of a file",
     );
     check_stopped("ln -s \"to-$WANTED\" link", "link: the value of WANTED");
+}
+
+#[test]
+fn what_was_found_is_taken_out_by_the_commands_of_the_hint() {
+    let shell = "echo \"$WANTED\" > leaked; git add leaked; git commit -qm \"by $WANTED\"
+        git rm -q leaked; echo x > file; git add file; git commit -qm two";
+    let harbour = with_a_secret("", shell);
+    let story = story_of(&harbour, &RUN);
+    let hint = story.told("batch:not_landed")[0]["hint"].as_str().unwrap();
+    let commands: Vec<&str> = hint.split('`').skip(1).step_by(2).collect();
+    let repo = &harbour.scene.repo;
+    repo.git(&["stash", "--quiet", "--include-untracked"]);
+    for command in &commands[..2] {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", command]).current_dir(repo.path());
+        shell.env("GIT_EDITOR", "echo clean >");
+        // The server of the test lets nobody else in.
+        let there = harbour.forge.repository(PROJECT);
+        repo.git(&["config", "remote.origin.pushurl", there.to_str().unwrap()]);
+        let output = shell.output().unwrap();
+        assert!(output.status.success(), "{command}: {output:?}");
+    }
+    assert_eq!(harbour.branches_there(), "pleach/batch-1");
+    let pushed = harbour.git_there(&["log", "-p", "--format=raw", "main..pleach/batch-1"]);
+    assert!(
+        pushed.contains("clean") && pushed.contains("b/file"),
+        "{pushed}"
+    );
+    assert!(!pushed.contains(WANTED), "{pushed}");
+    assert_eq!(commands[2], "pleach land 1 --despite-findings");
 }
 
 #[test]
