@@ -118,12 +118,13 @@ fn milliseconds(hours: &str) -> u64 {
     hours * 3_600_000
 }
 
-/// How long an agent says that it is limited, as in `waits-6h`; `limited` says nothing of it.
-fn stated(word: &str) -> Option<Option<u64>> {
-    match word {
-        "limited" => Some(None),
-        _ => Some(Some(milliseconds(word.strip_prefix("waits-")?))),
-    }
+/// `limited`, or with how long an agent says that it is, as in `waits-6h`.
+fn limited(word: &str) -> Option<AttemptEnding> {
+    let stated = match word {
+        "limited" => None,
+        _ => Some(milliseconds(word.strip_prefix("waits-")?)),
+    };
+    Some(AttemptEnding::Limited("exit 1".into(), stated))
 }
 
 impl Story {
@@ -164,9 +165,7 @@ impl Story {
             (_, "late") => ended(AttemptEnding::TimedOut),
             (_, "stopped") => ended(AttemptEnding::Stopped),
             (_, "overloaded") => ended(AttemptEnding::Overloaded(text(), None)),
-            (_, wait) if let Some(pause) = stated(wait) => {
-                ended(AttemptEnding::Limited(text(), pause))
-            }
+            (_, word) if let Some(ending) = limited(word) => ended(ending),
             (_, "noplace") => ended(AttemptEnding::NoWorktree(text())),
             (_, "interrupted") => ended(AttemptEnding::Interrupted),
             (_, "woven") => Message::WeaveEnded(id, WeaveEnding::Woven(commit)),

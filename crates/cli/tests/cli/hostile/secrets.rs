@@ -158,7 +158,9 @@ fn a_pause_of_another_project_holds_nobody_for_longer_than_their_own_limit_wait(
     let noted = "INSERT INTO agent_pause (agent, until, because, noted_at)
         VALUES ('shell', 4070908800000, 'for ever', CAST(strftime('%s', 'now') - 3601 AS INTEGER) * 1000)";
     change_database(&scene, noted);
-    scene.story(&[]).check(0, "1:merged");
+    let mut running = scene.start(&[]);
+    running.wait_for("batch:task:started");
+    running.story().check(0, "1:merged");
     let shown = pleach(&scene, &["agents"], &[]).good();
     assert!(!shown.contains("is paused"), "{shown}");
 }
