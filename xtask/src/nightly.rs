@@ -1,6 +1,6 @@
 //! Everything that takes long or is left to chance, for a machine that has the night.
 //!
-//! Goes on when something fails, and says at the end what did.
+//! Goes on when something fails, and says at the end what did, and what could not be tried.
 
 use std::process::Command;
 
@@ -10,33 +10,71 @@ use crate::tools::DENY;
 use crate::{all_tests, bench, board, build_tried, step, without_home};
 
 /// One part of the night, by its name.
-type Part = (&'static str, fn() -> Result<(), String>);
+type Part = (&'static str, fn() -> Result<Night, String>);
+
+/// How a part went that did not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Night {
+    Passed,
+    /// It could not be tried, for this reason.
+    Skipped(&'static str),
+}
 
 /// What nothing else waits for comes last.
 const PARTS: [Part; 8] = [
-    ("every test with all it can try", thorough),
-    ("fuzz", fuzz),
-    ("simulate", simulate),
-    ("crash", crash),
-    ("api", api),
-    ("agents all", || agents::run(Agents::All)),
-    ("bench", bench),
+    ("every test with all it can try", || passed(thorough)),
+    ("fuzz", || passed(fuzz)),
+    ("simulate", || passed(simulate)),
+    ("crash", || passed(crash)),
+    ("api", || passed(api)),
+    ("agents all", || passed(|| agents::run(Agents::All))),
+    ("bench", || passed(bench)),
     ("advisories", advisories),
 ];
 
 pub(crate) fn run() -> Result<(), String> {
-    let mut failed = Vec::new();
-    for (name, part) in PARTS {
+    let went = PARTS.map(|(name, part)| {
         eprintln!("══ {name}");
-        if let Err(error) = part() {
-            eprintln!("{error}");
-            failed.push(name);
+        let night = part();
+        match &night {
+            Ok(Night::Passed) => {}
+            Ok(Night::Skipped(why)) => eprintln!("skipped: {why}"),
+            Err(error) => eprintln!("{error}"),
         }
+        (name, night)
+    });
+    let (summary, has_failed) = summary(&went);
+    if has_failed {
+        return Err(summary);
     }
-    if failed.is_empty() {
-        return Ok(());
-    }
-    Err(format!("failed: {}", failed.join(", ")))
+    eprintln!("══ {summary}");
+    Ok(())
+}
+
+/// What to say in the morning, and whether something failed.
+fn summary(went: &[(&str, Result<Night, String>)]) -> (String, bool) {
+    let names = |is_so: fn(&Result<Night, String>) -> bool| {
+        let those = went.iter().filter(move |(_, night)| is_so(night));
+        those.map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    };
+    let all = [
+        ("passed", names(|night| matches!(night, Ok(Night::Passed)))),
+        (
+            "skipped",
+            names(|night| matches!(night, Ok(Night::Skipped(_)))),
+        ),
+        ("failed", names(Result::is_err)),
+    ];
+    let has_failed = !all[2].1.is_empty();
+    let said = all.iter().filter(|(_, names)| !names.is_empty());
+    let said: Vec<String> = said
+        .map(|(word, names)| format!("{word}: {names}"))
+        .collect();
+    (said.join("; "), has_failed)
+}
+
+fn passed(part: impl FnOnce() -> Result<(), String>) -> Result<Night, String> {
+    part().map(|()| Night::Passed)
 }
 
 /// The tests of the gate without its limits; what drives agents and what weaves has a part of its own.
@@ -92,10 +130,36 @@ pub(crate) fn api() -> Result<(), String> {
 }
 
 /// What is known to be wrong with dependencies, as far as this machine can learn of it.
-fn advisories() -> Result<(), String> {
+fn advisories() -> Result<Night, String> {
     if let Err(error) = step(DENY.command()?.args(["--locked", "fetch", "db"])) {
-        eprintln!("{error}\n── left out: the database of advisories cannot be had from here");
-        return Ok(());
+        eprintln!("{error}");
+        return Ok(Night::Skipped("could not download the advisory database"));
     }
-    step(DENY.command()?.args(["--locked", "check", "advisories"]))
+    let mut check = DENY.command()?;
+    passed(|| step(check.args(["--locked", "check", "advisories"])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_skipped_has_not_passed() {
+        let skipped = Ok(Night::Skipped("no network"));
+        let mut went = vec![("fuzz", Ok(Night::Passed)), ("advisories", skipped)];
+        let told = summary(&went);
+        assert_eq!(
+            told,
+            ("passed: fuzz; skipped: advisories".to_owned(), false)
+        );
+        went.push(("bench", Err("slow".to_owned())));
+        let told = summary(&went);
+        assert_eq!(
+            told,
+            (
+                "passed: fuzz; skipped: advisories; failed: bench".to_owned(),
+                true
+            )
+        );
+    }
 }

@@ -13,6 +13,7 @@ mod words;
 pub use edit::{Edited, Whose, set, set_all, unknown_key};
 pub use error::{ConfigError, Origin};
 pub use keys::{Config, KEYS, Key};
+pub(crate) use kinds::MOST_LIMIT_WAIT;
 pub use kinds::duration;
 pub use layers::{Layers, Misspelt, Shown, misspelt_variables, users_file};
 

@@ -422,6 +422,7 @@ impl Prepared {
             watch: radar::Watch::default(),
             waits_for_slots: false,
             wants_to_leave: false,
+            has_stored_pause: true,
             machine: Machine::new(),
             sender: self.controls.inbox,
             told,

@@ -108,7 +108,7 @@ impl NoSandbox {
                  have the best there is, or set it to \"none\""
             }
             Self::NoNetworkToTake => {
-                "allow user namespaces (sysctl user.max_user_namespaces), or take the key network away"
+                "allow user namespaces (sysctl user.max_user_namespaces), or remove `network` from the configuration"
             }
             Self::NoWrapper { .. } => {
                 "install it, write its whole path, or take the key sandbox away"

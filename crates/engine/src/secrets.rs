@@ -8,6 +8,7 @@ mod finder;
 mod hider;
 mod shapes;
 mod sources;
+mod words;
 
 use std::fmt;
 use std::fs;

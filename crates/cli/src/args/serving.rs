@@ -56,7 +56,7 @@ pub(crate) struct TrustArgs {
     /// Trust it without being asked
     #[arg(long, conflicts_with = "revoke")]
     pub(crate) yes: bool,
-    /// Trust it no more
+    /// Revoke trust
     #[arg(long)]
     pub(crate) revoke: bool,
 }

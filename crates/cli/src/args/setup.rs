@@ -48,7 +48,7 @@ pub(crate) struct AgentsArgs {
 pub(crate) enum AgentsAction {
     /// Have one agent do a tiny real task in a temporary repository, and tell what was learnt
     Test(AgentTestArgs),
-    /// Let an agent work again that is paused by a usage limit, in all repositories
+    /// Lift an agent's usage-limit pause, in all repositories
     Resume(AgentResumeArgs),
 }
 

@@ -2,6 +2,8 @@
 
 mod trial;
 
+use std::time::Duration;
+
 use anstyle::{AnsiColor, Style};
 use pleach_engine::agent::{LoggedIn, NoAgent, Presence, Versions, choose};
 use pleach_engine::config::Config;
@@ -16,7 +18,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::run::own_program;
 use crate::args::{AgentResumeArgs, AgentsAction, AgentsArgs};
 use crate::columns::{padded, terminal_width};
-use crate::failure::{Exit, Failures};
+use crate::failure::{Exit, Failure, Failures};
 use crate::line::Line;
 use crate::output::{self, Reader, one_line};
 use crate::plan_source::current_folder;
@@ -43,13 +45,16 @@ pub(crate) fn run(arguments: &AgentsArgs) -> Result<Exit, Failures> {
 fn resume(wanted: &AgentResumeArgs) -> Result<Exit, Failures> {
     let mut database = Database::open(&StateFolder::of_user()?)?;
     let was_paused = database.resume_agent(&wanted.name)?;
+    if !was_paused {
+        check_known(&wanted.name, &database)?;
+    }
     if wanted.json {
         let told = json!({"agent": wanted.name, "wasPaused": was_paused});
         output::print(format_args!("{told:#}\n"));
     } else {
         let name = one_line(&wanted.name);
         let told = if was_paused {
-            "may work again"
+            "resumed"
         } else {
             "is not paused"
         };
@@ -58,13 +63,38 @@ fn resume(wanted: &AgentResumeArgs) -> Result<Exit, Failures> {
     Ok(Exit::Success)
 }
 
+/// A name that nobody bears is a slip, not an agent that may work.
+fn check_known(name: &str, database: &Database) -> Result<(), Failures> {
+    let flags = Config {
+        agent: Some(name.to_owned()),
+        ..Config::default()
+    };
+    let settings = Settings::load(&project_folder(&current_folder()?), flags)?;
+    if !matches!(choose(&settings), Err(NoAgent::Unknown { .. })) {
+        return Ok(());
+    }
+    let pauses = database.agent_pauses(settings.limit_wait)?;
+    let hint = match pauses.as_slice() {
+        [] => "no agent is paused".to_owned(),
+        [pause] => pause.lifted_by(),
+        several => {
+            let names: Vec<&str> = several.iter().map(|pause| pause.agent.as_str()).collect();
+            format!("these agents are paused: {}", names.join(", "))
+        }
+    };
+    let message = format!("there is no agent {name:?}");
+    Err(Failure::new(Exit::Usage, "unknown_agent", message)
+        .hint(hint)
+        .into())
+}
+
 fn list(json: bool) -> Result<Exit, Failures> {
     let top = project_folder(&current_folder()?);
     let settings = Settings::load(&top, Config::default())?;
     let mut all = Presence::all(&settings);
     Versions::asked_by(own_program()?).fill(&mut all);
     let default = choose(&settings);
-    let pauses = pauses();
+    let pauses = pauses(settings.limit_wait);
     if json {
         let default = default.is_ok().then(|| name_of_default(&all)).flatten();
         let agents = all.iter().map(|agent| in_json(agent, &pauses));
@@ -79,10 +109,10 @@ fn list(json: bool) -> Result<Exit, Failures> {
 }
 
 /// Agents that may not work now; a database that does not open is `pleach doctor`'s business.
-fn pauses() -> Vec<AgentPause> {
+fn pauses(limit_wait: Duration) -> Vec<AgentPause> {
     let state = StateFolder::of_user().ok();
     let database = state.and_then(|state| Database::open(&state).ok());
-    let pauses = database.and_then(|database| database.agent_pauses().ok());
+    let pauses = database.and_then(|database| database.agent_pauses(limit_wait).ok());
     pauses.unwrap_or_default()
 }
 

@@ -19,7 +19,7 @@ use crate::scene::{Scene, Story};
 pub(crate) use deaths::STEPS;
 
 const TOKEN: &str = "a-token-that-nobody-guesses";
-const PROJECT: &str = "people/hedge";
+pub(crate) const PROJECT: &str = "people/hedge";
 
 /// Each task adds a file of its own name.
 const SHELL: &str = "echo x > file-$PLEACH_TASK";

@@ -3,7 +3,7 @@
 //! Decides and changes nothing; `Batch::apply` does.
 
 use super::decide::{fell_back, of_task};
-use super::{Batch, Fallback, Spent};
+use super::{Batch, BatchTask, Fallback, Spent};
 use crate::event::{Event, TaskEvent};
 use crate::id::TaskId;
 use crate::task_state::{Commit, TaskState};
@@ -16,6 +16,13 @@ const LIMITS_BEFORE_FALLBACK: u32 = 3;
 
 /// So often a task is put off by limits before it fails.
 const MOST_LIMITS: u32 = 100;
+
+/// A task waits no longer than this in all, in milliseconds, or than four times the longest wait for one limit:
+/// while it waits, the agent is paused for everybody.
+const LONGEST_WAIT: u64 = 24 * HOUR;
+const MOST_WAITS: u64 = 4;
+
+const HOUR: u64 = 60 * 60 * 1_000;
 
 /// How an agent's attempt ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,11 +141,13 @@ impl Batch {
     ) -> Vec<Event> {
         let task = &self.tasks[position];
         let id = &task.design.id;
-        if task.limits >= MOST_LIMITS {
-            events.push(of_task(id, TaskEvent::Failed { error }));
+        let settings = &self.design.settings;
+        let longer = pause(settings.retry_pause, task.limits, chance);
+        let pause = stated.unwrap_or(longer);
+        if self.waits_for_ever(position, pause) {
+            events.push(of_task(id, self.gave_up_waiting(position, &error)));
             return events;
         }
-        let settings = &self.design.settings;
         // What was under way when the last limit was counted says nothing new.
         let again = self.limits_in_a_row + u32::from(self.is_news(position));
         let often = again >= LIMITS_BEFORE_FALLBACK && self.is_parallel();
@@ -148,13 +157,27 @@ impl Batch {
             events.extend(self.give_up_except(position, reason));
             return events;
         }
-        let longer = pause(settings.retry_pause, task.limits, chance);
-        let pause = stated.unwrap_or(longer);
         events.push(of_task(id, TaskEvent::Limited { error, pause }));
         if often {
             events.push(fell_back(reason, None));
         }
         events
+    }
+
+    /// Whether a task was put off so often or for so long that another pause is one too many.
+    fn waits_for_ever(&self, position: usize, pause: u64) -> bool {
+        let task = &self.tasks[position];
+        let limit_wait = self.design.settings.limit_wait;
+        let longest = limit_wait.saturating_mul(MOST_WAITS).max(LONGEST_WAIT);
+        task.limits >= MOST_LIMITS || task.waited.saturating_add(pause) > longest
+    }
+
+    fn gave_up_waiting(&self, position: usize, error: &str) -> TaskEvent {
+        let BatchTask { limits, waited, .. } = &self.tasks[position];
+        let hours = waited / HOUR;
+        TaskEvent::Failed {
+            error: format!("gave up after {limits} limits and {hours} h of waiting: {error}"),
+        }
     }
 
     /// Whether an attempt began after the last limit that was counted, and so tells of another one.
@@ -172,12 +195,12 @@ impl Batch {
     ) -> Vec<Event> {
         let task = &self.tasks[position];
         let id = &task.design.id;
-        if task.limits >= MOST_LIMITS {
-            events.push(of_task(id, TaskEvent::Failed { error }));
-            return events;
-        }
         let longer = pause(self.design.settings.retry_pause, task.limits, chance);
         let pause = stated.unwrap_or(longer);
+        if self.waits_for_ever(position, pause) {
+            events.push(of_task(id, self.gave_up_waiting(position, &error)));
+            return events;
+        }
         let slots = self.slots();
         let again = self.overloads_in_a_row > 0 && task.started_as > self.slots.shrunk_at;
         let because = format!("the agent is overloaded again and again: {error}");

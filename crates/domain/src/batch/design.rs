@@ -204,12 +204,19 @@ pub struct BatchSettings {
     pub retries: u32,
     /// The pause before the first repetition, in milliseconds; it doubles each time.
     pub retry_pause: u64,
+    /// The longest wait for a usage limit, in milliseconds.
+    #[serde(default = "usual_limit_wait")]
+    pub limit_wait: u64,
     /// What the batch may take.
     #[serde(default)]
     pub budget: Budget,
     /// What each task may take.
     #[serde(default)]
     pub task_budget: Budget,
+}
+
+fn usual_limit_wait() -> u64 {
+    6 * 60 * 60 * 1_000
 }
 
 impl Default for BatchSettings {
@@ -223,6 +230,7 @@ impl Default for BatchSettings {
             landing: Landing::default(),
             retries: 2,
             retry_pause: 5_000,
+            limit_wait: usual_limit_wait(),
             budget: Budget::default(),
             task_budget: Budget::default(),
         }

@@ -21,6 +21,8 @@ pub struct BatchTask {
     pub failures: u32,
     /// How often its agent was limited or overloaded, since a person last asked for it.
     pub limits: u32,
+    /// How long it was to wait for that in all, in milliseconds.
+    pub(super) waited: u64,
     /// How many attempts were no fault of its own.
     pub(super) excused_attempts: u32,
     /// Whether its agent was limited or overloaded in mid-work, and goes on in the same worktree.
@@ -70,6 +72,7 @@ impl BatchTask {
             attempts: 0,
             failures: 0,
             limits: 0,
+            waited: 0,
             excused_attempts: 0,
             goes_on: false,
             session: None,
@@ -102,8 +105,9 @@ impl BatchTask {
             TaskEvent::Kept { commit } => self.kept = Some(commit.clone()),
             TaskEvent::Built { files, .. } => self.files.clone_from(files),
             TaskEvent::AttemptFailed { .. } => self.failures += 1,
-            TaskEvent::Limited { .. } | TaskEvent::Overloaded { .. } => {
+            TaskEvent::Limited { pause, .. } | TaskEvent::Overloaded { pause, .. } => {
                 self.limits += 1;
+                self.waited = self.waited.saturating_add(*pause);
                 self.excused_attempts += 1;
                 self.goes_on = true;
             }
@@ -143,6 +147,7 @@ impl BatchTask {
                 self.spent_before = self.spent;
                 self.goes_on = false;
                 self.limits = 0;
+                self.waited = 0;
                 self.reruns = 0;
                 self.approved = true;
                 self.excused = false;

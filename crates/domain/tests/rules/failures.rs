@@ -33,6 +33,9 @@ fn pauses(ending: &AttemptEnding, chance: u16, times: usize) -> Vec<u64> {
     let mut batch = tell("1 retries=99", "1", "").batch;
     let mut pauses = Vec::new();
     for attempt in 1..=u32::try_from(times).unwrap() {
+        if batch.tasks[0].state.ending().is_some() {
+            break;
+        }
         let started = TaskEvent::Started {
             attempt,
             basis: pleach_domain::task_state::Commit("base".into()),
@@ -45,7 +48,10 @@ fn pauses(ending: &AttemptEnding, chance: u16, times: usize) -> Vec<u64> {
         for event in batch.decide(message(id.clone(), ending.clone(), chance)) {
             batch.apply(&event).unwrap();
             if let Event::Task {
-                event: TaskEvent::AttemptFailed { pause, .. } | TaskEvent::Limited { pause, .. },
+                event:
+                    TaskEvent::AttemptFailed { pause, .. }
+                    | TaskEvent::Limited { pause, .. }
+                    | TaskEvent::Overloaded { pause, .. },
                 ..
             } = event
             {
@@ -99,6 +105,37 @@ fn a_task_that_is_limited_without_end_fails_in_the_end() {
     let story = "go 1:limited 1:rested ".repeat(100);
     tell("1", "1", &story).todo("start 1");
     tell("1", "1", &format!("{story} go 1:limited")).stands("running: 1 failed");
+}
+
+#[test]
+fn a_task_waits_for_stated_limits_for_a_day_or_four_of_the_longest_waits() {
+    let hour = 3_600_000;
+    let stated = |hours: u64| AttemptEnding::Limited("429".into(), Some(hours * hour));
+    assert_eq!(
+        pauses(&stated(6), 0, 9).len(),
+        4,
+        "what judges cap at limit_wait"
+    );
+    assert_eq!(pauses(&stated(5), 0, 9).len(), 4, "just below it");
+    assert_eq!(
+        pauses(&stated(2), 0, 20).len(),
+        12,
+        "a night of honest ones"
+    );
+    let overloaded = AttemptEnding::Overloaded("529".into(), Some(6 * hour));
+    assert_eq!(pauses(&overloaded, 0, 9).len(), 4);
+    let six_hours = "1:waits-6h 1:rested go ".repeat(4);
+    let told = tell("1", "1", &format!("go {six_hours} 1:waits-6h")).batch;
+    let state = format!("{:?}", told.tasks[0].state);
+    assert!(
+        state.contains("gave up after 4 limits and 24 h of waiting"),
+        "{state}"
+    );
+    let again = format!("go {six_hours} 1:waits-6h 1:retry go 1:waits-6h");
+    tell("1", "1", &again).stands("running: 1 limited");
+    let patient = format!("go {} 1:waits-6h", "1:waits-6h 1:rested go ".repeat(8));
+    tell("1 limit_wait=12h", "1", &patient).stands("running: 1 failed");
+    tell("1 limit_wait=14h", "1", &patient).stands("running: 1 limited");
 }
 
 #[test]

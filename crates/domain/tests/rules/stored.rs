@@ -87,6 +87,7 @@ fn every_design_is_read_as_it_was_written() {
                     landing: Landing::PullRequest,
                     retries: 9,
                     retry_pause: u64::MAX,
+                    limit_wait: 1,
                     budget: Budget {
                         micro_usd: Some(1),
                         tokens: None,

@@ -97,6 +97,7 @@ fn read_settings(text: &str) -> (BatchSettings, Barriers) {
             "no-fallback" => settings.fallback = Fallback::Fail,
             "waves" => barriers = Barriers::Waves,
             _ => match word.split_once('=') {
+                Some(("limit_wait", hours)) => settings.limit_wait = milliseconds(hours),
                 Some(("retries", number)) => settings.retries = number.parse().unwrap(),
                 Some(("tokens", number)) => settings.budget.tokens = number.parse().ok(),
                 Some(("each", number)) => settings.task_budget.tokens = number.parse().ok(),
@@ -109,6 +110,21 @@ fn read_settings(text: &str) -> (BatchSettings, Barriers) {
         }
     }
     (settings, barriers)
+}
+
+/// So many hours, as in `6h`.
+fn milliseconds(hours: &str) -> u64 {
+    let hours: u64 = hours.trim_end_matches('h').parse().unwrap();
+    hours * 3_600_000
+}
+
+/// `limited`, or with how long an agent says that it is, as in `waits-6h`.
+fn limited(word: &str) -> Option<AttemptEnding> {
+    let stated = match word {
+        "limited" => None,
+        _ => Some(milliseconds(word.strip_prefix("waits-")?)),
+    };
+    Some(AttemptEnding::Limited("exit 1".into(), stated))
 }
 
 impl Story {
@@ -149,7 +165,7 @@ impl Story {
             (_, "late") => ended(AttemptEnding::TimedOut),
             (_, "stopped") => ended(AttemptEnding::Stopped),
             (_, "overloaded") => ended(AttemptEnding::Overloaded(text(), None)),
-            (_, "limited") => ended(AttemptEnding::Limited(text(), None)),
+            (_, word) if let Some(ending) = limited(word) => ended(ending),
             (_, "noplace") => ended(AttemptEnding::NoWorktree(text())),
             (_, "interrupted") => ended(AttemptEnding::Interrupted),
             (_, "woven") => Message::WeaveEnded(id, WeaveEnding::Woven(commit)),

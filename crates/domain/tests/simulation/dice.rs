@@ -81,6 +81,7 @@ impl Dice {
             fallback: self.pick(&[Fallback::OneAtATime, Fallback::Fail]),
             retries: u32::try_from(self.below(3)).unwrap(),
             retry_pause: 1_000,
+            limit_wait: 60_000,
             validation: self.pick(&validation),
             landing: self.pick(&landing),
             budget: Budget {

@@ -12,7 +12,7 @@ use toml_edit::Value;
 use super::fields::Fields;
 use super::kinds::{
     CachedPaths, Count, Dollars, Kind, List, OneOf, Parallel, Place, Sandbox, Size, Switch, Text,
-    Time, TimeOrOff,
+    Time, TimeOrOff, UpToAWeek,
 };
 use super::{AgentConfig, MaxParallel, Mode, NetworkChoice, OnInvalid, SandboxChoice};
 use crate::forge::ForgeKind;
@@ -181,7 +181,7 @@ keys! {
     /// How long the first pause before another try is.
     retry_pause: Duration as Time = Duration::from_secs(5), "\"30s\"";
     /// The longest wait for a usage limit.
-    limit_wait: Duration as Time = Duration::from_hours(6), "\"1h\"";
+    limit_wait: Duration as UpToAWeek = Duration::from_hours(6), "\"1h\"";
     /// How long a task may take.
     task_timeout: Duration as Time = Duration::from_hours(1), "\"2h\"";
     /// How long an agent may be silent.

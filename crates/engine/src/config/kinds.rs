@@ -237,6 +237,28 @@ impl Kind for Time {
     }
 }
 
+/// The longest wait for a usage limit that anybody may set: limits of agents last a week at most.
+pub(crate) const MOST_LIMIT_WAIT: Duration = Duration::from_hours(7 * 24);
+
+/// A time with its unit that is no longer than that.
+pub(super) struct UpToAWeek;
+
+impl Kind for UpToAWeek {
+    type Value = Duration;
+
+    fn wanted() -> String {
+        "a time of at most \"7d\", such as \"90s\" or \"12h\"".to_owned()
+    }
+
+    fn read(value: &Value) -> Option<Duration> {
+        Time::read(value).filter(|time| *time <= MOST_LIMIT_WAIT)
+    }
+
+    fn write(value: &Duration) -> Value {
+        Time::write(value)
+    }
+}
+
 /// A time, or none at all.
 pub(super) struct TimeOrOff;
 

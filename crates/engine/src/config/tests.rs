@@ -293,6 +293,16 @@ fn everything_that_is_wrong_is_told_at_once_with_its_line() {
 }
 
 #[test]
+fn a_limit_is_waited_for_a_week_at_most() {
+    assert!(parse("limit_wait = \"7d\"").is_ok());
+    let error = parse("limit_wait = \"8d\"").unwrap_err().to_string();
+    assert!(
+        error.contains("limit_wait must be a time of at most \"7d\""),
+        "{error}"
+    );
+}
+
+#[test]
 fn every_value_knows_who_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(FILE_NAME);

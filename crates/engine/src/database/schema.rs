@@ -187,6 +187,11 @@ pub(super) const STEPS: &[&str] = &[
         PRIMARY KEY (project, fingerprint)
     ) STRICT, WITHOUT ROWID;
 ",
+    "
+    ALTER TABLE agent_pause ADD COLUMN noted_at INTEGER NOT NULL DEFAULT 0;
+    -- Nobody knows when; what is noted now binds nobody for longer than a new one.
+    UPDATE agent_pause SET noted_at = CAST(strftime('%s', 'now') AS INTEGER) * 1000;
+",
 ];
 
 /// Brings the database to the version of `steps`, with a copy first if there is anything to lose.

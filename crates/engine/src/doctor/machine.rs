@@ -5,12 +5,13 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::process::{Resource, getrlimit};
 
 use super::{Finding, Level};
 use crate::causes::with_causes;
-use crate::config::SandboxChoice;
+use crate::config::{MOST_LIMIT_WAIT, SandboxChoice};
 use crate::database::{AgentPause, Database};
 use crate::process::{can_isolate, holds_our_own};
 use crate::sandbox::Holding;
@@ -32,9 +33,11 @@ pub(super) fn look(
     settings: Option<&Settings>,
     findings: &mut Vec<Finding>,
 ) {
-    let state = state_folder(findings);
     let fallback = Settings::of([], top).ok();
-    if let Some(settings) = settings.or(fallback.as_ref()) {
+    let settings = settings.or(fallback.as_ref());
+    let limit_wait = settings.map_or(MOST_LIMIT_WAIT, |settings| settings.limit_wait);
+    let state = state_folder(limit_wait, findings);
+    if let Some(settings) = settings {
         let here = state.as_ref().map(|state| state.path().to_owned());
         let place = settings.worktrees.clone().or(here);
         findings.extend(place.map(|place| disk(&place, settings.min_free_disk)));
@@ -93,7 +96,7 @@ fn own_git(is_held: bool) -> Option<Finding> {
 }
 
 /// The state folder: there, private, and with a database that can be used.
-fn state_folder(findings: &mut Vec<Finding>) -> Option<StateFolder> {
+fn state_folder(limit_wait: Duration, findings: &mut Vec<Finding>) -> Option<StateFolder> {
     let state = match StateFolder::of_user() {
         Ok(state) => state,
         Err(error) => {
@@ -125,7 +128,7 @@ fn state_folder(findings: &mut Vec<Finding>) -> Option<StateFolder> {
                 "database",
                 format!("opens, version {version}"),
             ));
-            let pauses = database.agent_pauses().unwrap_or_default();
+            let pauses = database.agent_pauses(limit_wait).unwrap_or_default();
             findings.extend(pauses.iter().map(paused));
         }
         Err(error) => {

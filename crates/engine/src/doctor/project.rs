@@ -193,7 +193,7 @@ fn store_files(store: &Store, findings: &mut Vec<Finding>) {
                 "{count} damaged files, such as {first}, were moved to {}",
                 folder.display()
             );
-            let fix = "nothing more to do; what your repository has was fetched again";
+            let fix = "fixed: objects fetched again from your repository";
             findings.push(Finding::warning("store", message, fix));
         }
         Err(error) => {

@@ -15,6 +15,7 @@ use crate::forge::{Draft, ForgeError, ForgeKind, Project, connect, open_pull_req
 use crate::git::{CommitId, Logins, Pauses, PushError, Store};
 use crate::process::Cancel;
 use crate::secrets::Hider;
+use crate::shell_words::line;
 use crate::state_folder::write_private;
 use crate::step::{Step, reached};
 use crate::weave::tree_of;
@@ -111,9 +112,15 @@ pub(crate) trait Told {
 impl Errand {
     /// Does it.
     pub(crate) fn run(mut self, store: &Store, logins: &Logins, told: &mut dyn Told) -> Ended {
-        // Where commits cannot be read, nothing is pushed, and that is told.
-        let effects = Effects::of(store, &self.base, &self.there(), &self.tip);
-        self.account.effects = effects.unwrap_or_default();
+        match Effects::of(store, &self.base, &self.there(), &self.tip) {
+            Ok(effects) => self.account.effects = effects,
+            Err(error) => {
+                let why = with_causes(&error);
+                told.note(format!(
+                    "could not tell which commits close issues or mention people: {why}"
+                ));
+            }
+        }
         if !self.account.effects.is_empty() {
             told.note(body::effects(&self.account.effects));
         }
@@ -220,11 +227,45 @@ impl Errand {
             words.push(format!("and {} more", found.len() - MOST_FINDINGS));
         }
         let because = format!("nothing was pushed, because of {}", words.join("; "));
-        let hint = format!(
-            "take it out and try again, or `{} --despite-findings`",
-            self.again
-        );
+        let anyway = format!("`{} --despite-findings`", self.again);
+        let hint = match store.checkout() {
+            Ok(_) => {
+                let (rewrite, push) = self.without_findings();
+                format!(
+                    "rewrite it: `{rewrite}`, take it out, `{push}`; or push it as it is: {anyway}"
+                )
+            }
+            Err(_) => format!("to push it as it is: {anyway}"),
+        };
         Err(Ended::not(because, hint))
+    }
+
+    /// The commands before and after a person takes out what was found: one new commit, as every commit that is
+    /// pushed holds it in its files, its message or its author.
+    fn without_findings(&self) -> (String, String) {
+        let since = self
+            .pushed
+            .as_ref()
+            .map_or(&self.base, |(_, commit)| commit);
+        let to = self
+            .pushed
+            .as_ref()
+            .map_or(&self.branch, |(branch, _)| branch);
+        let words = |words: &[&str]| {
+            line(
+                &words
+                    .iter()
+                    .map(|word| (*word).to_owned())
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let switch = words(&["git", "switch", &self.branch]);
+        let reset = words(&["git", "reset", "--soft", &since.as_str()[..12]]);
+        let push = words(&["git", "push", "origin", &format!("HEAD:refs/heads/{to}")]);
+        (
+            format!("{switch} && {reset}"),
+            format!("git commit --all && {push}"),
+        )
     }
 
     /// The branch that the result is meant for, if the server has it and it has not moved on.

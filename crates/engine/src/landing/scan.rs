@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use gix_hash::ObjectId;
 
 use crate::git::read::text;
-use crate::git::{CommitId, GitError, Store, parse_id};
+use crate::git::{CommitId, GitError, Identity, Store, parse_id};
 pub use crate::secrets::Secret;
 use crate::secrets::{Hider, hits};
 use crate::weave::WeaveError;
@@ -21,8 +21,11 @@ pub use finding::{Finding, FindingKind, Within};
 /// A file that is larger than this does not belong into a repository.
 pub const LARGE: u64 = 5_000_000;
 
-/// Longer files are not searched; each of them was large before, or is named for that.
+/// Longer files are not searched; each of them was as long before, or is named for that.
 const LONGEST_SEARCHED: u64 = 16_000_000;
+
+/// So many commits of the base are asked what their authors are called and what they say.
+const MOST_COMMITS: &str = "--max-count=2000";
 
 /// Nobody reads more.
 const MOST_FINDINGS: usize = 1_000;
@@ -77,6 +80,7 @@ pub fn scan(
         known,
         before,
         old_secrets: None,
+        old_words: None,
         searched: HashSet::new(),
         told: HashSet::new(),
         findings: Vec::new(),
@@ -114,6 +118,8 @@ struct Scan<'s> {
     before: Vec<Item>,
     /// The secrets that were in there; looked for when a secret is found.
     old_secrets: Option<HashSet<Vec<u8>>>,
+    /// What its commits say, and who made them; read when a known value is found.
+    old_words: Option<Vec<u8>>,
     /// Contents that need no second look.
     searched: HashSet<ObjectId>,
     /// Secrets that were named.
@@ -228,7 +234,27 @@ impl Scan<'_> {
         self.told.insert(hit.bytes.to_vec());
         // What somebody calls a secret may be a word that the project is full of.
         let is_known = matches!(hit.kind, FindingKind::Known { .. });
-        Ok(!is_known || !self.is_in_base(hit.bytes)?)
+        let is_public = is_known
+            && (self.is_in_identity(hit.bytes)
+                || self.is_in_base(hit.bytes)?
+                || self.is_in_words_of_base(hit.bytes)?);
+        Ok(!is_public)
+    }
+
+    /// Whether the user signs commits with a value: one such as `ADMIN_EMAIL` would stop every push.
+    fn is_in_identity(&self, value: &[u8]) -> bool {
+        let Identity { name, email } = self.store.identity();
+        is_within(value, format!("{name} <{email}>").as_bytes())
+    }
+
+    /// Whether commits of the base say a value, or are by somebody of that name.
+    fn is_in_words_of_base(&mut self, value: &[u8]) -> Result<bool, ScanError> {
+        if self.old_words.is_none() {
+            let log = ["log", MOST_COMMITS, "--format=%an <%ae>%n%cn <%ce>%n%B"];
+            let log = self.store.call().args(log).arg(self.base.as_str());
+            self.old_words = Some(log.output()?);
+        }
+        Ok(is_within(value, self.old_words.get_or_insert_default()))
     }
 
     fn is_in_base(&self, value: &[u8]) -> Result<bool, ScanError> {
@@ -290,7 +316,13 @@ impl Scan<'_> {
         let size = self.reading.size(new.id)?;
         if size > LARGE {
             let old_size = old.map(|old| self.reading.size(old.id)).transpose()?;
-            if old_size.is_none_or(|old| old <= LARGE) {
+            // One that grew too long to be searched is named as well.
+            let bound = if size > LONGEST_SEARCHED {
+                LONGEST_SEARCHED
+            } else {
+                LARGE
+            };
+            if old_size.is_none_or(|old| old <= bound) {
                 self.find(change, None, FindingKind::Large { bytes: size }, earlier);
             }
         }
@@ -400,6 +432,12 @@ impl Scan<'_> {
             self.findings.push(finding);
         }
     }
+}
+
+fn is_within(value: &[u8], bytes: &[u8]) -> bool {
+    bytes
+        .windows(value.len().max(1))
+        .any(|window| window == value)
 }
 
 fn line_of(content: &[u8], place: usize) -> u32 {

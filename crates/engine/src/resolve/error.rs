@@ -190,7 +190,7 @@ impl ResolveError {
                 format!("`pleach resolve {batch} {task}` makes a folder with the conflict in it")
             }
             Self::Outdated { batch, task, .. } => format!(
-                "`pleach resolve {batch} {} --abort` keeps what is in there and takes it away; then begin anew",
+                "`pleach resolve {batch} {} --abort` saves the work and removes the worktree; then start again",
                 quoted(task.as_str())
             ),
             Self::Unfinished {

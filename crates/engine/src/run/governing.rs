@@ -46,11 +46,12 @@ impl Loop<'_> {
             return Ok(Some(because));
         }
         let agent = self.workshop.agent.name();
-        let pause = self.database.agent_pause(agent)?;
+        let limit_wait = self.workshop.record.limit_wait;
+        let pause = self.database.agent_pause(agent, limit_wait)?;
         Ok(pause.map(|pause| {
             let until = clock_time(pause.until);
             let (because, lift) = (&pause.because, pause.lifted_by());
-            format!("{agent} is paused until {until}: {because} (`{lift}` lifts that)")
+            format!("{agent} is paused until {until}: {because}; to resume now: `{lift}`")
         }))
     }
 
@@ -83,7 +84,8 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Tasks whose agent was limited go on at once when a person has lifted its pause.
+    /// Tasks whose agent was limited go on at once when a person has lifted its pause. One that could not be stored
+    /// is not lifted by not being there.
     fn look_at_limit(&mut self) -> Result<(), RunError> {
         let is_limited = |task: &&BatchTask| matches!(task.state, TaskState::Limited { .. });
         let limited = self.batch.tasks.iter().filter(is_limited);
@@ -92,7 +94,10 @@ impl Loop<'_> {
             return Ok(());
         }
         let agent = self.workshop.agent.name();
-        if self.database.agent_pause(agent)?.is_some() {
+        let limit_wait = self.workshop.record.limit_wait;
+        let is_paused = self.database.agent_pause(agent, limit_wait)?.is_some();
+        self.has_stored_pause |= is_paused;
+        if is_paused || !self.has_stored_pause {
             self.timers.look_at_limit(HOLD_PAUSE);
             return Ok(());
         }
@@ -136,12 +141,15 @@ impl Loop<'_> {
     /// Notes that an agent may not work for a while, for all batches that use it.
     pub(super) fn note_pause(&mut self, until: u64, because: &str) {
         let agent = self.workshop.agent.name().to_owned();
-        let noted = self.patiently(|database| database.pause_agent(&agent, until, because));
+        let limit_wait = self.workshop.record.limit_wait;
+        let noted =
+            self.patiently(|database| database.pause_agent(&agent, until, because, limit_wait));
+        self.has_stored_pause = noted.is_ok();
         if let Err(error) = noted {
             // This batch waits all the same; another one finds out by itself.
             let why = with_causes(&error);
             (self.told)(Told::Note(format!(
-                "other batches could not be told that {agent} may not work: {why}"
+                "could not store that {agent} is paused, so other batches will try it: {why}"
             )));
         }
     }

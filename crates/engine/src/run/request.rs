@@ -315,6 +315,7 @@ fn batch_settings(request: &RunRequest) -> BatchSettings {
         landing: settings.land,
         retries: settings.retries,
         retry_pause: u64::try_from(settings.retry_pause.as_millis()).unwrap_or(u64::MAX),
+        limit_wait: u64::try_from(settings.limit_wait.as_millis()).unwrap_or(u64::MAX),
         budget: settings.budget,
         task_budget: settings.task_budget,
     }

@@ -68,6 +68,8 @@ pub(super) struct Loop<'r> {
     pub(super) waits_for_slots: bool,
     /// Whether somebody else is to go on with the batch.
     pub(super) wants_to_leave: bool,
+    /// Whether the pause of the agent was stored, so that it counts as lifted when it is gone.
+    pub(super) has_stored_pause: bool,
     pub(super) machine: Machine,
     pub(super) sender: Sender<Heard>,
     pub(super) told: &'r mut dyn FnMut(Told<'_>),

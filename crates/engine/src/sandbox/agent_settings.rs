@@ -106,13 +106,9 @@ impl Change {
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
-        write!(
-            f,
-            "{path}, which steers agents or your shell, was changed while tasks ran; "
-        )?;
         match &self.is_back {
-            Ok(()) => f.write_str("it was put back")?,
-            Err(error) => write!(f, "it could not be put back: {error}")?,
+            Ok(()) => write!(f, "restored {path}, which a task changed")?,
+            Err(error) => write!(f, "could not restore {path}, which a task changed: {error}")?,
         }
         match &self.kept {
             Some(kept) => write!(f, "; the changed version is kept as {}", kept.display()),
@@ -305,7 +301,7 @@ impl Baseline {
         if more > 0 {
             let kept = replaced.folder();
             told.push(format!(
-                "{more} more files that steer agents or your shell were changed and put back; what was found is kept in {}",
+                "restored {more} more files that tasks changed; the changed versions are kept in {}",
                 kept.display()
             ));
         }

@@ -111,7 +111,7 @@ impl Look<'_> {
         let closed: Vec<String> = closed.map(|path| path.display().to_string()).collect();
         (!closed.is_empty()).then(|| {
             format!(
-                "a server of packages wanted a login, and the sandbox ({}) keeps {} closed; add what is needed to \
+                "a package registry asked for credentials, but the sandbox ({}) blocks {}; add what is needed to \
                  sandbox_read if agents may read it",
                 self.word,
                 closed.join(", ")
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_login_that_a_server_wanted_and_that_is_closed_is_told_once() {
-        let login = "a server of packages wanted a login, and the sandbox (landlock) keeps @/home/.npmrc closed; add what \
+        let login = "a package registry asked for credentials, but the sandbox (landlock) blocks @/home/.npmrc; add what \
                      is needed to sandbox_read if agents may read it";
         for output in [
             "npm error code E401\nnpm error Incorrect or missing password.\nnpm error code E401",

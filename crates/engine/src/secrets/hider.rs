@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::finder::{self, Finder};
-use super::{Secrets, colours, encodings, shapes};
+use super::{Secrets, colours, encodings, shapes, words};
 use shapes::Candidate;
 
 /// What takes the place of something that has no name.
@@ -29,9 +29,6 @@ const SHORTEST_LINE: usize = 16;
 /// A login in an address is no longer than this, and a name that is as long as the other is a token.
 const LONGEST_LOGIN: usize = 1_000;
 const SHORTEST_TOKEN: usize = 20;
-
-/// A value of small letters only that is no longer is a word such as `postgres`.
-const LONGEST_WORD: usize = 16;
 
 /// A line with colours is judged as a whole, unless it is longer.
 const LONGEST_LINE: usize = 16_000;
@@ -99,8 +96,7 @@ impl Hider {
                 "" => HIDDEN.to_owned(),
                 name => format!("[hidden:{name}]"),
             };
-            let is_word = value.len() <= LONGEST_WORD && value.iter().all(u8::is_ascii_lowercase);
-            let name = (!is_word).then(|| name.to_owned());
+            let name = (!words::is_word(value)).then(|| name.to_owned());
             for way in encodings::all(value) {
                 patterns.push(way);
                 means.push(Means::Value(name.clone(), mark.clone()));

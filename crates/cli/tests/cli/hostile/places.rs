@@ -220,7 +220,7 @@ fn a_refused_key_is_told_with_the_key_of_the_configuration_that_opens_it() {
         "{error}"
     );
     assert!(
-        error.contains("wanted a login") && error.contains(".npmrc"),
+        error.contains("asked for credentials") && error.contains(".npmrc"),
         "{error}"
     );
     assert_eq!(error.matches("sandbox_read").count(), 2, "{error}");
@@ -290,8 +290,8 @@ fn what_steers_agents_in_every_later_session_is_put_back() {
         "agents keep what is theirs"
     );
     for told in [
-        "CLAUDE.md, which steers agents or your shell, was changed while tasks ran; it was put back",
-        "more files that steer agents or your shell were changed and put back",
+        "CLAUDE.md, which a task changed",
+        "more files that tasks changed",
     ] {
         assert!(story.notes().contains(told), "{}", story.notes());
     }
@@ -299,7 +299,7 @@ fn what_steers_agents_in_every_later_session_is_put_back() {
     scene.repo.write("TODO.md", "- [ ] 3 C\n");
     let quiet = scene.story(&[]);
     quiet.check(0, "1:merged");
-    assert!(!quiet.notes().contains("put back"), "{}", quiet.notes());
+    assert!(!quiet.notes().contains("restored"), "{}", quiet.notes());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use pleach_testkit::{Access, ForgeStyle, GitServer};
 use serde_json::json;
 
-use crate::landing::Harbour;
+use crate::landing::{Harbour, PROJECT};
 use crate::scene::{Running, Scene, Story};
 use crate::{Answer, command};
 
@@ -120,6 +120,75 @@ fn an_agent_that_was_waited_for_long_enough_is_tried_again() {
     assert_eq!(story.attempts(), "1:1", "no attempt is spent");
 }
 
+/// Changes the database of a scene as a disk or another version may have.
+fn change_database(scene: &Scene, sql: &str) {
+    let mut python = std::process::Command::new("python3");
+    let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])";
+    let file = scene.state().join("pleach.db");
+    python.args(["-c", script]).arg(file).arg(sql);
+    assert!(python.status().unwrap().success());
+}
+
+#[test]
+fn a_pause_that_cannot_be_stored_is_waited_for_all_the_same() {
+    let shell = "date +%s%3N >> BESIDE/starts; if mkdir BESIDE/limit 2> /dev/null
+        then echo 'retry after 4s'; exit 75; fi; echo x > file";
+    let scene = Scene::of("1", "", shell);
+    pleach(&scene, &["agents"], &[]).good();
+    change_database(
+        &scene,
+        "CREATE TRIGGER full BEFORE INSERT ON agent_pause BEGIN SELECT RAISE(ABORT, 'full'); END",
+    );
+    let story = scene.story(&[]);
+    story.check(0, "1:merged");
+    assert!(
+        story.notes().contains("could not store"),
+        "{}",
+        story.notes()
+    );
+    let starts = scene.trace("starts");
+    let starts: Vec<u64> = starts.split(' ').map(|at| at.parse().unwrap()).collect();
+    assert!(starts[1] - starts[0] >= 4_000, "{starts:?}");
+}
+
+#[test]
+fn a_pause_of_another_project_holds_nobody_for_longer_than_their_own_limit_wait() {
+    let scene = Scene::of("1", "limit_wait = \"1h\"", "echo x > file");
+    pleach(&scene, &["agents"], &[]).good();
+    let noted = "INSERT INTO agent_pause (agent, until, because, noted_at)
+        VALUES ('shell', 4070908800000, 'for ever', CAST(strftime('%s', 'now') - 3601 AS INTEGER) * 1000)";
+    change_database(&scene, noted);
+    let mut running = scene.start(&[]);
+    running.wait_for("batch:task:started");
+    running.story().check(0, "1:merged");
+    let shown = pleach(&scene, &["agents"], &[]).good();
+    assert!(!shown.contains("is paused"), "{shown}");
+}
+
+#[test]
+fn an_agent_that_nobody_knows_cannot_be_resumed() {
+    let scene = Scene::of("1", "", "true");
+    let resume = |name: &str| pleach(&scene, &["agents", "resume", name], &[]);
+    let told = resume("shel").bad(2);
+    assert!(told.contains("no agent is paused"), "{told}");
+    assert!(resume("shell").good().contains("is not paused"));
+    assert!(resume("claude").good().contains("is not paused"));
+    let paused = |name: &str| {
+        let row =
+            format!("INSERT INTO agent_pause VALUES ('{name}', 4070908800000, '', 4070908800000)");
+        change_database(&scene, &row);
+    };
+    paused("shell");
+    let told = resume("shel").bad(2);
+    assert!(told.contains("pleach agents resume shell"), "{told}");
+    // One of another project.
+    paused("elsewhere");
+    let told = resume("shel").bad(2);
+    assert!(told.contains("elsewhere, shell"), "{told}");
+    assert!(resume("elsewhere").good().contains("resumed"));
+    resume("elsewhere").bad(2);
+}
+
 /// A batch on its way to a forge, whose agent gets a secret.
 fn with_a_secret(settings: &str, shell: &str) -> Harbour {
     let harbour = Harbour::new(ForgeStyle::GitHub, "1", settings, shell);
@@ -166,6 +235,46 @@ fn a_value_that_logs_hide_is_not_pushed_in_a_file() {
 }
 
 #[test]
+fn who_the_user_is_stops_no_push() {
+    let harbour = Harbour::new(
+        ForgeStyle::GitHub,
+        "1",
+        "",
+        "cat .env > /dev/null; echo x > file",
+    );
+    let repo = &harbour.scene.repo;
+    let [name, email] = ["user.name", "user.email"].map(|key| repo.git(&["config", key]));
+    // The second one is somebody whose commits are there already.
+    let env = format!(
+        "AUTHOR=\"{name}\"\nADMIN_EMAIL={email}\nOPERATOR=\"Grace 2 Hopper\"\nKEY={WANTED}\n"
+    );
+    std::fs::write(repo.path().join(".env"), env).unwrap();
+    std::fs::write(repo.path().join(".git/info/exclude"), ".env\n").unwrap();
+    repo.write(".worktreeinclude", ".env\n");
+    repo.git(&["add", ".worktreeinclude"]);
+    repo.git(&[
+        "commit",
+        "-qm",
+        "by another",
+        "--author",
+        "Grace 2 Hopper <grace@example.com>",
+    ]);
+    let config = std::fs::read_to_string(repo.path().join("pleach.toml")).unwrap();
+    let commits = ". ./.env; echo \\\"by $OPERATOR\\\" > by; git add by; git commit -qm \\\"for $OPERATOR\\\"; true";
+    let config = config.replace("cat .env > /dev/null", commits);
+    std::fs::write(repo.path().join("pleach.toml"), config).unwrap();
+    let story = harbour.story(&["run", "--yes"]);
+    story.check(0, "1:merged");
+    assert_eq!(
+        story.told("batch:not_landed").len(),
+        0,
+        "{:?}",
+        story.told("batch:not_landed")
+    );
+    assert_eq!(harbour.branches_there(), "pleach/batch-1");
+}
+
+#[test]
 fn a_value_that_logs_hide_is_not_pushed_around_files() {
     let commit = "echo x > file; git add file; git";
     check_stopped(
@@ -177,10 +286,57 @@ fn a_value_that_logs_hide_is_not_pushed_around_files() {
         "the value of WANTED in its author",
     );
     check_stopped(
+        &format!("export GIT_COMMITTER_NAME=\"$WANTED\"; {commit} commit -qm one"),
+        "the value of WANTED in its committer",
+    );
+    for header in [
+        "encoding $WANTED",
+        "gpgsig one\\n two $WANTED",
+        "x-note $WANTED",
+    ] {
+        let written = "git cat-file commit HEAD | sed \"s|^committer .*|&\\nHEADER|\"
+            | git hash-object -t commit -w --stdin";
+        let written = written.replace("HEADER", header).replace('\n', " ");
+        check_stopped(
+            &format!("{commit} commit -qm one; git reset -q --soft $({written})"),
+            "the value of WANTED in its header",
+        );
+    }
+    check_stopped(
         "mkdir folder; echo x > \"folder/it is $WANTED\"",
         "the value of WANTED in the name of a file",
     );
     check_stopped("ln -s \"to-$WANTED\" link", "link: the value of WANTED");
+}
+
+#[test]
+fn what_was_found_is_taken_out_by_the_commands_of_the_hint() {
+    let shell = "echo \"$WANTED\" > leaked; git add leaked; git commit -qm \"by $WANTED\"
+        git rm -q leaked; echo x > file; git add file; git commit -qm two";
+    let harbour = with_a_secret("", shell);
+    let story = story_of(&harbour, &RUN);
+    let hint = story.told("batch:not_landed")[0]["hint"].as_str().unwrap();
+    let commands: Vec<&str> = hint.split('`').skip(1).step_by(2).collect();
+    let repo = &harbour.scene.repo;
+    repo.git(&["stash", "--quiet", "--include-untracked"]);
+    for command in &commands[..2] {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", command]).current_dir(repo.path());
+        shell.env("GIT_EDITOR", "echo clean >");
+        // The server of the test lets nobody else in.
+        let there = harbour.forge.repository(PROJECT);
+        repo.git(&["config", "remote.origin.pushurl", there.to_str().unwrap()]);
+        let output = shell.output().unwrap();
+        assert!(output.status.success(), "{command}: {output:?}");
+    }
+    assert_eq!(harbour.branches_there(), "pleach/batch-1");
+    let pushed = harbour.git_there(&["log", "-p", "--format=raw", "main..pleach/batch-1"]);
+    assert!(
+        pushed.contains("clean") && pushed.contains("b/file"),
+        "{pushed}"
+    );
+    assert!(!pushed.contains(WANTED), "{pushed}");
+    assert_eq!(commands[2], "pleach land 1 --despite-findings");
 }
 
 #[test]

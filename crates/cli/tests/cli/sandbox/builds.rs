@@ -38,7 +38,7 @@ fn check(scene: &Scene, made: &str) {
     let story = run(scene, &[]);
     story.check(0, "1:merged");
     let notes = story.notes();
-    let is_quiet = !notes.contains("the sandbox") && !notes.contains("put back");
+    let is_quiet = !notes.contains("the sandbox") && !notes.contains("restored");
     assert!(is_quiet, "{notes}");
     assert_eq!(scene.show("pleach/batch-1", "result"), made);
 }

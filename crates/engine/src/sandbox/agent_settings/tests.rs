@@ -90,7 +90,7 @@ fn what_was_changed_is_put_back_and_told_once() {
     fs::write(home.agent("history"), "not looked at").unwrap();
     let told = watch.compare();
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].contains("agent/settings.json") && told[0].contains("was put back"));
+    assert!(told[0].contains("agent/settings.json") && told[0].contains("restored"));
     home.check();
     assert_eq!(home.kept(), "hook");
     assert_eq!(watch.compare(), [""; 0]);
@@ -197,7 +197,10 @@ fn more_files_than_anybody_looks_through_go_all_at_once() {
     let deep: PathBuf = std::iter::repeat_n("x", DEEPEST + 1).collect();
     fs::create_dir_all(home.agent("commands").join(deep)).unwrap();
     let told = watch.compare();
-    assert!(told[0].contains("agent/commands, which steers"), "{told:?}");
+    assert!(
+        told[0].contains("agent/commands, which a task changed"),
+        "{told:?}"
+    );
     home.check();
     assert!(!home.agent("commands/x").exists());
 }

@@ -63,7 +63,11 @@ fn a_value_is_hidden_whatever_colours_stand_in_it() {
 #[test]
 fn what_would_be_pushed_is_searched_for_values_but_not_for_words() {
     let mut secrets = secrets();
-    secrets.add("DB_PASSWORD", "postgres");
+    for word in ["postgres", "production", "localhost", "development"] {
+        secrets.add("DB_PASSWORD", word);
+    }
+    secrets.add("APP_PASSWORD", "xkqzvbnmwrtplghj");
+    secrets.add("PIN_CODE", "xkqzvbnmwrt");
     let hider = secrets.hider();
     let found = |text: &str| -> Vec<String> {
         let known = hider.known_in(text.as_bytes());
@@ -74,6 +78,9 @@ fn what_would_be_pushed_is_searched_for_values_but_not_for_words() {
     assert_eq!(found("x hunter2-hunter2"), ["API_KEY@2"]);
     assert_eq!(found("68756e746572322d68756e7465723200"), ["API_KEY@0"]);
     assert_eq!(found("image: postgres ghp_ https://a:b@c"), [""; 0]);
+    assert_eq!(found("localhost in production and development"), [""; 0]);
+    let small = "login xkqzvbnmwrtplghj xkqzvbnmwrt";
+    assert_eq!(found(small), ["APP_PASSWORD@6", "PIN_CODE@23"]);
 }
 
 #[test]

@@ -211,15 +211,25 @@ fn a_file_counts_when_it_is_large_and_was_not() {
         ("grows", "x"),
         ("was", &"y".repeat(5_000_001)),
         ("big", "z"),
+        ("past", &"p".repeat(5_000_001)),
+        ("was longer", &"l".repeat(16_000_001)),
     ]);
     repo.write("grows", "x".repeat(5_200_000));
     repo.write("was", "y".repeat(6_000_000));
     repo.write("big", "z".repeat(5_000_000));
     repo.write("new", "n".repeat(17_340_000));
+    repo.write("past", "p".repeat(16_100_000));
+    repo.write("was longer", "l".repeat(16_100_000));
     repo.commit("large");
-    let expected = ["grows: a file of 5.2 MB", "new: a file of 17.3 MB"];
+    let expected = [
+        "grows: a file of 5.2 MB",
+        "new: a file of 17.3 MB",
+        // It was searched before, and cannot be any more.
+        "past: a file of 16.1 MB",
+    ];
     assert_eq!(found(&repo), expected);
-    repo.git(&["rm", "--quiet", "grows", "was", "big", "new"]);
+    let files = ["grows", "was", "big", "new", "past", "was longer"];
+    repo.git(&[&["rm", "--quiet"], &files[..]].concat());
     repo.git(&["commit", "--quiet", "--amend", "-m", "small"]);
     assert_eq!(found(&repo), [""; 0]);
 }

@@ -26,7 +26,7 @@ pub(crate) fn three_tasks_are_woven(agent: &'static Driven) {
     let story = stage.story(&[]);
     story.check(0, "1:merged 2:merged 3:merged");
     // An agent that only does its work changes no settings of its own.
-    assert!(!story.notes().contains("put back"), "{}", story.notes());
+    assert!(!story.notes().contains("restored"), "{}", story.notes());
     assert_eq!(stage.changes(), "A one.txt A three.txt A two.txt");
     let show = |file| stage.scene.show("pleach/batch-1", file);
     assert_eq!(show("one.txt"), "made one.txt");
