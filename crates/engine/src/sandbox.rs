@@ -36,6 +36,7 @@ use self::refusals::Look;
 use self::temporary::TemporaryFolder;
 
 pub use crate::process::Confinement;
+pub(crate) use agent_settings::clear_replaced;
 pub(crate) use filter::refuse_calls;
 pub(crate) use folders::keys_but;
 pub(crate) use questions::confinement_of_questions;
@@ -307,7 +308,12 @@ impl Holding {
             return Ok(None);
         }
         let mut places = user.watched();
-        places.retain(|folder, _| confinement.lets_write(folder));
+        // One that holds something closed is open in parts.
+        let is_open = |folder: &PathBuf| {
+            let mut open = confinement.write.iter();
+            open.any(|open| folder.starts_with(open) || open.starts_with(folder))
+        };
+        places.retain(|folder, _| is_open(folder));
         let (watch, put_back) = Watch::begin(room.state, room.worktree.path(), &places)?;
         notes.extend(put_back);
         Ok(Some(watch))
