@@ -6,6 +6,7 @@ mod agent_settings;
 mod filter;
 mod folders;
 mod isolation;
+mod mounts;
 mod no_sandbox;
 mod package_settings;
 mod places;
@@ -300,12 +301,7 @@ impl Holding {
             return Ok(None);
         }
         let mut places = user.watched();
-        // One that holds something closed is open in parts.
-        let is_open = |folder: &PathBuf| {
-            let mut open = confinement.write.iter();
-            open.any(|open| folder.starts_with(open) || open.starts_with(folder))
-        };
-        places.retain(|folder, _| is_open(folder));
+        places.retain(|folder, _| is_open_in_part(confinement, folder));
         let (watch, put_back) = Watch::begin(room.state, room.worktree.path(), &places)?;
         notes.extend(put_back);
         Ok(Some(watch))
@@ -335,6 +331,12 @@ impl Holding {
         read.extend(room.read.iter().map(|path| (*path).to_owned()));
         Confinement { write, read }
     }
+}
+
+/// Whether anything of a folder can be written to; one that holds something closed is opened piece by piece.
+fn is_open_in_part(confinement: &Confinement, folder: &Path) -> bool {
+    let mut open = confinement.write.iter();
+    open.any(|open| folder.starts_with(open) || open.starts_with(folder))
 }
 
 /// What a key names, as far as it is there.

@@ -300,7 +300,9 @@ fn moved_by(env: &[(OsString, OsString)], home: Option<&Path>) -> Vec<(&'static 
             LIST_OF_KEYS => std::env::split_paths(value).collect(),
             _ => vec![value.into()],
         };
-        let folders = folders.into_iter().filter(|folder| folder.is_absolute());
+        // Many set one to `/dev/null` to have no such file.
+        let is_place = |folder: &PathBuf| folder.is_absolute() && !folder.starts_with("/dev");
+        let folders = folders.into_iter().filter(is_place);
         let folders = folders.filter_map(|folder| {
             // One that does not exist yet is there under its own name.
             let folder = folder.canonicalize().unwrap_or(folder);

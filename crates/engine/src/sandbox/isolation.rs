@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use super::folders::User;
-use super::{Room, sockets};
+use super::{Room, mounts, sockets};
 use crate::config::NetworkChoice;
 use crate::process::Network;
 
@@ -49,8 +49,10 @@ pub(super) fn hidden(
     open.extend_from_slice(opened.write);
     let mut besides = sockets::of_owners(&room.state.batches());
     let is_open = |path: &PathBuf| opened.read.iter().any(|open| path.starts_with(open));
-    let closed = user.hidden().into_iter();
-    besides.extend(closed.filter(|path| !is_open(path)));
+    for path in user.hidden().into_iter().filter(|path| !is_open(path)) {
+        besides.extend(mounts::aliases(&path));
+        besides.push(path);
+    }
     if opened.network == NetworkChoice::None {
         besides.extend(sockets::of_system());
     }

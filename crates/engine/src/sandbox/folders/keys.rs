@@ -34,12 +34,16 @@ impl User<'_> {
                 let others: Vec<&str> = others.map(|(_, place)| *place).collect();
                 keys.extend(self.inside(&others));
             }
-            // Among other files, one that is not there yet could not be closed.
-            let shared = self.shared();
-            let is_shared = |path: &PathBuf| shared.iter().any(|shared| path.starts_with(shared));
-            keys.retain(|path| !is_shared(path) || path.exists());
-            keys
+            self.that_can_be_closed(keys)
         })
+    }
+
+    /// Where programs make files of any name, what is not there yet could not be closed.
+    fn that_can_be_closed(&self, mut keys: Vec<PathBuf>) -> Vec<PathBuf> {
+        let shared = self.shared();
+        let is_shared = |path: &PathBuf| shared.iter().any(|shared| path.starts_with(shared));
+        keys.retain(|path| !is_shared(path) || path.exists());
+        keys
     }
 
     /// Logins for private servers of packages, as far as there are any.
@@ -64,5 +68,6 @@ pub(crate) fn keys_but(open: &[&str]) -> Vec<PathBuf> {
     let env: Vec<_> = std::env::vars_os().collect();
     let closed = KEYS.iter().filter(|key| !open.contains(key));
     let closed: Vec<&str> = closed.copied().collect();
-    User::at(&env, Path::new(""), Vec::new()).inside(&closed)
+    let user = User::at(&env, Path::new(""), Vec::new());
+    user.that_can_be_closed(user.inside(&closed))
 }

@@ -312,6 +312,7 @@ fn keys_are_closed_where_a_variable_says_that_they_are() {
     let configs = [".a/k1", ".b/k2"].map(|file| home.path().join(file));
     home.set("KUBECONFIG", std::env::join_paths(configs).unwrap());
     home.set("npm_config_userconfig", home.path().join(".secret/npmrc"));
+    home.set("PGPASSFILE", "/dev/null");
     home.set("DOCKER_CONFIG", home.path().join(".docker-mine"));
     home.set("HISTFILE", home.path().join(".cache/x/typed"));
     let user = home.user(&[]);
@@ -325,6 +326,7 @@ fn keys_are_closed_where_a_variable_says_that_they_are() {
     ] {
         assert!(keys.contains(&home.path().join(key)), "{key}");
     }
+    assert!(!keys.contains(&PathBuf::from("/dev/null")));
     assert_eq!(home.named(&user.hidden()), ".cache/x/typed");
 }
 

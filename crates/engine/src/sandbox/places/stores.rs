@@ -12,6 +12,14 @@ pub(in crate::sandbox) struct PackageStore {
     pub(in crate::sandbox) variables: &'static [(&'static str, &'static str)],
     /// Where it is if nobody says.
     pub(in crate::sandbox) places: &'static [&'static str],
+    /// Files of settings that may say so too, each with the name of the setting.
+    pub(in crate::sandbox) settings: &'static [(&'static str, &'static str)],
+}
+
+impl PackageStore {
+    const fn set_in(self, settings: &'static [(&'static str, &'static str)]) -> Self {
+        Self { settings, ..self }
+    }
 }
 
 const fn store(
@@ -22,11 +30,13 @@ const fn store(
         programs: &[],
         variables,
         places,
+        settings: &[],
     }
 }
 
 pub(in crate::sandbox) const PACKAGE_STORES: &[PackageStore] = &[
-    store(&[("BUN_INSTALL_CACHE_DIR", "bun")], &[".bun/install/cache"]),
+    store(&[("BUN_INSTALL_CACHE_DIR", "bun")], &[".bun/install/cache"])
+        .set_in(&[(".bunfig.toml", "dir")]),
     store(
         &[
             ("CONDA_PKGS_DIRS", "conda/pkgs"),
@@ -45,11 +55,20 @@ pub(in crate::sandbox) const PACKAGE_STORES: &[PackageStore] = &[
             ("pnpm_config_cache_dir", "pnpm/cache"),
         ],
         places: &[".local/share/pnpm/store", ".pnpm-store", ".cache/pnpm"],
+        settings: &[
+            (".config/pnpm/config.yaml", "cacheDir"),
+            (".config/pnpm/config.yaml", "storeDir"),
+            (".config/pnpm/rc", "cache-dir"),
+            (".config/pnpm/rc", "store-dir"),
+            (".npmrc", "cache-dir"),
+            (".npmrc", "store-dir"),
+        ],
     },
     // Nothing is linked out of these two, but commits of the user run what is in them.
     store(&[("PRE_COMMIT_HOME", "pre-commit")], &[".cache/pre-commit"]),
     store(&[("PREK_HOME", "prek")], &[".cache/prek"]),
     store(&[("RATTLER_CACHE_DIR", "rattler")], &[".cache/rattler"]),
-    store(&[("UV_CACHE_DIR", "uv")], &[".cache/uv"]),
-    store(&[("YARN_GLOBAL_FOLDER", "yarn")], &[".yarn/berry"]),
+    store(&[("UV_CACHE_DIR", "uv")], &[".cache/uv"]).set_in(&[(".config/uv/uv.toml", "cache-dir")]),
+    store(&[("YARN_GLOBAL_FOLDER", "yarn")], &[".yarn/berry"])
+        .set_in(&[(".yarnrc.yml", "globalFolder")]),
 ];
