@@ -19,7 +19,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use self::change::Change;
-use self::compare::{Before, Compared, MOST_FILES, found, matching};
+use self::compare::{Before, Compared, DEEPEST, MOST_FILES, found, matching};
 use self::replaced::Replaced;
 use self::tree::{Kind, Stamp, Tree};
 use crate::run::Text;
@@ -403,8 +403,8 @@ impl Entry {
 
 fn too_much(place: &Path) -> String {
     format!(
-        "{} has more than {MOST_FILES} files, or lies very deep: changes to the files beyond that are not seen, and \
-         neither are new ones",
+        "only the first {MOST_FILES} files, at most {DEEPEST} folders deep, of {} are compared; new files there are not \
+         noticed",
         place.display()
     )
 }

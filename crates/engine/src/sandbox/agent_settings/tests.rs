@@ -4,7 +4,6 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use tempfile::TempDir;
 
-use super::compare::{DEEPEST, MOST_FILES};
 use super::*;
 
 /// An agent's folder, and a state folder.
