@@ -17,6 +17,7 @@ use crate::git::{CommitId, GitError, Store, StoreError};
 use crate::kept::KeptError;
 use crate::ownership::{BatchLock, OwnershipError, is_owned};
 use crate::resolve::ResolveError;
+use crate::sandbox::clear_replaced;
 use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
 use crate::worktree::{Worktree, WorktreeError, finish_removals, sweep};
@@ -194,6 +195,7 @@ impl Broom<'_> {
         if let Err(error) = sweep(self.store) {
             removed.notes.push(with_causes(&error));
         }
+        clear_replaced(self.state, self.keep);
         let batches: BTreeSet<Option<u32>> = finds.iter().map(|find| find.batch).collect();
         for batch in batches {
             let of_batch = finds.iter().filter(|find| find.batch == batch);

@@ -6,11 +6,15 @@ mod agent_settings;
 mod filter;
 mod folders;
 mod isolation;
+mod mounts;
+mod no_sandbox;
+mod package_settings;
 mod places;
 mod questions;
 mod refusals;
 mod sockets;
 mod start_files;
+mod stores;
 mod temporary;
 
 use std::ffi::{OsStr, OsString};
@@ -31,13 +35,16 @@ use crate::state_folder::StateFolder;
 use crate::worktree::Worktree;
 
 use self::agent_settings::Watch;
-use self::folders::User;
+use self::folders::{Means, User};
+use self::isolation::Opened;
 use self::refusals::Look;
 use self::temporary::TemporaryFolder;
 
 pub use crate::process::Confinement;
+pub(crate) use agent_settings::clear_replaced;
 pub(crate) use filter::refuse_calls;
 pub(crate) use folders::keys_but;
+pub use no_sandbox::NoSandbox;
 pub(crate) use questions::confinement_of_questions;
 pub(crate) use temporary::clear as clear_temporary_files;
 
@@ -73,46 +80,6 @@ impl Default for Holding {
             read: Vec::new(),
             network: NetworkChoice::Open,
             is_makeshift: false,
-        }
-    }
-}
-
-/// Why programs cannot be held as they should be.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoSandbox {
-    /// The kernel cannot do it.
-    #[error("sandbox = \"{wanted}\" needs Landlock, which this kernel does not have")]
-    NoLandlock {
-        /// The word that asks for it.
-        wanted: &'static str,
-    },
-    /// Nothing can take the network away.
-    #[error(
-        "network = \"none\" needs user namespaces or Landlock of Linux 6.7, and this system has neither"
-    )]
-    NoNetworkToTake,
-    /// The user's wrapper is not there.
-    #[error("the sandbox is to be {program}, which is not installed")]
-    NoWrapper {
-        /// The program.
-        program: String,
-    },
-}
-
-impl NoSandbox {
-    /// What to do about it.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::NoLandlock { .. } => {
-                "Linux has it since 5.13, unless it is left out of the boot parameter lsm=; take the key sandbox away to \
-                 have the best there is, or set it to \"none\""
-            }
-            Self::NoNetworkToTake => {
-                "allow user namespaces (sysctl user.max_user_namespaces), or remove `network` from the configuration"
-            }
-            Self::NoWrapper { .. } => {
-                "install it, write its whole path, or take the key sandbox away"
-            }
         }
     }
 }
@@ -256,35 +223,16 @@ impl Holding {
                     .map(|word| filled(word, room.worktree))
                     .collect(),
             ),
-            choice @ (SandboxChoice::Landlock | SandboxChoice::Strict) => {
-                let temporary = TemporaryFolder::make(room.state)?;
-                env.retain(|(name, _)| name != TMPDIR);
-                env.push((TMPDIR.into(), temporary.path().into()));
-                let user = User::of(env, room);
-                let mut confinement =
-                    self.confinement(choice, room, &user, temporary.path(), &mut notes);
-                let watch = self.watch(&user, &confinement, room, &mut notes)?;
-                if can_isolate {
-                    // Those of its own alone, once it is kept apart.
-                    confinement.write.push(TERMINALS.into());
-                    hidden = Some(isolation::hidden(
-                        room,
-                        &user,
-                        temporary.path(),
-                        &self.write,
-                    ));
+            SandboxChoice::Landlock | SandboxChoice::Strict => {
+                let means = if can_isolate {
+                    Means::Hiding
                 } else {
                     notes.push(isolation::OPEN_SOCKETS.to_owned());
-                }
-                HeldBy::Kernel {
-                    confinement,
-                    watch,
-                    keys: user.keys().to_vec(),
-                    logins: user.registry_logins(),
-                    word: word(choice),
-                    ours: room.state.path().to_owned(),
-                    _temporary: temporary,
-                }
+                    Means::Dividing
+                };
+                let (held, found) = self.hold_by_kernel(room, env, means, &mut notes)?;
+                hidden = found;
+                held
             }
         };
         let isolation = Isolation { network, hidden };
@@ -293,6 +241,52 @@ impl Holding {
             isolation,
             notes,
         })
+    }
+
+    /// What the kernel holds programs by, and what is hidden from them if anything can be.
+    fn hold_by_kernel(
+        &self,
+        room: &Room<'_>,
+        env: &mut Vec<(OsString, OsString)>,
+        means: Means,
+        notes: &mut Vec<String>,
+    ) -> io::Result<(HeldBy, Option<Vec<PathBuf>>)> {
+        let temporary = TemporaryFolder::make(room.state)?;
+        env.retain(|(name, _)| name != TMPDIR);
+        env.push((TMPDIR.into(), temporary.path().into()));
+        let write = named("sandbox_write", &self.write, notes);
+        let read = named("sandbox_read", &self.read, notes);
+        let opened = Opened {
+            write: &write,
+            read: &read,
+            network: self.network,
+        };
+        let before = env.clone();
+        let user = User::of(&before, room);
+        package_settings::copy(env, &user, &[&*write, &*read].concat(), temporary.path());
+        let stores = match self.choice {
+            SandboxChoice::Landlock => stores::replace(env, &user, &write),
+            // It writes to none.
+            _ => Vec::new(),
+        };
+        let user = User::of(env, room).closing(stores, means);
+        let mut confinement = self.confinement(room, &user, temporary.path(), &opened);
+        let watch = self.watch(&user, &confinement, room, notes)?;
+        let hidden = (means == Means::Hiding).then(|| {
+            // Those of its own alone, once it is kept apart.
+            confinement.write.push(TERMINALS.into());
+            isolation::hidden(room, &user, temporary.path(), &opened)
+        });
+        let held = HeldBy::Kernel {
+            confinement,
+            watch,
+            keys: user.keys().to_vec(),
+            logins: user.registry_logins(),
+            word: word(&self.choice),
+            ours: room.state.path().to_owned(),
+            _temporary: temporary,
+        };
+        Ok((held, hidden))
     }
 
     /// Notes what steers agents in their own folders, where these are open at all.
@@ -307,7 +301,7 @@ impl Holding {
             return Ok(None);
         }
         let mut places = user.watched();
-        places.retain(|folder, _| confinement.lets_write(folder));
+        places.retain(|folder, _| is_open_in_part(confinement, folder));
         let (watch, put_back) = Watch::begin(room.state, room.worktree.path(), &places)?;
         notes.extend(put_back);
         Ok(Some(watch))
@@ -315,22 +309,21 @@ impl Holding {
 
     fn confinement(
         &self,
-        choice: &SandboxChoice,
         room: &Room<'_>,
         user: &User<'_>,
         temporary: &Path,
-        notes: &mut Vec<String>,
+        opened: &Opened<'_>,
     ) -> Confinement {
         let mut write = vec![room.worktree.path().to_owned(), temporary.to_owned()];
         write.extend(folders::devices());
-        if *choice == SandboxChoice::Landlock {
+        if self.choice == SandboxChoice::Landlock {
             write.push(room.worktree.git_folder().to_owned());
             write.extend(user.caches());
         }
-        write.extend(named("sandbox_write", &self.write, notes));
+        write.extend_from_slice(opened.write);
         let mut read = folders::without_devices(user.readable());
-        for path in named("sandbox_read", &self.read, notes) {
-            read.extend(user.readable_below(&path));
+        for path in opened.read {
+            read.extend(user.readable_below(path));
         }
         read.push(room.worktree.git_folder().to_owned());
         // Its git borrows these.
@@ -338,6 +331,12 @@ impl Holding {
         read.extend(room.read.iter().map(|path| (*path).to_owned()));
         Confinement { write, read }
     }
+}
+
+/// Whether anything of a folder can be written to; one that holds something closed is opened piece by piece.
+fn is_open_in_part(confinement: &Confinement, folder: &Path) -> bool {
+    let mut open = confinement.write.iter();
+    open.any(|open| folder.starts_with(open) || open.starts_with(folder))
 }
 
 /// What a key names, as far as it is there.

@@ -3,29 +3,36 @@
 //! Agents have to write beside these files, so that the kernel cannot close them. All processes of a user share one
 //! copy of how things were: it is taken when nobody runs, and holds until nobody runs any more. What was changed meanwhile is kept.
 
+mod change;
 mod compare;
 mod own_change;
 mod replaced;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use self::compare::{Before, Compared, found};
+use self::change::Change;
+use self::compare::{Before, Compared, DEEPEST, MOST_FILES, found, matching};
 use self::replaced::Replaced;
 use self::tree::{Kind, Stamp, Tree};
 use crate::run::Text;
 use crate::state_folder::{StateFolder, private_folder};
 
-/// What is kept a copy of: files of so many bytes, so many of these in all.
+/// What is kept a copy of: all small files, and others of so many bytes, so many of these in all. Agents that install
+/// themselves beside their settings leave no less room for these.
+const SMALL: u64 = 64 << 10;
 const LARGEST: u64 = 64 << 20;
 const MOST_BYTES: u64 = 256 << 20;
+
+/// How much is kept of what was found instead.
+const MOST_REPLACED: u64 = 256 << 20;
 
 /// How many files are told of by name.
 const MOST_TOLD: usize = 5;
@@ -49,6 +56,9 @@ struct Baseline {
     /// The number of the last copy.
     last: u64,
     folders: Vec<Watched>,
+    /// What was put back when nobody could be told any more.
+    #[serde(default)]
+    untold: Vec<String>,
 }
 
 /// A folder that agents write to.
@@ -59,6 +69,9 @@ struct Watched {
     places: Vec<Text>,
     /// What of these is not.
     own: Vec<Text>,
+    /// Places of which not everything was looked at, so that nobody can say what is new there.
+    #[serde(default)]
+    cut: Vec<Text>,
     entries: Vec<(Text, Entry)>,
 }
 
@@ -80,43 +93,6 @@ pub(super) struct Watch {
     in_use: Option<File>,
 }
 
-/// Something that was not as before.
-#[derive(Debug)]
-struct Change {
-    path: PathBuf,
-    /// Where what was found is now.
-    kept: Option<PathBuf>,
-    is_back: io::Result<()>,
-}
-
-impl Change {
-    fn of(path: PathBuf, kept: io::Result<Option<PathBuf>>) -> Self {
-        let (kept, is_back) = match kept {
-            Ok(kept) => (kept, Ok(())),
-            Err(error) => (None, Err(error)),
-        };
-        Self {
-            path,
-            kept,
-            is_back,
-        }
-    }
-}
-
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
-        match &self.is_back {
-            Ok(()) => write!(f, "restored {path}, which a task changed")?,
-            Err(error) => write!(f, "could not restore {path}, which a task changed: {error}")?,
-        }
-        match &self.kept {
-            Some(kept) => write!(f, "; the changed version is kept as {}", kept.display()),
-            None => Ok(()),
-        }
-    }
-}
-
 impl Watch {
     /// Notes how things are before programs run, or puts them back as they were before others did.
     pub(super) fn begin(
@@ -125,22 +101,23 @@ impl Watch {
         places: &Places,
     ) -> io::Result<(Self, Vec<String>)> {
         let worktrees = vec![state.path().to_owned(), worktree.to_owned()];
-        let home = state.path().join("agent-settings");
+        let home = home_in(state);
         private_folder(&home.join("copies")).map_err(io::Error::other)?;
         let _alone = lock(&home.join("lock"))?;
         let in_use = opened(&home.join("in-use"))?;
         let is_first = in_use.try_lock().is_ok();
         let mut baseline = load(&home);
-        let mut told = Vec::new();
+        let mut told = std::mem::take(&mut baseline.untold);
         // One that is not over, and that nobody uses, is of a process that was killed.
         if !is_first || !baseline.is_over {
-            told = baseline.put_back(&home, &worktrees);
+            told.extend(baseline.put_back(&home, &worktrees));
         }
         if is_first {
-            baseline.take(&home, places, Take::Anew);
+            told.extend(baseline.take(&home, places, Take::Anew));
+            replaced::keep_within(&home, MOST_REPLACED);
             in_use.unlock()?;
         } else {
-            baseline.take(&home, places, Take::WhatIsMissing);
+            told.extend(baseline.take(&home, places, Take::WhatIsMissing));
         }
         baseline.is_over = false;
         save(&home, &baseline)?;
@@ -181,7 +158,8 @@ impl Watch {
         in_use.unlock()?;
         if in_use.try_lock().is_ok() {
             let mut baseline = load(&self.home);
-            baseline.put_back(&self.home, &self.worktrees);
+            let told = baseline.put_back(&self.home, &self.worktrees);
+            baseline.untold.extend(told);
             baseline.is_over = true;
             save(&self.home, &baseline)?;
             in_use.unlock()?;
@@ -206,56 +184,70 @@ enum Take {
 }
 
 impl Baseline {
-    /// Notes how things are; copies of what has not changed stay.
-    fn take(&mut self, home: &Path, places: &Places, take: Take) {
+    /// Notes how things are, and tells of what is too much; copies of what has not changed stay.
+    fn take(&mut self, home: &Path, places: &Places, take: Take) -> Vec<String> {
         let before = match take {
             Take::Anew => std::mem::take(&mut self.folders),
             Take::WhatIsMissing => Vec::new(),
         };
-        let mut bytes = 0;
-        for (folder, Steering { places, own }) in places {
-            let own: Vec<Text> = own.iter().cloned().map(Text).collect();
+        let (mut bytes, mut told) = (0, Vec::new());
+        for (folder, steering) in places {
             let is_known = self.folders.iter().any(|known| known.folder.0 == *folder);
             let Some(tree) = Tree::open(folder).ok().filter(|_| !is_known) else {
                 continue;
             };
             let known = before.iter().find(|known| known.folder.0 == *folder);
             let known = known.map(Watched::by_path).unwrap_or_default();
-            let (mut watched, mut entries) = (Vec::new(), Vec::new());
-            for place in places {
-                // What is larger than anybody's settings is not looked at.
-                let Some(found) = found(&tree, place, &own) else {
-                    continue;
-                };
-                watched.push(Text(place.clone()));
-                for (inside, kind) in found {
+            let mut watched = Watched::of(folder, steering);
+            for place in steering
+                .places
+                .iter()
+                .flat_map(|place| matching(&tree, place))
+            {
+                let found = found(&tree, &place, &watched.own);
+                if found.is_cut {
+                    told.push(too_much(&folder.join(&place)));
+                    watched.cut.push(Text(place));
+                }
+                for (inside, kind) in found.kinds {
                     let same = known.get(inside.as_path());
-                    let entry = match (same.filter(|entry| entry.kind == kind), kind) {
-                        (Some(entry), _) => (*entry).clone(),
-                        (None, Kind::File(stamp)) => {
-                            bytes += stamp.size;
-                            let is_small = stamp.size <= LARGEST && bytes <= MOST_BYTES;
-                            let copied = is_small.then(|| self.copy(home, &tree, &inside));
-                            // Without a copy, it is only told of if it changes.
-                            let copied = copied.and_then(Result::ok);
-                            let (stamp, copy) =
-                                copied.map_or((stamp, None), |(stamp, copy)| (stamp, Some(copy)));
-                            let kind = Kind::File(stamp);
-                            Entry { kind, copy }
-                        }
-                        (None, kind) => Entry { kind, copy: None },
+                    let same = same.filter(|entry| entry.kind == kind);
+                    let entry = match same {
+                        Some(entry) => (*entry).clone(),
+                        None => self.noted(home, &tree, &inside, kind, &mut bytes),
                     };
-                    entries.push((Text(inside), entry));
+                    watched.entries.push((Text(inside), entry));
                 }
             }
-            self.folders.push(Watched {
-                folder: Text(folder.clone()),
-                places: watched,
-                own,
-                entries,
-            });
+            self.folders.push(watched);
         }
         self.sweep(home);
+        told
+    }
+
+    /// What is at a path, with a copy if it is a file.
+    fn noted(
+        &mut self,
+        home: &Path,
+        tree: &Tree,
+        inside: &Path,
+        kind: Kind,
+        bytes: &mut u64,
+    ) -> Entry {
+        let Kind::File(stamp) = kind else {
+            return Entry { kind, copy: None };
+        };
+        let is_small = stamp.size <= SMALL;
+        if !is_small {
+            *bytes += stamp.size;
+        }
+        let is_copied = is_small || stamp.size <= LARGEST && *bytes <= MOST_BYTES;
+        let copied = is_copied.then(|| self.copy(home, tree, inside));
+        // Without a copy, it is only told of if it changes.
+        let copied = copied.and_then(Result::ok);
+        let (stamp, copy) = copied.map_or((stamp, None), |(stamp, copy)| (stamp, Some(copy)));
+        let kind = Kind::File(stamp);
+        Entry { kind, copy }
     }
 
     fn copy(&mut self, home: &Path, tree: &Tree, inside: &Path) -> io::Result<(Stamp, u64)> {
@@ -310,6 +302,17 @@ impl Baseline {
 }
 
 impl Watched {
+    fn of(folder: &Path, steering: &Steering) -> Self {
+        let paths = |paths: &BTreeSet<PathBuf>| paths.iter().cloned().map(Text).collect();
+        Self {
+            folder: Text(folder.to_owned()),
+            places: paths(&steering.places),
+            own: paths(&steering.own),
+            cut: Vec::new(),
+            entries: Vec::new(),
+        }
+    }
+
     fn by_path(&self) -> BTreeMap<&Path, &Entry> {
         let entries = self.entries.iter();
         entries
@@ -329,13 +332,18 @@ impl Watched {
             .map(|(path, _)| path.0.clone())
             .collect();
         let (tree, home) = (&before.tree, before.home);
-        for Text(place) in &self.places {
-            if let Some(found) = found(tree, place, &self.own) {
-                paths.extend(found.into_keys());
-            } else {
+        let places = self
+            .places
+            .iter()
+            .flat_map(|place| matching(tree, &place.0));
+        for place in places.filter(|place| !self.cut.iter().any(|cut| cut.0 == *place)) {
+            let found = found(tree, &place, &self.own);
+            if found.is_cut {
                 // More than anybody can look through: all of it goes, and what was there comes back.
-                let taken = replaced.take(tree, &self.folder.0, place);
+                let taken = replaced.take(tree, &self.folder.0, &place);
                 changes.push(Change::of(self.folder.0.join(place), taken.map(Some)));
+            } else {
+                paths.extend(found.kinds.into_keys());
             }
         }
         let mut entries: BTreeMap<&Path, &mut Entry> = self
@@ -391,6 +399,24 @@ impl Entry {
             }
         }
     }
+}
+
+fn too_much(place: &Path) -> String {
+    format!(
+        "only the first {MOST_FILES} files, at most {DEEPEST} folders deep, of {} are compared; new files there are not \
+         noticed",
+        place.display()
+    )
+}
+
+/// Removes what was found instead of something else and is older than this.
+pub(crate) fn clear_replaced(state: &StateFolder, keep: Duration) {
+    replaced::remove_older(&home_in(state), keep);
+}
+
+/// Where everything of this is.
+fn home_in(state: &StateFolder) -> PathBuf {
+    state.path().join("agent-settings")
 }
 
 fn copy_path(home: &Path, number: u64) -> PathBuf {

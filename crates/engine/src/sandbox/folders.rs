@@ -3,40 +3,41 @@
 //! What has to stay closed may lie within what is open. The kernel knows no exceptions, so such a folder is
 //! divided: what is in it is opened one by one, around what stays closed.
 
+mod devices;
+mod divide;
+mod keys;
+mod what_runs;
+
 use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, DirEntry, File};
-use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, OpenOptionsExt as _};
+use std::fs::{self, DirBuilder, File};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use self::divide::{Want, divide, open_entry};
 use super::Room;
-use super::agent_settings::Places;
 use super::places::{
-    AGENTS, CACHES_AMONG_PROGRAMS, KEYS, MOVED, OPEN_BY_NAME, OPENED_BY_NAME, REGISTRY_LOGINS,
-    RUN_BY_THEMSELVES, START_FILES, TOOLS, XDG,
+    AGENTS, CLOSED_AMONG_AGENTS, MOVED, OPEN_BY_NAME, OPENED_BY_NAME, RUN_BY_THEMSELVES,
+    RUN_ONCE_THERE, SHARED, TOOLS, XDG,
 };
-use super::start_files::StartFiles;
-use crate::process::SHARED_MEMORY;
+
+pub(super) use devices::{devices, without_devices};
+pub(crate) use keys::keys_but;
 
 /// The folder of all caches.
 const CACHE: &str = ".cache";
 
-/// Nobody has more programs in a folder.
-const MOST_PROGRAMS: usize = 4096;
+/// The only variable that names several files of keys.
+const LIST_OF_KEYS: &str = "KUBECONFIG";
 
-/// Devices that programs use: empty ones, random numbers, the own terminal, machines and graphics processors.
-///
-/// Not the terminals of others, `/dev/pts`: whoever makes one of its own needs no path to it.
-const DEVICES: [&str; 13] = [
-    "dri", "dxg", "full", "kfd", "kvm", "mqueue", "null", "ptmx", "random", "shm", "tty",
-    "urandom", "zero",
-];
-
-/// What the names of others begin with.
-const GRAPHICS: &str = "nvidia";
-
-/// Where devices are.
-const DEV: &str = "/dev";
+/// What can be done about something closed in a folder that has to stay open as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Means {
+    /// It is hidden behind something empty.
+    Hiding,
+    /// Nothing but to open what is beside it one by one.
+    Dividing,
+}
 
 /// The user, as far as programs know: by their environment.
 pub(super) struct User<'e> {
@@ -54,6 +55,9 @@ pub(super) struct User<'e> {
     checkout: Vec<PathBuf>,
     /// A tool that is there, whatever its program is called.
     tool: Option<String>,
+    /// Stores of packages that agents have others for.
+    stores: Vec<PathBuf>,
+    means: Means,
     /// What is asked for several times and takes many looks at files.
     keys: OnceCell<Vec<PathBuf>>,
     runs_by_itself: OnceCell<Vec<PathBuf>>,
@@ -92,8 +96,19 @@ impl<'e> User<'e> {
             state: state.to_owned(),
             checkout,
             tool: None,
+            stores: Vec::new(),
+            means: Means::Dividing,
             keys: OnceCell::new(),
             runs_by_itself: OnceCell::new(),
+        }
+    }
+
+    /// The same with stores of packages that are closed, by these means.
+    pub(super) fn closing(self, stores: Vec<PathBuf>, means: Means) -> Self {
+        Self {
+            stores,
+            means,
+            ..self
         }
     }
 
@@ -127,16 +142,10 @@ impl<'e> User<'e> {
                 divide(&path, &closed, Want::Folders, &mut found);
             }
         }
-        let is = |path: &PathBuf, wanted: fn(&fs::Metadata) -> bool| {
-            path.symlink_metadata().is_ok_and(|kind| wanted(&kind))
-        };
-        let among = self.inside(CACHES_AMONG_PROGRAMS).into_iter();
-        found.extend(among.filter(|path| is(path, fs::Metadata::is_dir)));
-        found.extend(
-            files
-                .into_iter()
-                .filter(|path| is(path, fs::Metadata::is_file)),
-        );
+        let is_file = |path: &PathBuf| path.symlink_metadata().is_ok_and(|kind| kind.is_file());
+        found.extend(files.into_iter().filter(is_file));
+        found.sort_unstable();
+        found.dedup();
         found
     }
 
@@ -166,104 +175,60 @@ impl<'e> User<'e> {
         self.home.as_deref()
     }
 
-    /// Where keys are.
-    pub(super) fn keys(&self) -> &[PathBuf] {
-        self.keys.get_or_init(|| self.inside(KEYS))
-    }
-
-    /// Logins for private servers of packages, as far as there are any.
-    pub(super) fn registry_logins(&self) -> Vec<PathBuf> {
-        let logins = self.inside(REGISTRY_LOGINS).into_iter();
-        logins.filter(|path| path.is_file()).collect()
-    }
-
-    fn never_written(&self) -> Vec<PathBuf> {
-        let mut closed = self.keys().to_vec();
-        closed.extend(self.inside(RUN_BY_THEMSELVES));
-        closed.push(self.state.clone());
-        closed.extend(self.checkout.iter().cloned());
+    /// What is closed in folders that have to stay open as a whole, and is there.
+    pub(super) fn hidden(&self) -> Vec<PathBuf> {
         let shared = self.shared();
         let is_shared = |path: &PathBuf| shared.iter().any(|shared| path.starts_with(shared));
-        let runs = self.runs_by_itself().iter();
-        closed.extend(runs.filter(|path| !is_shared(path)).cloned());
+        let mut closed = self.keys().to_vec();
+        closed.extend(self.stores.iter().cloned());
+        closed.extend(self.inside(CLOSED_AMONG_AGENTS));
+        closed.retain(|path| is_shared(path) && path.exists());
         closed
     }
 
-    /// Programs on the `PATH`, and what files of shells name.
-    fn runs_by_itself(&self) -> &[PathBuf] {
-        self.runs_by_itself.get_or_init(|| self.find_what_runs())
+    fn never_written(&self) -> Vec<PathBuf> {
+        let shared = self.shared();
+        let is_shared = |path: &PathBuf| shared.iter().any(|shared| path.starts_with(shared));
+        let mut closed = self.keys().to_vec();
+        closed.extend(self.stores.iter().cloned());
+        closed.extend_from_slice(self.runs_by_itself());
+        closed.retain(|path| !is_shared(path));
+        if self.means == Means::Dividing {
+            closed.extend(self.hidden());
+        }
+        closed.extend(self.inside(RUN_BY_THEMSELVES));
+        let once_there = self.inside(RUN_ONCE_THERE).into_iter();
+        closed.extend(once_there.filter(|path| path.exists()));
+        closed.push(self.state.clone());
+        closed.extend(self.checkout.iter().cloned());
+        closed
     }
 
-    fn find_what_runs(&self) -> Vec<PathBuf> {
-        let Some(home) = &self.home else {
-            return Vec::new();
-        };
-        let all = || self.env.iter().chain(&self.own_env);
-        let mut found = Vec::new();
-        for (_, path) in all().filter(|(name, _)| name == "PATH") {
-            found.extend(std::env::split_paths(path).filter(|folder| folder.is_absolute()));
-        }
-        let variables = all().filter_map(|(name, value)| {
-            Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
-        });
-        let mut files = StartFiles::new(home, variables);
-        for file in self.inside(START_FILES) {
-            files.read(&file);
-        }
-        found.extend(files.found());
+    /// Where programs have to make files of any name.
+    fn shared(&self) -> Vec<PathBuf> {
+        let shared = AGENTS.iter().map(|agent| agent.folder);
+        self.inside(&shared.chain(SHARED.iter().copied()).collect::<Vec<_>>())
+    }
+
+    /// What a variable of any case names, of the program or of the user, apart from what holds the home folder.
+    pub(super) fn named_by(&self, variable: &str) -> Vec<PathBuf> {
+        let all = self.env.iter().chain(&self.own_env);
+        let named = all.filter(|(name, _)| name.eq_ignore_ascii_case(variable));
+        let named = named.flat_map(|(_, value)| std::env::split_paths(value));
+        let mut found: Vec<PathBuf> = named.filter(|path| path.is_absolute()).collect();
         let real: Vec<PathBuf> = found.iter().flat_map(|path| path.canonicalize()).collect();
-        for folder in real.iter().filter(|folder| folder.starts_with(home)) {
-            found.extend(linked_programs(folder, home));
-        }
         found.extend(real);
-        found.sort_unstable();
-        found.dedup();
-        // Somebody's variable may name the home folder itself, or all caches.
-        let tools = TOOLS.iter().flat_map(|tool| tool.folders).copied();
-        let tools: Vec<PathBuf> = tools.filter_map(|place| self.place(place)).collect();
-        let holds_tools = |path: &PathBuf| {
-            let mut tools = tools.iter();
-            tools.any(|tool| tool != path && tool.starts_with(path))
-        };
-        found.retain(|path| !home.starts_with(path) && !holds_tools(path));
+        found.retain(|path| !self.home.iter().any(|home| home.starts_with(path)));
         found
     }
 
-    /// Where programs have to make files of any name, so that nothing in there can be closed.
-    fn shared(&self) -> Vec<PathBuf> {
-        let shared = AGENTS.iter().map(|agent| agent.folder).chain([CACHE]);
-        self.inside(&shared.collect::<Vec<_>>())
-    }
-
-    /// What runs by itself or steers agents, and can be written to all the same: folders, each with places in it.
-    pub(super) fn watched(&self) -> Places {
-        let mut watched = Places::new();
-        for agent in AGENTS {
-            let folders = self.inside(&[agent.folder]).into_iter();
-            for folder in folders.flat_map(|folder| folder.canonicalize()) {
-                let places = agent.steering.iter();
-                let places: Vec<_> = places
-                    .flat_map(|place| without_star(place, &folder))
-                    .collect();
-                let steering = watched.entry(folder).or_default();
-                steering.places.extend(places);
-                steering.own.extend(agent.own.iter().map(PathBuf::from));
-            }
-        }
-        let shared = self.shared();
-        for path in self.runs_by_itself() {
-            for folder in shared.iter().flat_map(|folder| folder.canonicalize()) {
-                if let Ok(inside) = path.strip_prefix(&folder) {
-                    let steering = watched.entry(folder).or_default();
-                    steering.places.insert(inside.to_owned());
-                }
-            }
-        }
-        watched
+    /// Whether a program is on the `PATH`.
+    pub(super) fn has(&self, program: &str) -> bool {
+        is_installed(program, value_of(self.env, "PATH").unwrap_or_default())
     }
 
     /// Places of the home folder, also where a variable says that they are.
-    fn inside(&self, places: &[&str]) -> Vec<PathBuf> {
+    pub(super) fn inside(&self, places: &[&str]) -> Vec<PathBuf> {
         let mut found = Vec::new();
         for place in places {
             let at_home = self.home.iter().map(|home| home.join(place));
@@ -271,7 +236,7 @@ impl<'e> User<'e> {
             let moved = self.moved.iter().chain(&self.own_moved);
             let elsewhere = moved.filter_map(|(name, path)| {
                 let inside = Path::new(place).strip_prefix(name).ok()?;
-                Some(path.join(inside))
+                Some(joined(path, inside))
             });
             found.extend(elsewhere);
         }
@@ -283,10 +248,10 @@ impl<'e> User<'e> {
     }
 
     /// Where programs look for a place of the home folder.
-    fn place(&self, place: &str) -> Option<PathBuf> {
+    pub(super) fn place(&self, place: &str) -> Option<PathBuf> {
         let moved = self.moved.iter().filter_map(|(name, path)| {
             let inside = Path::new(place).strip_prefix(name).ok()?;
-            Some((name.len(), path.join(inside)))
+            Some((name.len(), joined(path, inside)))
         });
         // The most special variable is meant.
         let moved = moved.max_by_key(|(length, _)| *length);
@@ -329,150 +294,33 @@ impl<'e> User<'e> {
 fn moved_by(env: &[(OsString, OsString)], home: Option<&Path>) -> Vec<(&'static str, PathBuf)> {
     let xdg = XDG.iter().map(|(name, place)| (*name, "", *place));
     let all = xdg.chain(MOVED.iter().copied());
-    let moved = all.filter_map(|(name, inside, place)| {
-        let folder = folder_of(env, name)?;
-        // One that does not exist yet is there under its own name.
-        let folder = folder.canonicalize().unwrap_or(folder);
-        let holds_home = home.is_some_and(|home| home.starts_with(&folder));
-        let folder = if inside.is_empty() {
-            folder
-        } else {
-            folder.join(inside)
+    let moved = all.flat_map(|(name, inside, place)| {
+        let value = value_of(env, name).unwrap_or_default();
+        let folders: Vec<PathBuf> = match name {
+            LIST_OF_KEYS => std::env::split_paths(value).collect(),
+            _ => vec![value.into()],
         };
-        (!holds_home).then_some((place, folder))
+        // Many set one to `/dev/null` to have no such file.
+        let is_place = |folder: &PathBuf| folder.is_absolute() && !folder.starts_with("/dev");
+        let folders = folders.into_iter().filter(is_place);
+        let folders = folders.filter_map(|folder| {
+            // One that does not exist yet is there under its own name.
+            let folder = folder.canonicalize().unwrap_or(folder);
+            let holds_home = home.is_some_and(|home| home.starts_with(&folder));
+            (!holds_home).then(|| (place, joined(&folder, Path::new(inside))))
+        });
+        folders.collect::<Vec<_>>()
     });
     moved.collect()
 }
 
-/// A place of an agent's folder for each that its star stands for.
-fn without_star(place: &str, folder: &Path) -> Vec<PathBuf> {
-    let Some((above, inside)) = place.split_once("/*/") else {
-        return vec![place.into()];
-    };
-    let entries = fs::read_dir(folder.join(above)).into_iter().flatten();
-    let places = entries
-        .flatten()
-        .map(|entry| Path::new(above).join(entry.file_name()).join(inside));
-    places.collect()
-}
-
-/// Where the programs are that links in a folder lead to, within the home folder.
-fn linked_programs(folder: &Path, home: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let links = entries.take(MOST_PROGRAMS).filter(|entry| {
-        let kind = entry.file_type();
-        kind.is_ok_and(|kind| kind.is_symlink())
-    });
-    let targets = links.flat_map(|link| link.path().canonicalize());
-    let mut found: Vec<PathBuf> = targets
-        .filter(|target| target.starts_with(home))
-        .map(|target| program_folder(&target).to_owned())
-        .collect();
-    found.dedup();
-    found
-}
-
-/// The folder of a program with what it loads.
-fn program_folder(program: &Path) -> &Path {
-    let is = |path: &Path, name: &str| path.file_name().is_some_and(|known| known == name);
-    let modules = program
-        .ancestors()
-        .filter(|above| is(above, "node_modules"));
-    if let Some(modules) = modules.last() {
-        return modules;
+/// A path in a folder, or the folder itself, which may be a file: nothing is put behind that.
+fn joined(folder: &Path, inside: &Path) -> PathBuf {
+    if inside.as_os_str().is_empty() {
+        folder.to_owned()
+    } else {
+        folder.join(inside)
     }
-    let folder = program.parent().unwrap_or(program);
-    match folder.parent() {
-        Some(above) if is(folder, "bin") || is(folder, "sbin") => above,
-        _ => folder,
-    }
-}
-
-/// Where the keys of whoever runs Pleach are, but for some.
-pub(crate) fn keys_but(open: &[&str]) -> Vec<PathBuf> {
-    let env: Vec<_> = std::env::vars_os().collect();
-    let closed = KEYS.iter().filter(|key| !open.contains(key));
-    let closed: Vec<&str> = closed.copied().collect();
-    User::at(&env, Path::new(""), Vec::new()).inside(&closed)
-}
-
-/// What is looked for in a folder that is divided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Want {
-    /// Folders, also behind links.
-    Folders,
-    /// Files too; links lead to what is found at its own place.
-    Everything,
-}
-
-/// Opens a folder, or what is in it and not closed.
-fn divide(folder: &Path, closed: &[PathBuf], want: Want, found: &mut Vec<PathBuf>) {
-    if closed.iter().any(|closed| folder.starts_with(closed)) {
-        return;
-    }
-    if !closed.iter().any(|closed| closed.starts_with(folder)) {
-        found.push(folder.to_owned());
-        return;
-    }
-    // Links lead anywhere, but only folders are looked for behind them.
-    let below = match want {
-        Want::Folders => closed.to_vec(),
-        Want::Everything => closed
-            .iter()
-            .filter(|path| path.starts_with(folder))
-            .cloned()
-            .collect(),
-    };
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        open_entry(&entry, &below, want, found);
-    }
-}
-
-fn open_entry(entry: &DirEntry, closed: &[PathBuf], want: Want, found: &mut Vec<PathBuf>) {
-    let path = entry.path();
-    let Ok(kind) = entry.file_type() else {
-        return;
-    };
-    if kind.is_symlink() {
-        let target = path.canonicalize().ok().filter(|target| target.is_dir());
-        let Some(target) = target.filter(|_| want == Want::Folders) else {
-            return;
-        };
-        let is_near = |closed: &PathBuf| closed.starts_with(&target) || target.starts_with(closed);
-        if !closed.contains(&path) && !closed.iter().any(is_near) {
-            found.push(target);
-        }
-    } else if kind.is_dir() {
-        divide(&path, closed, want, found);
-    } else if want == Want::Everything && !closed.contains(&path) {
-        found.push(path);
-    }
-}
-
-/// Devices that programs may write to.
-pub(super) fn devices() -> Vec<PathBuf> {
-    let entries = fs::read_dir(DEV).into_iter().flatten().flatten();
-    let is_open = |entry: &DirEntry| {
-        let name = entry.file_name();
-        let is_graphics = name.as_encoded_bytes().starts_with(GRAPHICS.as_bytes());
-        is_graphics || DEVICES.iter().any(|known| name == *known)
-    };
-    // In containers some are links.
-    let paths = entries
-        .filter(is_open)
-        .filter_map(|entry| entry.path().canonicalize().ok());
-    let is_device = |path: &PathBuf| {
-        let kind = path.metadata().map(|meta| meta.file_type());
-        kind.is_ok_and(|kind| kind.is_char_device() || kind.is_dir())
-    };
-    paths.filter(is_device).collect()
-}
-
-/// What of places that may be read is no device; those are opened one by one.
-pub(super) fn without_devices(mut places: Vec<PathBuf>) -> Vec<PathBuf> {
-    let is_file = |path: &Path| path.starts_with(SHARED_MEMORY) || !path.starts_with(DEV);
-    places.retain(|path| is_file(path));
-    places
 }
 
 /// Whether a program is there, by its path or its name.
@@ -483,7 +331,7 @@ pub(super) fn is_installed(program: &str, path: &OsStr) -> bool {
     std::env::split_paths(path).any(|folder| folder.join(program).is_file())
 }
 
-fn value_of<'e>(env: &'e [(OsString, OsString)], name: &str) -> Option<&'e OsStr> {
+pub(super) fn value_of<'e>(env: &'e [(OsString, OsString)], name: &str) -> Option<&'e OsStr> {
     let variable = env.iter().find(|(known, _)| known == name);
     variable.map(|(_, value)| value.as_os_str())
 }

@@ -5,10 +5,17 @@
 mod agents;
 mod keys;
 mod run_by_themselves;
+mod stores;
 
 pub(super) use agents::AGENTS;
-pub(super) use keys::{KEYS, REGISTRY_LOGINS};
-pub(super) use run_by_themselves::{RUN_BY_THEMSELVES, START_FILES};
+pub(super) use keys::{
+    AGENT_LOGINS, EDITOR_SERVERS, EDITOR_TOKEN, KEYS, REGISTRY_LOGINS, SETTINGS_WITH_LOGINS,
+};
+pub(super) use run_by_themselves::{
+    CLOSED_AMONG_AGENTS, GIT_SETTINGS, RUN_BY_THEMSELVES, RUN_FROM_CACHES, RUN_ONCE_THERE,
+    START_FILES,
+};
+pub(super) use stores::{PACKAGE_STORES, PackageStore};
 
 /// Folders that have a variable, and where they are without it.
 pub(super) const XDG: [(&str, &str); 4] = [
@@ -18,25 +25,42 @@ pub(super) const XDG: [(&str, &str); 4] = [
     ("XDG_STATE_HOME", ".local/state"),
 ];
 
-/// Other folders that have a variable: it, what of its folder is meant, and where that is without it.
+/// Other folders, and files, that have a variable: it, what of its folder is meant, and where that is without it.
 pub(super) const MOVED: &[(&str, &str, &str)] = &[
     ("ASDF_DATA_DIR", "", ".asdf"),
+    ("AWS_CONFIG_FILE", "", ".aws"),
+    ("AWS_SHARED_CREDENTIALS_FILE", "", ".aws"),
+    ("AZURE_CONFIG_DIR", "", ".azure"),
     ("BUNDLE_USER_HOME", "", ".bundle"),
     ("BUN_INSTALL", "", ".bun"),
     ("CABAL_DIR", "", ".cabal"),
     ("CARGO_HOME", "", ".cargo"),
     ("CLAUDE_CONFIG_DIR", "", ".claude"),
+    ("CLOUDSDK_CONFIG", "", ".config/gcloud"),
     ("CODEX_HOME", "", ".codex"),
     ("COMPOSER_HOME", "", ".config/composer"),
     ("CONTINUE_GLOBAL_DIR", "", ".continue"),
     ("COPILOT_HOME", "", ".copilot"),
     ("DENO_INSTALL", "", ".deno"),
+    ("DOCKER_CONFIG", "", ".docker"),
     ("GEMINI_CLI_HOME", ".gemini", ".gemini"),
+    ("GH_CONFIG_DIR", "", ".config/gh"),
+    ("GLAB_CONFIG_DIR", "", ".config/glab-cli"),
+    ("GNUPGHOME", "", ".gnupg"),
+    ("GOOGLE_APPLICATION_CREDENTIALS", "", ".config/gcloud"),
     ("GOOSE_PATH_ROOT", "config", ".config/goose"),
     ("GRADLE_USER_HOME", "", ".gradle"),
+    ("HEX_HOME", "", ".hex"),
+    ("HF_HOME", "", ".cache/huggingface"),
+    ("HISTFILE", "", ".bash_history"),
+    ("KUBECONFIG", "", ".kube"),
+    ("MIX_HOME", "", ".mix"),
+    ("NPM_CONFIG_USERCONFIG", "", ".npmrc"),
     ("NVM_DIR", "", ".nvm"),
     ("OPAMROOT", "", ".opam"),
     ("OPENCODE_CONFIG_DIR", "", ".config/opencode"),
+    ("PGPASSFILE", "", ".pgpass"),
+    ("PIP_CONFIG_FILE", "", ".config/pip/pip.conf"),
     ("PNPM_HOME", "", ".local/share/pnpm"),
     ("PYENV_ROOT", "", ".pyenv"),
     ("QWEN_HOME", "", ".qwen"),
@@ -44,6 +68,7 @@ pub(super) const MOVED: &[(&str, &str, &str)] = &[
     ("RUSTUP_HOME", "", ".rustup"),
     ("SDKMAN_DIR", "", ".sdkman"),
     ("VOLTA_HOME", "", ".volta"),
+    ("npm_config_userconfig", "", ".npmrc"),
 ];
 
 /// Folders in which nothing is open but what tools and agents are known to keep there: most of what is in them is
@@ -71,8 +96,17 @@ pub(super) const OPEN_BY_NAME: &[&str] = &[
     ".local/state/claude",
 ];
 
-/// Caches within folders that are closed because programs lie beside them.
-pub(super) const CACHES_AMONG_PROGRAMS: &[&str] = &[".local/share/pnpm/store"];
+/// Folders besides those of agents in which programs have to make files of any name, so that nothing in there can be
+/// closed by opening what is beside it.
+pub(super) const SHARED: &[&str] = &[
+    ".android",
+    ".cache",
+    ".conan2",
+    ".config/configstore",
+    ".config/turborepo",
+    ".hex",
+    ".local/share/opencode",
+];
 
 /// A tool that keeps something of its own.
 pub(super) struct Tool {
@@ -110,7 +144,6 @@ impl Tool {
 /// files in the home folder is pointed at a folder of its own by its variable.
 pub(super) const TOOLS: &[Tool] = &[
     tool("bazel", &[], &[".cache/bazel"]),
-    tool("bun", &[], &[".bun/install/cache"]),
     tool("bundle", &[], &[".bundle/cache"]),
     tool(
         "cabal",
@@ -126,13 +159,11 @@ pub(super) const TOOLS: &[Tool] = &[
     tool("ccache", &[("CCACHE_DIR", "")], &[".cache/ccache"]),
     tool("composer", &[], &[".cache/composer"]),
     tool("conan", &[("CONAN_HOME", "")], &[".conan2"]),
-    tool("conda", &[], &[".conda"]),
     tool("cs", &[("COURSIER_CACHE", "")], &[".cache/coursier"]),
-    tool("deno", &[("DENO_DIR", "")], &[".cache/deno"]),
     tool(
         "dotnet",
         &[("NUGET_PACKAGES", ""), ("DOTNET_CLI_HOME", "")],
-        &[".nuget", ".dotnet", ".local/share/NuGet"],
+        &[".nuget/packages", ".dotnet", ".local/share/NuGet"],
     ),
     tool("gem", &[("GEM_HOME", "")], &[".gem/ruby", ".gem/specs"]),
     tool(
@@ -174,21 +205,8 @@ pub(super) const TOOLS: &[Tool] = &[
         .with_files(&[".opam/config.lock", ".opam/lock"]),
     tool("pip", &[("PIP_CACHE_DIR", "")], &[".cache/pip"]),
     tool("pip3", &[], &[".cache/pip"]),
-    tool(
-        "pnpm",
-        &[],
-        &[
-            ".local/share/pnpm/store",
-            ".local/state/pnpm",
-            ".cache/pnpm",
-        ],
-    ),
+    tool("pnpm", &[], &[".local/state/pnpm"]),
     tool("poetry", &[("POETRY_CACHE_DIR", "")], &[".cache/pypoetry"]),
-    tool(
-        "pre-commit",
-        &[("PRE_COMMIT_HOME", "")],
-        &[".cache/pre-commit"],
-    ),
     tool(
         "sbt",
         &[],
@@ -208,12 +226,7 @@ pub(super) const TOOLS: &[Tool] = &[
     tool("sccache", &[("SCCACHE_DIR", "")], &[".cache/sccache"]),
     tool("stack", &[("STACK_ROOT", "")], &[".stack"]),
     tool("swift", &[], &[".swiftpm", ".cache/org.swift.swiftpm"]),
-    tool("uv", &[("UV_CACHE_DIR", "")], &[".cache/uv"]),
-    tool(
-        "yarn",
-        &[("YARN_CACHE_FOLDER", "")],
-        &[".yarn/berry", ".cache/yarn"],
-    ),
+    tool("yarn", &[("YARN_CACHE_FOLDER", "")], &[".cache/yarn"]),
     tool("aider", &[], &[".aider"]),
     tool("claude", &[("CLAUDE_CONFIG_DIR", "")], &[".claude"]),
     tool("cn", &[("CONTINUE_GLOBAL_DIR", "")], &[".continue"]),

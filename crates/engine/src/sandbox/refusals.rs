@@ -21,16 +21,19 @@ const WORDS: [&str; 6] = [
 
 /// How managers of packages say that a server wants to know who asks, in small letters. Some servers hide
 /// what is private from strangers.
-const WANTS_LOGIN: [&str; 14] = [
+const WANTS_LOGIN: [&str; 17] = [
     "401 error, credentials not correct",
     "authentication is required for",
     "code e401",
     "code e404",
     "could not authenticate against",
+    "could not read password for",
+    "could not read username for",
     "eneedauth",
     "err_pnpm_fetch_401",
     "err_pnpm_fetch_404",
     "got 401",
+    "http status client error (401 unauthorized)",
     "no token found, please run `cargo login`",
     "please run `npm login`",
     "status code 401",
@@ -248,6 +251,8 @@ mod tests {
             "npm error code E404\nnpm error 404 Not Found - GET https://registry.npmjs.org/@acme%2fx",
             " ERR_PNPM_FETCH_401  GET https://npm.acme.com/x: Unauthorized - 401",
             "  failed to get successful HTTP response from `https://crates.acme.com/x`, got 401",
+            "  Caused by: HTTP status client error (401 Unauthorized) for url (https://pip.acme.com/simple/x/)",
+            "fatal: could not read Username for 'https://git.acme.com': terminal prompts disabled",
             "> Could not GET 'https://maven.acme.com/x'. Received status code 401 from server: Unauthorized",
         ] {
             check(output, &[login]);

@@ -44,6 +44,19 @@ pub(super) fn of_owners(batches: &Path) -> Vec<PathBuf> {
     sockets.filter(|socket| socket.exists()).collect()
 }
 
+/// Where names of users are looked up, which stays possible without a network.
+const LOOKUPS: [&str; 2] = ["/run/systemd/userdb", "/var/lib/sss/pipes"];
+
+/// Where services of the system listen that may pass something on over the network, such as a name to look up.
+pub(super) fn of_system() -> Vec<PathBuf> {
+    let listening = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    let listening = listening.lines().filter_map(listener);
+    let is_of_system = |path: &PathBuf| path.starts_with("/run") || path.starts_with("/var");
+    let is_lookup = |path: &PathBuf| LOOKUPS.iter().any(|lookup| path.starts_with(lookup));
+    let found = listening.filter(|path| is_of_system(path) && !is_lookup(path));
+    found.filter(|path| !is_database(path)).collect()
+}
+
 /// Everything that is hidden from a program of this user, but what is open to it by name, and whatever holds that.
 pub(super) fn hidden(home: Option<&Path>, owners: Vec<PathBuf>, open: &[PathBuf]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = vec![SHARED_MEMORY.into(), TERMINALS.into()];

@@ -20,12 +20,34 @@ const BEFORE_COMMANDS: [&str; 14] = [
 /// Words that an assignment may follow.
 const BEFORE_ASSIGNMENTS: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
 
+/// Variables that name what shells and languages load by themselves, wherever they are set.
+pub(super) const RUN_FROM: [&str; 12] = [
+    "BASH_ENV",
+    "ENV",
+    "FPATH",
+    MOVES_FILES,
+    "NODE_PATH",
+    "PATH",
+    "PERL5LIB",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "RUBYLIB",
+    "fpath",
+    "path",
+];
+
+/// The variable that says where zsh looks for its start files.
+const MOVES_FILES: &str = "ZDOTDIR";
+
 /// What files of shells name, within the home folder.
 pub(super) struct StartFiles<'h> {
     home: &'h Path,
     variables: BTreeMap<String, String>,
     read: Vec<PathBuf>,
+    /// What is sourced, run or put on the `PATH`.
     found: Vec<PathBuf>,
+    /// What is only given to some command, which may well run it.
+    mentioned: Vec<PathBuf>,
 }
 
 impl<'h> StartFiles<'h> {
@@ -37,26 +59,55 @@ impl<'h> StartFiles<'h> {
             variables,
             read: Vec::new(),
             found: Vec::new(),
+            mentioned: Vec::new(),
         }
     }
 
     /// Everything that a file names, and whatever it sources.
     pub(super) fn read(&mut self, file: &Path) {
-        let is_new = self.read.len() < MOST_FILES && !self.read.iter().any(|read| read == file);
-        // Whoever opens a pipe waits for somebody to write to it.
-        if !is_new || !fs::metadata(file).is_ok_and(|kind| kind.is_file()) {
-            return;
-        }
-        self.read.push(file.to_owned());
-        let mut bytes = Vec::new();
-        let opened = File::open(file);
-        if opened.is_ok_and(|file| file.take(LONGEST).read_to_end(&mut bytes).is_ok()) {
-            self.take_in(&String::from_utf8_lossy(&bytes));
+        if let Some(text) = self.text_of(file) {
+            self.take_in(&text);
         }
     }
 
-    pub(super) fn found(self) -> Vec<PathBuf> {
-        self.found
+    /// The same for files that are elsewhere because a variable says so.
+    pub(super) fn read_moved(&mut self, files: &[&str]) {
+        let Some(folder) = self.variables.get(MOVES_FILES).map(PathBuf::from) else {
+            return;
+        };
+        if folder.is_absolute() && folder != self.home {
+            for file in files {
+                self.read(&folder.join(file));
+            }
+        }
+    }
+
+    /// Everything that the settings of git mention: hooks, templates, further settings.
+    pub(super) fn read_settings(&mut self, file: &Path) {
+        for line in self.text_of(file).unwrap_or_default().lines() {
+            let line = line.replace(['"', '!', ';'], " ");
+            for word in line.split_whitespace() {
+                self.mention(word);
+            }
+        }
+    }
+
+    fn text_of(&mut self, file: &Path) -> Option<String> {
+        let is_new = self.read.len() < MOST_FILES && !self.read.iter().any(|read| read == file);
+        // Whoever opens a pipe waits for somebody to write to it.
+        if !is_new || !fs::metadata(file).is_ok_and(|kind| kind.is_file()) {
+            return None;
+        }
+        self.read.push(file.to_owned());
+        let mut bytes = Vec::new();
+        let opened = File::open(file).ok()?;
+        opened.take(LONGEST).read_to_end(&mut bytes).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// What is run, and what is only mentioned.
+    pub(super) fn found(self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        (self.found, self.mentioned)
     }
 
     fn take_in(&mut self, text: &str) {
@@ -92,17 +143,26 @@ impl<'h> StartFiles<'h> {
                 }
             }
             "set" => self.set(rest),
-            "for" | "fish_add_path" => {
+            // The second and third name files that zsh sources later.
+            "for" | "fish_add_path" | "compinit" | "autoload" => {
                 for word in rest {
                     self.name(word);
+                }
+            }
+            "alias" => {
+                for word in rest {
+                    self.name(word.split_once('=').map_or(*word, |(_, value)| value));
                 }
             }
             word if self.assign(word) => self.take_in_command(rest),
             // A program and what it is given, or a list of folders: `path=(~/.a/bin ~/.b/bin)`.
             word => {
-                if self.name(word).is_some() {
-                    for word in rest {
+                let is_ours = self.name(word).is_some();
+                for word in rest {
+                    if is_ours {
                         self.name(word);
+                    } else {
+                        self.mention(word);
                     }
                 }
             }
@@ -119,11 +179,12 @@ impl<'h> StartFiles<'h> {
         if name.is_empty() || !is_name(name) {
             return false;
         }
-        if ["PATH", "path", "fpath", "FPATH"].contains(&name) {
+        if RUN_FROM.contains(&name) {
             for folder in value.split(':') {
                 self.name(folder);
             }
-        } else if let Some(value) = self.expanded(value) {
+        }
+        if let Some(value) = self.expanded(value) {
             self.variables.insert(name.to_owned(), value);
         }
         true
@@ -134,16 +195,33 @@ impl<'h> StartFiles<'h> {
         let mut words = words.iter().filter(|word| !word.starts_with('-'));
         let Some(name) = words.next() else { return };
         for word in words {
-            if *name == "PATH" || *name == "fish_user_paths" {
+            if RUN_FROM.contains(name) || *name == "fish_user_paths" {
                 self.name(word);
-            } else if let Some(value) = self.expanded(word) {
+            }
+            if let Some(value) = self.expanded(word) {
                 self.variables.insert((*name).to_owned(), value);
             }
         }
     }
 
-    /// Notes a path within the home folder.
+    /// Notes a path within the home folder that is run.
     fn name(&mut self, word: &str) -> Option<PathBuf> {
+        let path = self.path(word)?;
+        if path != self.home && !self.found.contains(&path) {
+            self.found.push(path.clone());
+        }
+        Some(path)
+    }
+
+    /// Notes paths within the home folder that a word mentions.
+    fn mention(&mut self, word: &str) {
+        for part in word.split(['=', ':', ',']) {
+            let path = self.path(part).filter(|path| path != self.home);
+            self.mentioned.extend(path);
+        }
+    }
+
+    fn path(&self, word: &str) -> Option<PathBuf> {
         let path = PathBuf::from(self.expanded(word)?);
         let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
         let inside = path.strip_prefix(self.home).ok()?;
@@ -153,9 +231,6 @@ impl<'h> StartFiles<'h> {
         // Of a pattern, the folder that it looks in.
         let has_pattern = |part: &Path| part.to_string_lossy().contains(['*', '?', '[']);
         let path = path.ancestors().find(|above| !has_pattern(above))?;
-        if path != self.home && !self.found.iter().any(|found| found == path) {
-            self.found.push(path.to_owned());
-        }
         Some(path.to_owned())
     }
 
@@ -216,6 +291,7 @@ fn closing(text: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
+    /// What is found in a text; behind a `?`, what is only mentioned.
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let home = Path::new("/home/ada");
@@ -223,7 +299,13 @@ mod tests {
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let mut files = StartFiles::new(home, variables.into_iter());
         files.take_in(text);
-        let found = files.found();
+        let (found, mentioned) = files.found();
+        let found = if expected.starts_with('?') {
+            mentioned
+        } else {
+            found
+        };
+        let expected = expected.trim_start_matches('?');
         let names = found
             .iter()
             .map(|path| path.strip_prefix(home).unwrap().to_str().unwrap());
@@ -258,6 +340,14 @@ mod tests {
                 ".cache/zsh/dump",
             ),
             ("for f in ~/.rc.d/*.sh; do . \"$f\"; done", ".rc.d"),
+            ("alias x=~/.x/run y='~/.y/run --z'", ".x/run .y/run"),
+            (
+                "autoload -Uz compinit && compinit -d ~/.cache/zsh/zcompdump",
+                ".cache/zsh/zcompdump",
+            ),
+            ("export BASH_ENV=~/.env.d/bash", ".env.d/bash"),
+            ("zstyle ':x' path ~/.x/y --dir=$HOME/.z", "?.x/y .z"),
+            ("export CARGO_HOME=~/.cargo; cd ~/.x", "?.x"),
         ] {
             check(text, expected);
         }

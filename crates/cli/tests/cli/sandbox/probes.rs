@@ -224,3 +224,19 @@ fn nobody_outside_can_be_signalled() {
     scene.story(&[]).check(0, "1:merged");
     assert_eq!(scene.new_files("pleach/batch-1"), "lives");
 }
+
+#[test]
+fn without_a_network_no_service_of_the_system_is_reached() {
+    let folder = tempfile::Builder::new().tempdir_in("/var/tmp").unwrap();
+    let socket = folder.path().join("service");
+    let _service = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let shell = format!(
+        "if [ -S {} ]; then touch reached; else touch hidden; fi",
+        socket.display()
+    );
+    for (settings, expected) in [("network = \"none\"", "hidden"), ("", "reached")] {
+        let scene = Scene::with(&format!("{CLOSED}\n{settings}"), super::ONE, &shell);
+        scene.story(&[]).check(0, "1:merged");
+        assert_eq!(scene.new_files("pleach/batch-1"), expected);
+    }
+}

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::own_change::is_own;
@@ -11,9 +12,12 @@ use super::tree::{Kind, Tree};
 use super::{Entry, LARGEST, copy_path};
 use crate::run::Text;
 
-/// Nobody's settings are more files, or lie deeper.
-const MOST_FILES: usize = 20_000;
-pub(super) const DEEPEST: usize = 12;
+/// What is looked at of one place: so many files, and folders as deep as this.
+pub(super) const MOST_FILES: usize = 20_000;
+pub(super) const DEEPEST: usize = 40;
+
+/// Stands for anything in a name.
+const STAR: char = '*';
 
 /// How a folder is now, and what is known of how it was.
 pub(super) struct Before<'b> {
@@ -67,9 +71,17 @@ impl Before<'_> {
     }
 }
 
-/// What is at a place and beneath; nothing if that is too much.
-pub(super) fn found(tree: &Tree, place: &Path, own: &[Text]) -> Option<BTreeMap<PathBuf, Kind>> {
-    let mut found = BTreeMap::new();
+/// What is at a place and beneath.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) kinds: BTreeMap<PathBuf, Kind>,
+    /// Whether there is more, which was not looked at.
+    pub(super) is_cut: bool,
+}
+
+/// Looks at a place and beneath, as far as it is worth.
+pub(super) fn found(tree: &Tree, place: &Path, own: &[Text]) -> Found {
+    let mut found = Found::default();
     let mut ahead = vec![(place.to_owned(), 0)];
     while let Some((inside, depth)) = ahead.pop() {
         if own.iter().any(|own| own.0 == inside) {
@@ -78,17 +90,70 @@ pub(super) fn found(tree: &Tree, place: &Path, own: &[Text]) -> Option<BTreeMap<
         let Some(kind) = tree.kind(&inside).ok().flatten() else {
             continue;
         };
-        if kind == Kind::Folder {
-            if depth == DEEPEST {
-                return None;
-            }
-            let names = tree.names(&inside).ok()?;
-            ahead.extend(names.into_iter().map(|name| (inside.join(name), depth + 1)));
+        if found.kinds.len() == MOST_FILES {
+            found.is_cut = true;
+            break;
         }
-        found.insert(inside, kind);
-        if found.len() + ahead.len() > MOST_FILES {
-            return None;
+        if kind == Kind::Folder {
+            match tree.names(&inside) {
+                Ok(names) if depth == DEEPEST => found.is_cut |= !names.is_empty(),
+                Ok(names) => {
+                    let names = names.into_iter().rev();
+                    ahead.extend(names.map(|name| (inside.join(name), depth + 1)));
+                }
+                // It has gone meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(_) => found.is_cut = true,
+            }
+        }
+        found.kinds.insert(inside, kind);
+    }
+    found
+}
+
+/// The places that a name with stars stands for now.
+pub(super) fn matching(tree: &Tree, place: &Path) -> Vec<PathBuf> {
+    let mut found = vec![PathBuf::new()];
+    for part in place {
+        let Some(pattern) = part.to_str().filter(|part| part.contains(STAR)) else {
+            found = found.into_iter().map(|above| above.join(part)).collect();
+            continue;
+        };
+        let names = |above: PathBuf| {
+            let names = tree.names(&above).unwrap_or_default().into_iter();
+            let names = names.filter(|name| is_like(&name.to_string_lossy(), pattern));
+            names.map(move |name| above.join(name)).collect::<Vec<_>>()
+        };
+        found = found.into_iter().flat_map(names).collect();
+    }
+    found
+}
+
+fn is_like(name: &str, pattern: &str) -> bool {
+    match pattern.split_once(STAR) {
+        None => name == pattern,
+        Some((start, rest)) => name.strip_prefix(start).is_some_and(|name| {
+            let mut ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
+            ends.any(|at| is_like(&name[at..], rest))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything_in_a_name() {
+        for (name, pattern, expected) in [
+            ("a", "*", true),
+            ("statusline.sh", "statusline*", true),
+            ("my.zcompdump-5.9", "*zcompdump*", true),
+            ("x.zsh", "*.zsh", true),
+            ("x.zsh.old", "*.zsh", false),
+            ("é", "*a", false),
+        ] {
+            assert_eq!(is_like(name, pattern), expected, "{name} {pattern}");
         }
     }
-    Some(found)
 }

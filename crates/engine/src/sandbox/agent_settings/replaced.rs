@@ -6,9 +6,11 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::tree::Tree;
 use crate::state_folder::private_folder;
+use crate::worktree::remove_all;
 
 /// Where what was found instead goes; made when the first of it comes.
 pub(super) struct Replaced {
@@ -56,12 +58,62 @@ impl Replaced {
     }
 }
 
+/// Removes the oldest until the rest is no larger than this.
+pub(super) fn keep_within(home: &Path, most: u64) {
+    let mut numbered = numbered(&home.join("replaced"));
+    numbered.sort_unstable_by_key(|(number, _)| std::cmp::Reverse(*number));
+    let mut bytes = 0;
+    for (_, folder) in numbered {
+        bytes += size(&folder);
+        if bytes > most {
+            // What cannot go now goes next time.
+            let _ = remove_all(&folder);
+        }
+    }
+}
+
+/// Removes what has been there for longer than this.
+pub(super) fn remove_older(home: &Path, keep: Duration) {
+    for (_, folder) in numbered(&home.join("replaced")) {
+        let made = folder.symlink_metadata().and_then(|meta| meta.modified());
+        let age = made.ok().and_then(|made| made.elapsed().ok());
+        if age.is_some_and(|age| age > keep) {
+            // The same.
+            let _ = remove_all(&folder);
+        }
+    }
+}
+
+fn numbered(above: &Path) -> Vec<(u64, PathBuf)> {
+    let entries = fs::read_dir(above).into_iter().flatten().flatten();
+    let numbered = entries.filter_map(|entry| {
+        let number = entry.file_name().to_str()?.parse().ok()?;
+        Some((number, entry.path()))
+    });
+    numbered.collect()
+}
+
+/// How many bytes are in a folder, without following links.
+pub(super) fn size(folder: &Path) -> u64 {
+    let (mut bytes, mut ahead) = (0, vec![folder.to_owned()]);
+    while let Some(path) = ahead.pop() {
+        let Ok(found) = path.symlink_metadata() else {
+            continue;
+        };
+        bytes += found.len();
+        if found.is_dir() {
+            let entries = fs::read_dir(&path).into_iter().flatten().flatten();
+            ahead.extend(entries.map(|entry| entry.path()));
+        }
+    }
+    bytes
+}
+
 /// A new folder whose name is the next number.
 fn numbered_folder(above: &Path) -> io::Result<PathBuf> {
     private_folder(above).map_err(io::Error::other)?;
-    let numbers = fs::read_dir(above)?.flatten();
-    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u64>().ok());
-    let next = above.join((numbers.max().unwrap_or(0) + 1).to_string());
+    let last = numbered(above).into_iter().map(|(number, _)| number).max();
+    let next = above.join((last.unwrap_or(0) + 1).to_string());
     DirBuilder::new().mode(0o700).create(&next)?;
     Ok(next)
 }

@@ -4,7 +4,6 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use tempfile::TempDir;
 
-use super::compare::DEEPEST;
 use super::*;
 
 /// An agent's folder, and a state folder.
@@ -42,6 +41,7 @@ impl Home {
             "link.md",
             "hooks",
             "config.toml",
+            "projects/*/memory",
         ]
         .map(PathBuf::from);
         let steering = Steering {
@@ -203,4 +203,66 @@ fn more_files_than_anybody_looks_through_go_all_at_once() {
     );
     home.check();
     assert!(!home.agent("commands/x").exists());
+}
+
+#[test]
+fn a_folder_that_came_meanwhile_is_looked_at_where_a_star_stands_for_it() {
+    let home = Home::new();
+    let (watch, _) = home.begin();
+    fs::create_dir_all(home.agent("projects/new/memory")).unwrap();
+    fs::write(home.agent("projects/new/memory/MEMORY.md"), "attack").unwrap();
+    fs::write(home.agent("projects/new/session"), "its own").unwrap();
+    assert_eq!(watch.compare().len(), 1);
+    assert!(!home.agent("projects/new/memory/MEMORY.md").exists());
+    assert_eq!(home.read("projects/new/session"), "its own");
+}
+
+#[test]
+fn a_place_with_more_than_is_looked_at_is_told_and_what_fits_is_put_back() {
+    let home = Home::new();
+    let deep: PathBuf = std::iter::repeat_n("x", DEEPEST + 1).collect();
+    fs::create_dir_all(home.agent("commands").join(deep)).unwrap();
+    let (watch, told) = home.begin();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains(&MOST_FILES.to_string()), "{told:?}");
+    fs::write(home.agent("commands/deep/a.md"), "attack").unwrap();
+    fs::write(
+        home.agent("commands/new.md"),
+        "cannot be told from what was there",
+    )
+    .unwrap();
+    assert_eq!(watch.compare().len(), 1);
+    home.check();
+    assert!(home.agent("commands/x").exists());
+}
+
+#[test]
+fn what_is_put_back_at_the_end_is_told_by_the_next() {
+    let home = Home::new();
+    let (watch, _) = home.begin();
+    fs::write(home.agent("settings.json"), "hook").unwrap();
+    drop(watch);
+    home.check();
+    let (_watch, told) = home.begin();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("settings.json"), "{told:?}");
+}
+
+#[test]
+fn what_was_found_instead_is_kept_up_to_a_size_and_an_age() {
+    let home = Home::new();
+    let state = StateFolder::at(&home.folder.path().join("state")).unwrap();
+    for text in ["first", "second"] {
+        let (watch, _) = home.begin();
+        fs::write(home.agent("settings.json"), text).unwrap();
+        assert_eq!(watch.compare().len(), 1);
+    }
+    assert_eq!(home.kept(), "first second");
+    let newest = home_in(&state).join("replaced/2");
+    replaced::keep_within(&home_in(&state), replaced::size(&newest));
+    assert_eq!(home.kept(), "second");
+    clear_replaced(&state, Duration::from_hours(1));
+    assert_eq!(home.kept(), "second");
+    clear_replaced(&state, Duration::ZERO);
+    assert_eq!(home.kept(), "");
 }

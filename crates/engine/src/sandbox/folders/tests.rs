@@ -243,13 +243,126 @@ fn what_files_of_shells_name_is_closed_but_not_all_caches() {
     home.check_caches(".cache .cargo/registry .mine/cache");
     let watched = home.user(&[]).watched();
     let caches = &watched[&home.path().join(".cache")].places;
-    assert_eq!(caches.iter().collect::<Vec<_>>(), [Path::new("zsh/dump")]);
+    assert!(caches.contains(Path::new("zsh/dump")), "{caches:?}");
+    assert!(caches.contains(Path::new("gitstatus")), "{caches:?}");
 }
 
 #[test]
-fn programs_of_pnpm_are_closed_and_its_store_is_open() {
-    let home = Home::with(".local/share/pnpm/store .local/share/pnpm/global .local/share/other");
-    home.check_caches(".local/share/pnpm/store");
+fn stores_of_packages_are_closed_and_hidden_where_files_of_any_name_are_made() {
+    let home = Home::with(".local/share/pnpm/store .cache/uv .cache/pip .bun/install/cache .other");
+    let stores = [".local/share/pnpm/store", ".cache/uv", ".bun/install/cache"];
+    let stores = stores.map(|place| home.path().join(place)).to_vec();
+    let user = |means| home.user(&[]).closing(stores.clone(), means);
+    let hiding = user(Means::Hiding);
+    assert_eq!(home.named(&hiding.caches()), ".cache .other");
+    assert_eq!(home.named(&hiding.hidden()), ".cache/uv");
+    let dividing = user(Means::Dividing);
+    assert_eq!(home.named(&dividing.caches()), ".cache/pip .other");
+}
+
+#[test]
+fn files_of_shells_that_are_links_are_closed_with_the_repository_they_come_from() {
+    let home = Home::with(".mine/dots/.git .mine/dots/bin .mine/cache .other/a .other/b .config");
+    for (file, link) in [
+        (".mine/dots/bashrc", ".bashrc"),
+        (".other/a/gitconfig", ".gitconfig"),
+        (".other/a/starship.toml", ".config/starship.toml"),
+    ] {
+        fs::write(home.path().join(file), "").unwrap();
+        symlink(home.path().join(file), home.path().join(link)).unwrap();
+    }
+    home.check_caches(".mine/cache .other/b");
+}
+
+#[test]
+fn a_python_environment_on_the_path_is_closed_with_what_it_loads() {
+    let mut home = Home::with(".venvs/x/bin .venvs/x/lib .venvs/y .tool/bin .tool/lib");
+    fs::write(home.path().join(".venvs/x/pyvenv.cfg"), "").unwrap();
+    let path = [".venvs/x/bin", ".tool/bin"].map(|folder| home.path().join(folder));
+    home.set("PATH", std::env::join_paths(path).unwrap());
+    home.check_caches(".tool/lib .venvs/y");
+}
+
+#[test]
+fn what_settings_of_git_and_variables_of_languages_name_is_closed() {
+    let mut home = Home::with(".hooks .template .py .zdot/run .open .npm .cargo/registry");
+    let text = "[core]\n\thooksPath = ~/.hooks\n[init]\n\ttemplateDir=\"~/.template\"\n[x]\n\ty = ~/.npm\n";
+    fs::write(home.path().join(".gitconfig"), text).unwrap();
+    fs::write(
+        home.path().join(".zshrc"),
+        "alias x=~/.zdot/run/x; ls ~/.cargo/registry\n",
+    )
+    .unwrap();
+    home.set("PYTHONPATH", home.path().join(".py"));
+    home.check_caches(".cargo/registry .npm .open");
+}
+
+#[test]
+fn keys_are_closed_where_a_variable_says_that_they_are() {
+    let mut home = Home::with(".a .b .secret .docker-mine .cache/x .vscode-server");
+    for file in [
+        ".a/k1",
+        ".b/k2",
+        ".secret/npmrc",
+        ".vscode-server/.ab.token",
+        ".cache/x/typed",
+    ] {
+        fs::write(home.path().join(file), "").unwrap();
+    }
+    let configs = [".a/k1", ".b/k2"].map(|file| home.path().join(file));
+    home.set("KUBECONFIG", std::env::join_paths(configs).unwrap());
+    home.set("npm_config_userconfig", home.path().join(".secret/npmrc"));
+    home.set("PGPASSFILE", "/dev/null");
+    home.set("DOCKER_CONFIG", home.path().join(".docker-mine"));
+    home.set("HISTFILE", home.path().join(".cache/x/typed"));
+    let user = home.user(&[]);
+    let keys = user.keys();
+    for key in [
+        ".a/k1",
+        ".b/k2",
+        ".secret/npmrc",
+        ".docker-mine",
+        ".vscode-server/.ab.token",
+    ] {
+        assert!(keys.contains(&home.path().join(key)), "{key}");
+    }
+    assert!(!keys.contains(&PathBuf::from("/dev/null")));
+    assert_eq!(home.named(&user.hidden()), ".cache/x/typed");
+}
+
+#[test]
+fn settings_of_package_managers_are_keys_only_with_a_login_in_them() {
+    let home = Home::with(".config/pip .nuget/NuGet .pip");
+    let pip = home.path().join(".config/pip/pip.conf");
+    fs::write(&pip, "index-url = https://ada:secret@pip.acme.com/simple").unwrap();
+    let nuget = home.path().join(".nuget/NuGet/NuGet.Config");
+    fs::write(&nuget, "<packageSources/>").unwrap();
+    let user = home.user(&[]);
+    assert!(user.keys().contains(&pip) && !user.keys().contains(&nuget));
+}
+
+#[test]
+fn an_agent_reads_no_login_of_another() {
+    let home = Home::with(".claude .codex .local/share/opencode");
+    for file in [
+        ".claude/.credentials.json",
+        ".codex/auth.json",
+        ".local/share/opencode/auth.json",
+    ] {
+        fs::write(home.path().join(file), "").unwrap();
+    }
+    let hidden = |tool: Option<&str>| {
+        let user = User {
+            tool: tool.map(str::to_owned),
+            ..home.user(&[])
+        };
+        home.named(&user.hidden())
+    };
+    assert_eq!(
+        hidden(Some("codex")),
+        ".claude/.credentials.json .local/share/opencode/auth.json"
+    );
+    assert_eq!(hidden(None), "");
 }
 
 #[test]
@@ -261,7 +374,7 @@ fn settings_of_agents_are_watched_where_a_variable_says_that_they_are() {
         let places = &watched[&home.path().join(folder)].places;
         assert!(places.contains(Path::new("settings.json")), "{folder}");
     }
-    let memory = Path::new("projects/-mine/memory");
+    let memory = Path::new("projects/*/memory");
     assert!(
         watched[&home.path().join(".claude")]
             .places

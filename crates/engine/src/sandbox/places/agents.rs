@@ -5,7 +5,7 @@
 /// The folder of an agent, which it writes to as it likes.
 pub(in crate::sandbox) struct AgentFolder {
     pub(in crate::sandbox) folder: &'static str,
-    /// What of it is compared and put back; a star stands for every folder that is there.
+    /// What of it is compared and put back; in a name, a star stands for anything.
     pub(in crate::sandbox) steering: &'static [&'static str],
     /// What of that the agent writes by itself, whatever it is asked to do.
     pub(in crate::sandbox) own: &'static [&'static str],
@@ -29,11 +29,14 @@ pub(in crate::sandbox) const AGENTS: &[AgentFolder] = &[
     of(
         ".claude",
         &[
+            ".claude.json",
+            ".config.json",
             "CLAUDE.md",
             "agents",
             "commands",
             "hooks",
             "keybindings.json",
+            "local",
             "managed-settings.json",
             "output-styles",
             "plugins",
@@ -42,6 +45,7 @@ pub(in crate::sandbox) const AGENTS: &[AgentFolder] = &[
             "settings.json",
             "settings.local.json",
             "skills",
+            "statusline*",
         ],
     )
     .but(&["plugins/store"]),
@@ -56,6 +60,7 @@ pub(in crate::sandbox) const AGENTS: &[AgentFolder] = &[
             "hooks.json",
             "instructions.md",
             "managed_config.toml",
+            "memories",
             "prompts",
             "rules",
             "skills",
@@ -73,6 +78,7 @@ pub(in crate::sandbox) const AGENTS: &[AgentFolder] = &[
             "config.json",
             "mode",
             "modes",
+            "node_modules",
             "opencode.json",
             "opencode.jsonc",
             "plugin",
@@ -138,6 +144,7 @@ pub(in crate::sandbox) const AGENTS: &[AgentFolder] = &[
             "instructions",
             "lsp-config.json",
             "mcp-config.json",
+            "pkg",
             "settings.json",
             "skills",
         ],
@@ -146,6 +153,7 @@ pub(in crate::sandbox) const AGENTS: &[AgentFolder] = &[
         ".cursor",
         &[
             "agents",
+            "cli-config.json",
             "commands",
             "hooks",
             "hooks.json",
@@ -186,4 +194,6 @@ pub(in crate::sandbox) const AGENTS: &[AgentFolder] = &[
         &["AGENTS.md", "commands", "settings.json", "skills"],
     ),
     of(".config/crush", &["crush.json", "skills"]),
+    of(".local/share/crush", &["crush.json"]),
+    of(".cache/opencode", &["node_modules"]),
 ];
