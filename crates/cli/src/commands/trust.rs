@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &TrustArgs) -> Result<Exit, Failures> {
     openings.trust(&mut database)?;
     print(format_args!(
         "{project} is trusted with these settings; `{} --revoke` takes that back\n",
-        openings.command()
+        one_line(&openings.command())
     ));
     Ok(Exit::Success)
 }
