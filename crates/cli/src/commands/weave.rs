@@ -335,3 +335,15 @@ fn short(commit: &CommitId) -> &str {
 fn is_unprintable(c: char) -> bool {
     c.is_control() || is_hidden(c) || c == char::REPLACEMENT_CHARACTER
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_hidden_characters_is_in_no_command_to_copy() {
+        assert!("a\u{202e}b".contains(is_unprintable));
+        assert!("a\u{1b}b".contains(is_unprintable));
+        assert!(!"ä b/c.rs".contains(is_unprintable));
+    }
+}

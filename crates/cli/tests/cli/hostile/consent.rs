@@ -186,9 +186,14 @@ fn the_end_of_a_long_setting_is_shown_to_whoever_consents() {
     assert_eq!(terminal.end(), 3);
     let shown = terminal.transcript();
     let see = format!("git show {}:", &base[..12]);
-    for text in ["EVIL", "be nice", &see] {
+    for text in ["be nice", &see] {
         assert!(shown.contains(text), "{text}: {shown}");
     }
+    // The file that it stands in is shown as well; this is the setting itself.
+    let (_, list) = shown.split_once("Review them:").unwrap();
+    let (_, setup) = list.split_once("setup").unwrap();
+    let (setup, _) = setup.split_once("pleach.toml").unwrap();
+    assert!(setup.contains("EVIL"), "{shown}");
 }
 
 /// A batch whose second task waits for consent to a crowd that the first one made.
