@@ -29,7 +29,7 @@ use pleach_engine::weave::WeaveError;
 use pleach_engine::worktree::WorktreeError;
 use serde_json::json;
 
-use crate::output::{Reader, one_line, tell, tell_error};
+use crate::output::{Reader, exact_line, one_line, tell, tell_error};
 
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
@@ -132,7 +132,7 @@ impl Failure {
             add(format_args!("  {DIM}┌{DIM:#} {}\n", one_line(place)));
         }
         for line in self.pointer.iter().flat_map(|pointer| pointer.lines()) {
-            add(format_args!("  {DIM}│{DIM:#} {line}\n"));
+            add(format_args!("  {DIM}│{DIM:#} {}\n", exact_line(line)));
         }
         if let Some(hint) = &self.hint {
             add(format_args!("{CYAN}hint{CYAN:#}: {}\n", one_line(hint)));

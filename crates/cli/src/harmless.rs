@@ -3,7 +3,7 @@
 //!
 //! Works piece by piece, wherever the pieces are cut.
 
-use crate::hidden::{is_joiner, push_visible};
+use pleach_engine::hidden::{push_visible, undecided};
 
 /// No colour needs more than this.
 const LONGEST_COLOUR: usize = 64;
@@ -131,9 +131,8 @@ impl Harmless {
             _ => self.held.len(),
         };
         let text = String::from_utf8_lossy(&self.held[..whole]);
-        if let Some(last) = text.chars().next_back().filter(|last| is_joiner(*last)) {
-            whole -= last.len_utf8();
-        }
+        // What is undecided is whole characters, whose bytes are as they were read.
+        whole -= undecided(&text);
         let rest = self.held.split_off(whole);
         self.release_all(out);
         self.held = rest;

@@ -12,7 +12,6 @@ mod driver;
 mod editor;
 mod failure;
 mod harmless;
-mod hidden;
 mod keys;
 mod line;
 mod live;

@@ -5,7 +5,7 @@
 use std::fmt::Arguments;
 use std::io::{ErrorKind, Write as _};
 
-use crate::hidden::{is_hidden, push_visible};
+use pleach_engine::hidden::{is_hidden, push_visible, visible};
 
 /// Who reads what a command prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +65,11 @@ pub(crate) fn one_line(text: &str) -> String {
     let mut visible = String::with_capacity(line.len());
     push_visible(&line, None, None, &mut visible);
     visible
+}
+
+/// One line of a text with all its spaces; what a terminal would act on or nobody would see is marked.
+pub(crate) fn exact_line(line: &str) -> String {
+    visible(line).replace('\t', "    ").replace('\n', " ")
 }
 
 fn is_noncharacter(c: char) -> bool {

@@ -16,6 +16,7 @@ use pleach_engine::view::{Narrator, clock_time};
 use serde_json::json;
 
 use crate::columns::seconds;
+use crate::consent::few_names;
 use crate::line::Line;
 use crate::output::{Reader, one_line, tell};
 
@@ -220,7 +221,7 @@ impl Reporter {
             TaskEvent::Waiting {
                 consent: Some(consent),
             } => {
-                let files = consent.paths();
+                let files = few_names(consent.files.iter().map(|file| file.path.as_str()));
                 let text = format!("{name}: tasks before it changed {files}; approve that");
                 self.line(YELLOW, "waiting", &text)
             }

@@ -7,6 +7,8 @@ mod files;
 mod follow;
 mod imports;
 mod names;
+mod pending;
+mod references;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,6 +24,8 @@ use crate::shell_words::line;
 pub(crate) use contents::show;
 pub use files::SteeringFiles;
 pub use names::{Role, is_steering};
+pub use pending::PendingConsent;
+pub(crate) use pending::{fingerprint, pending_changes};
 
 /// How many letters of a hash are kept.
 const FINGERPRINT: usize = 40;
@@ -81,7 +85,7 @@ pub struct Change {
     pub before: Option<String>,
     /// What it is, in words; of a file only once it is shown.
     pub now: Option<String>,
-    /// Whether there is more of it than these words, or no words for it.
+    /// Whether a file has contents that are not shown, because they are long or no text.
     pub is_cut: bool,
     /// The contents of a file, by what they are known by.
     pub(crate) contents: [Option<String>; 2],
@@ -100,6 +104,11 @@ impl Change {
             is_cut: false,
             contents: [None, None],
         }
+    }
+
+    /// Whether it is there to be looked at.
+    pub fn is_there(&self) -> bool {
+        self.kind != ChangeKind::Gone
     }
 
     /// The folder that it can be told by among many others, if it neither sets nor runs anything.

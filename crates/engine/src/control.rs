@@ -7,13 +7,15 @@ use std::path::Path;
 use pleach_domain::batch::{LandingAsked, Message};
 use pleach_domain::event::Rollback;
 use pleach_domain::id::TaskId;
-use pleach_domain::task_state::{Commit, TaskState};
+use pleach_domain::task_state::{Commit, Consent, TaskState};
 
+use crate::consent::{Change, PendingConsent, SteeringFiles, fingerprint, pending_changes};
 use crate::database::Database;
 use crate::git::CommitId;
 use crate::ownership::{Answer, AskError, Request, ask, is_owned};
 use crate::resolve::Resolved;
 use crate::run::{Prepared, RunError, take_up};
+use crate::secrets::Secrets;
 use crate::shell_words::quoted;
 use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
@@ -95,16 +97,46 @@ pub struct Control<'a> {
 }
 
 impl Control<'_> {
+    /// What the next task that waits needs consent to; nothing, if none waits or it needs none.
+    pub fn pending_consent(&self) -> Result<Option<PendingConsent>, ControlError> {
+        let stored = self.load()?;
+        let Some((task, Some(consent))) = next_waiting(&stored) else {
+            return Ok(None);
+        };
+        let look = || -> Result<Vec<Change>, RunError> {
+            let store = stored.store(self.state)?;
+            let base = stored.record.base.parse::<CommitId>().ok();
+            let (Some(store), Some(base)) = (store, base) else {
+                return Err(RunError::NoBatch(self.batch));
+            };
+            let begun_with = SteeringFiles::at(&store, &base)?;
+            let hider = Secrets::of_project(&store, &base, &stored.record.passed_on()).hider();
+            Ok(pending_changes(&store, &consent, &begun_with, &hider)?)
+        };
+        Ok(Some(PendingConsent {
+            changes: look()?,
+            fingerprint: fingerprint(&consent),
+            task,
+        }))
+    }
+
+    /// Lets the task that waits start if it waits for consent to what was shown, and says so.
+    pub fn approve_consent(&self, fingerprint: &str) -> Result<String, ControlError> {
+        self.let_start(&Request::ApproveConsent {
+            fingerprint: fingerprint.to_owned(),
+        })
+    }
+
     /// Lets the task that waits start, and says so.
     pub fn approve(&self) -> Result<String, ControlError> {
+        self.let_start(&Request::Approve)
+    }
+
+    fn let_start(&self, request: &Request) -> Result<String, ControlError> {
         let stored = self.load()?;
-        let mut waiting = stored.batch.tasks.iter();
-        let next = waiting.find_map(|task| match &task.state {
-            TaskState::Waiting { consent } => Some((task.design.id.clone(), consent.clone())),
-            _ => None,
-        });
+        let next = next_waiting(&stored);
         if !stored.batch.status.is_over()
-            && let Said::Done = self.ask(&Request::Approve)?
+            && let Said::Done = self.ask(request)?
         {
             return Ok(match next {
                 Some((task, None)) => format!("task {task} of batch {} is approved", self.batch),
@@ -354,6 +386,7 @@ impl Control<'_> {
     fn refusal(&self, code: &str, message: String, hint: Option<String>) -> ControlError {
         let known = [
             "nothing_waiting",
+            "consent_changed",
             "nothing_to_retry",
             "batch_stopping",
             "task_not_found",
@@ -398,6 +431,15 @@ impl Control<'_> {
             "try again".to_owned(),
         )
     }
+}
+
+/// The next task that waits, with what it needs consent to.
+fn next_waiting(stored: &StoredBatch) -> Option<(TaskId, Option<Consent>)> {
+    let mut tasks = stored.batch.tasks.iter();
+    tasks.find_map(|task| match &task.state {
+        TaskState::Waiting { consent } => Some((task.design.id.clone(), consent.clone())),
+        _ => None,
+    })
 }
 
 /// What is said of a batch after it was asked to stop.

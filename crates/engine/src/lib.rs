@@ -19,6 +19,7 @@ pub mod fault;
 pub mod forge;
 pub mod gc;
 pub mod git;
+pub mod hidden;
 pub mod host;
 pub mod init;
 pub mod kept;

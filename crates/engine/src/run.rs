@@ -259,6 +259,11 @@ impl Prepared {
         &self.base
     }
 
+    /// The same, if it is a commit of the user's own repository.
+    pub fn base_in_repository(&self) -> Option<&CommitId> {
+        (!self.record.is_in_place()).then_some(&self.base)
+    }
+
     /// The files in that commit that steer agents or Pleach.
     pub fn steering(&self) -> &SteeringFiles {
         &self.steering

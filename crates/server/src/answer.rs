@@ -197,10 +197,10 @@ fn status_of(fault: &Fault) -> StatusCode {
         }
         "needs_trust" => StatusCode::FORBIDDEN,
         "unfit_folder" => StatusCode::UNPROCESSABLE_ENTITY,
-        "task_busy" | "nothing_waiting" | "batch_over" | "batch_running" | "batch_stopping"
-        | "interrupted" | "task_over" | "nothing_to_retry" | "nothing_to_land"
-        | "not_conflicted" | "bad_resolution" | "ran_in_place" | "busy" | "refused"
-        | "no_consent" | "project_busy" | "task_of_plan_file" | "folder_busy"
+        "task_busy" | "nothing_waiting" | "consent_changed" | "batch_over" | "batch_running"
+        | "batch_stopping" | "interrupted" | "task_over" | "nothing_to_retry"
+        | "nothing_to_land" | "not_conflicted" | "bad_resolution" | "ran_in_place" | "busy"
+        | "refused" | "no_consent" | "project_busy" | "task_of_plan_file" | "folder_busy"
         | "needs_repository" => StatusCode::CONFLICT,
         _ => match fault.blame {
             Blame::User => StatusCode::UNPROCESSABLE_ENTITY,

@@ -108,6 +108,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/batches/{id}/consent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the next task that waits needs a person's consent to: the files that tasks before it changed */
+        get: operations["showPendingConsent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/batches/{id}/diff": {
         parameters: {
             query?: never;
@@ -717,6 +734,15 @@ export interface components {
         Agents: {
             agents: components["schemas"]["AgentFound"][];
         };
+        /** @description What a person approves. */
+        Approval: {
+            /**
+             * @description The fingerprint of what `GET /api/batches/{id}/consent` showed, by a person who consents to it; refused if it is
+             *     no longer that
+             * @default null
+             */
+            consent?: string | null;
+        };
         /** @description One run of an agent on a task. */
         AttemptView: {
             /** @description The name of the agent. */
@@ -978,6 +1004,28 @@ export interface components {
             kind: string;
             path: string;
         };
+        /** @description A setting or a file that controls agents or Pleach, and how it differs from what was consented to. */
+        ConsentChange: {
+            /** @description What leads to a file, or why it is asked about each time */
+            because?: string | null;
+            /** @description What the setting or the file was */
+            before?: string | null;
+            /** @description Whether the contents are left out, because they are long or no text */
+            isCut: boolean;
+            kind: components["schemas"]["ConsentKind"];
+            /** @description The name of the setting, or the path of the file */
+            name: string;
+            /** @description What it is now */
+            now?: string | null;
+            role: components["schemas"]["ConsentRole"];
+            what: components["schemas"]["ConsentSubject"];
+        };
+        /** @enum {string} */
+        ConsentKind: "new" | "changed" | "gone" | "unseen";
+        /** @enum {string} */
+        ConsentRole: "settings" | "servers" | "hooks" | "instructions" | "other";
+        /** @enum {string} */
+        ConsentSubject: "setting" | "file";
         /** @description What is said with it. */
         Consenting: {
             /**
@@ -1309,6 +1357,18 @@ export interface components {
         Pass: {
             /** @description Sent as `Authorization: Bearer`, from the page that asked for it; good for 30 days at most, and until the server stops. */
             pass: string;
+        };
+        /** @description What the next task that waits needs consent to. */
+        Pending: {
+            changes: components["schemas"]["ConsentChange"][];
+            /** @description Sent as `consent` when the task is approved, by a person who consents */
+            fingerprint: string;
+            /** @description The task */
+            taskId: string;
+        };
+        /** @description An answer that has nothing in it where no task waits for consent. */
+        PendingAnswer: {
+            pending?: components["schemas"]["Pending"] | null;
         };
         /** @description One step of what an agent means to do. */
         PlanStep: {
@@ -2194,7 +2254,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Nothing"];
+                "application/json": components["schemas"]["Approval"];
             };
         };
         responses: {
@@ -2409,6 +2469,72 @@ export interface operations {
                 };
             };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    showPendingConsent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The number of the batch */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PendingAnswer"];
+                };
+            };
+            /** @description the request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description a foreign host or origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -5,10 +5,11 @@ import { Ban, Check, ExternalLink, RotateCw, X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { create } from "zustand";
 import type { BatchView } from "@/api/client";
+import { approve } from "@/board/approve";
 import { useElapsed, useNow } from "@/live/clock";
 import { isOver, stateOf } from "@/live/state";
 import { useWorld } from "@/live/world";
-import { approveNext, cancelBatch, resumeBatch, useAct } from "@/task/queries";
+import { cancelBatch, resumeBatch, useAct } from "@/task/queries";
 import { StateBadge } from "@/ui/Badge";
 import { Button, buttonLook } from "@/ui/Button";
 import { Confirm } from "@/ui/Confirm";
@@ -130,7 +131,7 @@ function Controls({ batch, ended }: { batch: BatchView; ended: boolean }) {
         </a>
       ) : null}
       {waits && !ended ? (
-        <Button look="primary" size="small" aria-keyshortcuts="a" disabled={isBusy} onClick={() => void act("approve", () => approveNext(batch.id))}>
+        <Button look="primary" size="small" aria-keyshortcuts="a" disabled={isBusy} onClick={() => void act("approve", () => approve(batch))}>
           <Check aria-hidden /> Approve next
         </Button>
       ) : null}

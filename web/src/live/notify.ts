@@ -2,6 +2,7 @@
 
 import { create } from "zustand";
 import { recall, remember } from "@/shell/memory";
+import { visible } from "@/visible/visible";
 
 const isThere = typeof Notification !== "undefined";
 
@@ -36,7 +37,7 @@ function made(words: string): Notification | undefined {
 /** Tells it outside the page, if the person allowed that and looks elsewhere. */
 export function notify(words: string, path: string) {
   if (!document.hidden || useLeave.getState().leave !== "granted") return;
-  const shown = made(words);
+  const shown = made(visible(words));
   if (!shown) return;
   shown.onclick = () => {
     window.focus();

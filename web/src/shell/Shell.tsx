@@ -3,9 +3,11 @@
 import { Outlet, useRouter } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
 import { Toaster } from "sonner";
-import { hintOf, inWords } from "@/api/client";
+import { inWords } from "@/api/client";
 import { useProjects } from "@/api/queries";
 import { BatchStrip } from "@/batch/BatchStrip";
+import { approveOrTell } from "@/board/approve";
+import { ApproveDialog } from "@/board/ApproveDialog";
 import { ConsentDialog } from "@/board/Consent";
 import { boardAddress } from "@/board/FilterBar";
 import { NewTask } from "@/board/NewTask";
@@ -16,10 +18,8 @@ import { goLive } from "@/live/live";
 import { load } from "@/live/load";
 import { isOver } from "@/live/state";
 import { useConnection, useWorld } from "@/live/world";
-import { approveNext } from "@/task/queries";
 import { Banner } from "@/ui/Banner";
 import { Button } from "@/ui/Button";
-import { toast } from "@/visible/toast";
 import { AddProject } from "./AddProject";
 import { useNoDrop } from "./drop";
 import { Header } from "./Header";
@@ -63,6 +63,7 @@ export function Shell() {
       <NewTask />
       <AddProject />
       <ConsentDialog />
+      <ApproveDialog />
       <Sheet />
       {overlays.palette ? <Palette /> : null}
       {overlays.run ? <RunDialog tasks={overlays.run} /> : null}
@@ -113,7 +114,7 @@ function approve(): void | false {
   const waiting = [...batches.values()].filter((batch) => batch.projectId === project && !isOver(batch) && batch.tasks.some((task) => task.status === "waiting"));
   const [batch] = waiting;
   if (!batch || waiting.length > 1) return false;
-  approveNext(batch.id).catch((error: unknown) => toast.error(inWords(error), { description: hintOf(error) }));
+  approveOrTell(batch);
 }
 
 /** How long the second key of a pair may take. */

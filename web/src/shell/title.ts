@@ -4,11 +4,12 @@ import { useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { useWorld } from "@/live/world";
 import neededIcon from "./icon-needed.svg";
+import { visible } from "@/visible/visible";
 import runningIcon from "./icon-running.svg";
 
 /** The title of the tab: `(2) ▸3 Board · Pleach` where two tasks need a person and three run. */
 export function titleOf(page: string, needed: number, running: number): string {
-  return [needed > 0 ? `(${needed})` : "", running > 0 ? `▸${running}` : "", `${page} · Pleach`].filter(Boolean).join(" ");
+  return [needed > 0 ? `(${needed})` : "", running > 0 ? `▸${running}` : "", `${visible(page)} · Pleach`].filter(Boolean).join(" ");
 }
 
 function usePageName(): string {

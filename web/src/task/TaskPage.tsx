@@ -4,6 +4,7 @@ import { useParams } from "@tanstack/react-router";
 import { CircleAlert, CircleDashed, FileQuestion, Play, RotateCcw, Square } from "lucide-react";
 import { type BatchView, type BoardTask, inWords, type TaskView } from "@/api/client";
 import { isBusy, wordOf } from "@/board/columns";
+import { approveOrTell } from "@/board/approve";
 import { startBatch, useStarting } from "@/board/start";
 import { useNow } from "@/live/clock";
 import { isOver, logKey } from "@/live/state";
@@ -102,8 +103,16 @@ function Head({ task, batch, inBatch }: Parts) {
         )}
       </header>
       {inBatch?.status === "waiting" ? (
-        <Banner>
-          {inBatch.consent.length > 0 ? `It waits for your consent to files that steer agents: ${inBatch.consent.join(", ")}. Approve next gives it.` : "It waits for your approval."}
+        <Banner
+          action={
+            batch && inBatch.consent.length > 0 ? (
+              <Button size="small" onClick={() => approveOrTell(batch)}>
+                Review
+              </Button>
+            ) : null
+          }
+        >
+          {inBatch.consent.length > 0 ? `It waits for your consent to ${counted(inBatch.consent.length, "file")} that tasks before it changed and that control agents.` : "It waits for your approval."}
         </Banner>
       ) : null}
       {inBatch?.error ? <Banner tone={inBatch.outcome === "failed" || inBatch.outcome === "timed_out" ? "error" : "warning"}>{sentence(inBatch.error)}</Banner> : null}

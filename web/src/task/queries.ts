@@ -172,9 +172,9 @@ export async function cancelBatch(batch: number): Promise<void> {
   await refreshBatch(batch);
 }
 
-/** Lets the task start that waits. */
-export async function approveNext(batch: number): Promise<void> {
-  await answered(api.POST("/api/batches/{id}/approve", { params: { path: { id: batch } }, body: {} }));
+/** Lets the task start that waits; `consent` is the fingerprint of what a person consents to with it. */
+export async function approveNext(batch: number, consent?: string): Promise<void> {
+  await answered(api.POST("/api/batches/{id}/approve", { params: { path: { id: batch } }, body: consent === undefined ? {} : { consent } }));
   await refreshBatch(batch);
 }
 

@@ -26,13 +26,14 @@ export function jsxs(type: Type, props: unknown, key?: string) {
 }
 
 export function shown(type: Type, props: Props): Props {
-  if (typeof type !== "string" && type !== Fragment) return props;
+  // Components of our own are functions, and hand on what they get to elements; those of libraries are objects.
+  if (typeof type === "function") return props;
   let changed: Props | null = null;
   for (const name of SHOWN) {
     const text = props[name];
     if (typeof text === "string" && hides(text)) changed = { ...(changed ?? props), [name]: visible(text) };
   }
-  const isPlain = typeof type === "string" && PLAIN.has(type);
+  const isPlain = typeof type === "string" ? PLAIN.has(type) : type !== Fragment;
   const { children } = props;
   if (type === "textarea") return changed ?? props;
   if (typeof children === "string") {

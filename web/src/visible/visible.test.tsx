@@ -2,21 +2,44 @@
 
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
+import { DropdownMenu } from "radix-ui";
 import { Ansi } from "@/task/Ansi";
+import { Dialog } from "@/ui/Dialog";
+import { MenuItem, MenuLabel } from "@/ui/Menu";
+import cases from "./cases.json";
 import { visible } from "./visible";
 
 afterEach(cleanup);
 
-test("what turns text around or has no width is marked", () => {
-  expect(visible("pay \u202elive\u202c")).toBe("pay ⟨U+202E⟩live⟨U+202C⟩");
-  expect(visible("a\u200bb\u2066c\u200ed\u061ce\ufefff\u2060g")).toBe("a⟨U+200B⟩b⟨U+2066⟩c⟨U+200E⟩d⟨U+061C⟩e⟨U+FEFF⟩f⟨U+2060⟩g");
-  expect(visible("x\u{e0041}\u{e007f}")).toBe("x⟨U+E0041⟩⟨U+E007F⟩");
+test("hidden characters are marked, here as in the terminal", () => {
+  for (const [text, expected] of cases.marked as [string, string][]) expect(visible(text)).toBe(expected);
   expect(visible("a\u001b[2J\rb\u009b")).toBe("a⟨U+001B⟩[2J⟨U+000D⟩b⟨U+009B⟩");
-  expect(visible("s\u200dudo \u200c")).toBe("s⟨U+200D⟩udo ⟨U+200C⟩");
 });
 
 test("emoji, other scripts, tabs and lines stay as they are", () => {
-  for (const text of ["👨‍👩‍👧 ❤️‍🔥", "שלום עולם", "می‌خواهم", "क्‍ष", "a\tb\r\nc\n", ""]) expect(visible(text)).toBe(text);
+  for (const text of [...cases.kept, "a\tb\r\nc\n"]) expect(visible(text)).toBe(text);
+});
+
+test("titles and menus of libraries show it too, and their labels", () => {
+  const text = "pay \u202elive";
+  render(
+    <Dialog open onOpenChange={() => undefined} title={text}>
+      <DropdownMenu.Root open modal={false}>
+        <DropdownMenu.Trigger aria-label={text} />
+        <DropdownMenu.Content>
+          <MenuLabel>{text}</MenuLabel>
+          <MenuItem>
+            {text} {1}
+          </MenuItem>
+        </DropdownMenu.Content>
+      </DropdownMenu.Root>
+    </Dialog>,
+  );
+  const shown = "pay ⟨U+202E⟩live";
+  expect(screen.getByRole("dialog", { hidden: true }).querySelector("h2")?.textContent).toBe(shown);
+  expect(screen.getByRole("menuitem", { hidden: true }).textContent).toBe(`${shown} 1`);
+  expect(document.body.textContent).not.toContain("\u202e");
+  expect(document.querySelector("button[aria-label^=pay]")?.getAttribute("aria-label")).toBe(shown);
 });
 
 test("whatever a page shows goes through it, and fields keep what was typed", () => {

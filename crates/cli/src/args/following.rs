@@ -95,6 +95,9 @@ pub(crate) struct DiffArgs {
 pub(crate) struct ApproveArgs {
     /// The batch
     pub(crate) batch: u32,
+    /// Do not ask; consent to what tasks changed in the files that control agents
+    #[arg(long, short)]
+    pub(crate) yes: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,5 +1,7 @@
 //! `pleach approve`: lets the task that waits start.
 
+use std::io::IsTerminal as _;
+
 use pleach_engine::control::Control;
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::view::BatchView;
@@ -7,8 +9,9 @@ use serde_json::json;
 
 use super::run::own_program;
 use crate::args::ApproveArgs;
+use crate::consent::obtain_pending;
 use crate::failure::{Exit, Failures};
-use crate::output::{self, Reader};
+use crate::output::{self, Reader, one_line};
 
 /// Approves the next task of a batch.
 pub(crate) fn run(arguments: &ApproveArgs) -> Result<Exit, Failures> {
@@ -23,7 +26,15 @@ fn approve(arguments: &ApproveArgs, reader: Reader) -> Result<Exit, Failures> {
         batch: arguments.batch,
         program: &own_program()?,
     };
-    tell_done(&state, arguments.batch, &control.approve()?, reader)?;
+    let is_asked = reader == Reader::Person && !arguments.yes && std::io::stdin().is_terminal();
+    let message = match control.pending_consent()? {
+        Some(pending) if is_asked => {
+            obtain_pending(arguments.batch, &pending)?;
+            control.approve_consent(&pending.fingerprint)?
+        }
+        _ => control.approve()?,
+    };
+    tell_done(&state, arguments.batch, &message, reader)?;
     Ok(Exit::Success)
 }
 
@@ -35,7 +46,7 @@ pub(crate) fn tell_done(
     reader: Reader,
 ) -> Result<(), Failures> {
     match reader {
-        Reader::Person => output::print(format_args!("{message}\n")),
+        Reader::Person => output::print(format_args!("{}\n", one_line(message))),
         Reader::Program => {
             let database = pleach_engine::database::Database::open(state)?;
             let view = BatchView::load(state, &database, batch)?;

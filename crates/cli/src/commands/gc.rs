@@ -129,7 +129,7 @@ fn projects(
             Ok(store) => store,
             Err(error) if is_only => return Err(error.into()),
             Err(error) => {
-                let what = with_causes(&error);
+                let (name, what) = (one_line(&name), one_line(&with_causes(&error)));
                 tell_error(format_args!("note: {name} is left alone: {what}\n"));
                 continue;
             }

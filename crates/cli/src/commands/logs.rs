@@ -18,7 +18,7 @@ use pleach_engine::view::{BatchView, TaskView};
 use super::status::{Sight, no_batch};
 use crate::args::LogsArgs;
 use crate::failure::{Exit, Failure, Failures};
-use crate::output::tell_error;
+use crate::output::{one_line, tell_error};
 use tail::{Printer, Tail};
 
 const SETUP_LOG: &str = "setup.log";
@@ -159,7 +159,7 @@ impl Archive<'_> {
     }
 
     fn say_not_started(&self, standing: &Standing) {
-        let (batch, task) = (self.arguments.batch, self.task);
+        let (batch, task) = (self.arguments.batch, one_line(self.task.as_str()));
         tell_error(format_args!(
             "task {task} of batch {batch} has not started: it is {}\n",
             standing.state.replace('_', " ")
@@ -187,7 +187,8 @@ impl Archive<'_> {
                 let next = attempt.map_or(1, |attempt| attempt + 1);
                 if may_go_on && standing.attempts >= next {
                     if next > 1 {
-                        tell_error(format_args!("attempt {next} of task {}\n", self.task));
+                        let task = one_line(self.task.as_str());
+                        tell_error(format_args!("attempt {next} of task {task}\n"));
                     }
                     attempt = Some(next);
                     transcript = Some(Transcript::of(&self.folder(next)));
@@ -209,7 +210,7 @@ impl Archive<'_> {
     }
 
     fn say_why_no_more(&self, standing: &Standing, attempt: Option<u32>) {
-        let (batch, task) = (self.arguments.batch, self.task);
+        let (batch, task) = (self.arguments.batch, one_line(self.task.as_str()));
         if attempt.is_none() && standing.is_over {
             self.say_not_started(standing);
         } else if standing.interrupted && !standing.is_over {

@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::args::{MarkArgs, State};
 use crate::commands::next::bad_status;
 use crate::failure::{Exit, Failure, Failures};
-use crate::output::{self, Reader};
+use crate::output::{self, Reader, one_line};
 use crate::plan_source::PlanSource;
 
 /// How long an editor that was just saving may take to finish.
@@ -49,9 +49,10 @@ fn mark(arguments: &MarkArgs) -> Result<Exit, Failures> {
     } else {
         for id in &ids {
             output::print(format_args!(
-                "{id} is {} in {}\n",
+                "{} is {} in {}\n",
+                one_line(id),
                 status.replace('_', " "),
-                file.display()
+                one_line(&file.to_string_lossy())
             ));
         }
     }

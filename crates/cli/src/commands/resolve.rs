@@ -221,6 +221,7 @@ impl Person<'_> {
             }
             None => String::new(),
         };
+        let task = one_line(task.as_str());
         print(format_args!("task {task} stays left out{kept}\n"));
         Ok(Exit::Success)
     }

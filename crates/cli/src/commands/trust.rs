@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &TrustArgs) -> Result<Exit, Failures> {
     openings.trust(&mut database)?;
     print(format_args!(
         "{project} is trusted; to take that back: {} --revoke\n",
-        openings.command()
+        one_line(&openings.command())
     ));
     Ok(Exit::Success)
 }

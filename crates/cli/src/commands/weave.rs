@@ -4,6 +4,7 @@ mod proof;
 
 use anstyle::{AnsiColor, Style};
 use pleach_engine::git::{CommitId, Git, Named, Put, Repository};
+use pleach_engine::hidden::is_hidden;
 use pleach_engine::shell_words::quoted;
 use pleach_engine::weave::{Conflict, Kind, Loom, Outcome, Strand, Weave, foresee};
 use serde_json::{Value, json};
@@ -332,5 +333,17 @@ fn short(commit: &CommitId) -> &str {
 }
 
 fn is_unprintable(c: char) -> bool {
-    c.is_control() || c == char::REPLACEMENT_CHARACTER
+    c.is_control() || is_hidden(c) || c == char::REPLACEMENT_CHARACTER
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_hidden_characters_is_in_no_command_to_copy() {
+        assert!("a\u{202e}b".contains(is_unprintable));
+        assert!("a\u{1b}b".contains(is_unprintable));
+        assert!(!"ä b/c.rs".contains(is_unprintable));
+    }
 }

@@ -12,6 +12,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::words::{cut, one_line};
 use crate::amounts;
 use crate::columns::{about, padded, seconds};
+use crate::consent::few_names;
 use crate::report::{in_files, with_whom};
 
 const BOLD: Style = Style::new().bold();
@@ -315,9 +316,9 @@ fn notes(batch: &BatchView, task: &TaskView) -> Vec<String> {
     }
     match (task.state, &task.error) {
         ("waiting", _) if !task.consent.is_empty() => {
-            let files = task.consent.join(", ");
+            let files = few_names(task.consent.iter().map(String::as_str));
             notes.push(format!(
-                "waits for your consent to {files}: pleach approve {}",
+                "waits for your consent: pleach approve {} ({files})",
                 batch.id
             ));
         }

@@ -12,6 +12,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::state::{State, Stop};
 use crate::amounts;
 use crate::columns::{about, cut, elapsed, padded};
+use crate::consent::few_names;
 use crate::line::Line;
 use crate::output::one_line;
 use crate::terminal::Size;
@@ -174,8 +175,8 @@ fn task_row(
         TaskState::Waiting {
             consent: Some(consent),
         } => {
-            let files = one_line(&consent.paths());
-            let what = format!("{files} needs your consent: pleach approve {batch}");
+            let files = few_names(consent.files.iter().map(|file| file.path.as_str()));
+            let what = format!("waits for your consent: pleach approve {batch} ({files})");
             (0, YELLOW, "◷", what)
         }
         TaskState::Waiting { consent: None } => {

@@ -164,7 +164,7 @@ fn check(scene: &Scene, stages: &[Stage]) {
         for part in *told {
             assert!(error.contains(part), "{part}: {error}");
         }
-        assert!(error.contains("add --yes"), "{error}");
+        assert!(error.contains("pass --yes"), "{error}");
         assert_eq!(
             (times_run(scene), batches(scene)),
             before,
@@ -222,7 +222,7 @@ fn more_than_one_task_needs_a_person_or_a_yes_all_the_same() {
     scene.run(&[]).good();
     let error = run(&scene).bad(3);
     assert!(
-        error.contains("nobody is there to consent to this run\n"),
+        error.contains("no terminal to ask for consent\n"),
         "{error}"
     );
     pleach(scene.repo.path(), &scene.home(), &["run", "1"]).good();
@@ -271,7 +271,7 @@ fn a_person_is_shown_what_changed_and_asked_once() {
     assert!(!shown.contains("onsent"), "{shown}");
     configure(&scene, "validate = \"true && : new\"");
     let mut terminal = start();
-    terminal.wait_for("needs your consent");
+    terminal.wait_for("Review them:");
     terminal.wait_for("true && : new");
     terminal.wait_for("Consent and run? [y/N]");
     terminal.type_in("\r");

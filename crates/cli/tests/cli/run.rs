@@ -189,7 +189,7 @@ fn an_agent_sees_its_task_and_none_of_our_secrets() {
 fn what_is_not_fit_is_told_before_anything_starts() {
     let scene = Scene::new("- [ ] 1.1 A\n", "echo x > x");
     let without_consent = pleach(scene.repo.path(), &scene.home(), &["run"]);
-    assert!(without_consent.bad(3).contains("add --yes"));
+    assert!(without_consent.bad(3).contains("pass --yes"));
     assert!(
         scene
             .run(&["--agent", "shel"])

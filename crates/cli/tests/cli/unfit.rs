@@ -125,7 +125,7 @@ fn programs_are_told_what_is_wrong_as_json() {
 fn no_consent() {
     let scene = scene();
     let answer = pleach(scene.repo.path(), &scene.home(), &["run"]);
-    check(&scene, answer, 3, &["add --yes"]);
+    check(&scene, answer, 3, &["pass --yes"]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use super::TAIL;
+use crate::hidden::visible;
 
 /// So many characters are shown of it.
 const SHOWN: usize = 200;
@@ -56,16 +57,11 @@ fn plain(line: &str) -> String {
                 }
             }
             ('\t', _) => plain.push(' '),
-            _ if char.is_control() || is_invisible(char) => {}
+            _ if char.is_control() => {}
             _ => plain.push(char),
         }
     }
-    plain.trim().to_owned()
-}
-
-/// Characters that change the direction of text, or show nothing.
-fn is_invisible(char: char) -> bool {
-    matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    visible(plain.trim()).into_owned()
 }
 
 #[cfg(test)]
@@ -84,7 +80,10 @@ mod tests {
         check(b"\x1b[1;31merror:\x1b[0m no \tluck\n", "error: no  luck");
         check(b"\x1b]0;title\x07done\x08\x00", "done");
         check(b"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link");
-        check("\u{202e}evil\u{202c} é".as_bytes(), "evil é");
+        check(
+            "\u{202e}evil\u{202c} é".as_bytes(),
+            "⟨U+202E⟩evil⟨U+202C⟩ é",
+        );
         check(b"caf\xff", "caf\u{fffd}");
         check(b"text\x1b[", "text");
         check(b"real\n\x1b[0m\n", "real");

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::files::LINK;
+use super::files::{EXECUTABLE, LINK};
 use super::{Change, What};
 use crate::git::{BlobId, GitError, Objects};
 use crate::secrets::Hider;
@@ -34,19 +34,23 @@ pub(crate) fn show(
     let read = objects.read_blobs(&wanted, LONGEST)?;
     let mut room = MOST_BYTES;
     for change in &mut files {
-        let [before, now] = change.contents.clone();
-        change.before = before.and_then(|id| text(&read, &id, &mut room));
-        change.now = now.as_ref().and_then(|id| text(&read, id, &mut room));
-        change.is_cut = now.is_some() && change.now.is_none();
-        for text in [&mut change.before, &mut change.now] {
-            *text = text.take().map(|text| hider.hidden(text));
+        let mut shown = |id: &Option<String>| id.as_ref().map(|id| text(&read, id, &mut room));
+        let [before, now] = [&change.contents[0], &change.contents[1]].map(&mut shown);
+        // One half of a change alone would look like a file that is new or gone.
+        change.is_cut = before == Some(None) || now == Some(None);
+        if !change.is_cut {
+            let hidden = |text: Option<String>| text.map(|text| hider.hidden(text));
+            change.before = hidden(before.flatten());
+            change.now = hidden(now.flatten());
         }
     }
     Ok(())
 }
 
 fn blob(hash: &str) -> Option<BlobId> {
-    hash.strip_prefix(LINK).unwrap_or(hash).parse().ok()
+    let mut kinds = [LINK, EXECUTABLE].into_iter();
+    let bare = kinds.find_map(|kind| hash.strip_prefix(kind));
+    bare.unwrap_or(hash).parse().ok()
 }
 
 fn text(read: &HashMap<BlobId, Option<Vec<u8>>>, id: &str, room: &mut usize) -> Option<String> {
@@ -56,4 +60,52 @@ fn text(read: &HashMap<BlobId, Option<Vec<u8>>>, id: &str, room: &mut usize) -> 
     }
     *room = room.checked_sub(bytes.len())?;
     Some(String::from_utf8_lossy(bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consent::{ChangeKind, Role};
+    use crate::git::{Call, CommitId, read::Entry};
+
+    /// One file of bytes that are no text.
+    struct Binary(BlobId);
+
+    impl Objects for Binary {
+        fn call(&self) -> Call {
+            unreachable!("it has no git")
+        }
+
+        fn entries(&self, _: &CommitId) -> Result<Vec<Entry>, GitError> {
+            Ok(Vec::new())
+        }
+
+        fn read_blobs(
+            &self,
+            wanted: &[BlobId],
+            _: usize,
+        ) -> Result<HashMap<BlobId, Option<Vec<u8>>>, GitError> {
+            let text = |id: &BlobId| if *id == self.0 { "\0" } else { "text" };
+            let read = wanted
+                .iter()
+                .map(|id| (id.clone(), Some(text(id).as_bytes().to_vec())));
+            Ok(read.collect())
+        }
+    }
+
+    #[test]
+    fn a_change_of_which_one_half_cannot_be_shown_does_not_look_like_a_new_file() {
+        let (binary, text) = ("1".repeat(40), "2".repeat(40));
+        let objects = Binary(binary.parse().unwrap());
+        for contents in [[&binary, &text], [&text, &binary]] {
+            let contents = contents.map(|id| Some(format!("{EXECUTABLE}{id}")));
+            let mut changes = [Change {
+                contents,
+                ..Change::of_file("a".to_owned(), ChangeKind::Changed, Role::Hooks)
+            }];
+            show(&objects, &mut changes, &Hider::default()).unwrap();
+            assert!(changes[0].is_cut);
+            assert_eq!((&changes[0].before, &changes[0].now), (&None, &None));
+        }
+    }
 }

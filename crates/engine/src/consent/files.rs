@@ -7,13 +7,16 @@ use std::sync::Arc;
 
 use pleach_domain::task_state::SteeringFile;
 
-use super::follow::{Followed, Known, follow, shown};
+use super::follow::{Followed, Known, TreeFile, follow, shown};
 use super::names::Role;
 use super::{Remark, hash};
 use crate::git::{CommitId, GitError, Objects};
 
 /// Stands before the hash of a link, which is another thing than a file of the same bytes.
 pub(super) const LINK: &str = "link:";
+
+/// Stands before the hash of a file that can be run: a hook that becomes one is another thing than it was.
+pub(super) const EXECUTABLE: &str = "exec:";
 
 /// The steering files of a commit with their hashes, in order.
 #[derive(Debug, Clone)]
@@ -48,7 +51,14 @@ impl SteeringFiles {
         let remarks = found.files.keys().map(|path| remark(&found, path));
         let remarks = remarks.collect();
         let files = found.files.iter().map(|(path, file)| {
-            let kind = if file.is_link { LINK } else { "" };
+            let kind = match file {
+                TreeFile { is_link: true, .. } => LINK,
+                TreeFile {
+                    is_executable: true,
+                    ..
+                } => EXECUTABLE,
+                _ => "",
+            };
             (shown(path), format!("{kind}{}", file.blob))
         });
         let mut files: Vec<_> = files.collect();
@@ -85,7 +95,15 @@ impl SteeringFiles {
             blob: there(&path),
             path,
         });
-        changed.collect()
+        let mut changed: Vec<SteeringFile> = changed.collect();
+        // By what they do: names are chosen by whoever changed them, and lists are cut.
+        changed.sort_by_key(|file| {
+            let mut remarks = [other, self].into_iter();
+            let remark = remarks.find_map(|files| files.remarks.get(&file.path));
+            let role = remark.map(|remark| remark.role);
+            role.unwrap_or_else(|| Role::of_entry(&file.path, file.blob.as_deref()))
+        });
+        changed
     }
 
     /// A short name for exactly these files with exactly these contents.
@@ -120,18 +138,21 @@ impl SteeringFiles {
 fn remark(found: &Followed, path: &[u8]) -> (String, Remark) {
     let by = found.led_to.get(path);
     let name = shown(path);
-    let role = match Role::of_file(&name) {
-        // Agents read it in the place of a file that tells them what to do.
-        Role::Other if by.is_some_and(|by| !by.is_folder) => Role::Instructions,
-        role => role,
+    let is_executable = found.files[path].is_executable;
+    let role = match (Role::of_file(&name), by) {
+        (Role::Other, _) if is_executable => Role::Hooks,
+        // Agents read or run it in the place of a file that says so by its name.
+        (Role::Other, Some(by)) if !by.is_folder => by.role,
+        (role, _) => role,
     };
     let link = || {
         let target = found.links.get(path)?;
         Some(format!("a link to {target}"))
     };
+    let mode = || is_executable.then(|| "executable".to_owned());
     let remark = Remark {
         role,
-        because: by.map(|by| by.words.clone()).or_else(link),
+        because: by.map(|by| by.words.clone()).or_else(link).or_else(mode),
         unseen: found.unseen.get(path).cloned(),
     };
     (name, remark)

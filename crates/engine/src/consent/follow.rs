@@ -1,4 +1,4 @@
-//! Follows steering links and imports within a commit's tree to the files that agents read by them.
+//! Follows steering links, imports and the words of settings within a commit's tree to the files that agents read by them.
 //!
 //! Knows the tree only: nothing of a working tree, and nothing of what a person consented to.
 
@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::imports::imports;
-use super::names::{is_steering, reads_imports};
+use super::names::{Reading, Role, is_steering};
+use super::references::{Pattern, Reference, references};
 use crate::git::{BlobId, CommitId, GitError, Objects, parse_id};
 
 /// So many links one after the other are followed, as by the kernel.
@@ -21,13 +22,16 @@ const LONGEST_TARGET: usize = 4096;
 /// The longest text that is searched for imports.
 const LONGEST_TEXT: usize = 1 << 20;
 
+/// So many patterns of a text are compared with all files.
+const MOST_PATTERNS: usize = 32;
+
 /// What contents mean, by their ids; it holds for every commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Known {
     /// Where links lead; `None` where that is no path.
     targets: HashMap<BlobId, Option<Vec<u8>>>,
-    /// What texts import; `None` for one that is too long to be searched.
-    imports: HashMap<BlobId, Option<Vec<String>>>,
+    /// What texts refer to; `None` for one that is too long to be searched.
+    references: HashMap<(BlobId, Reading), Option<Vec<Reference>>>,
 }
 
 /// The files of a commit that steer.
@@ -53,6 +57,7 @@ struct Tree {
 pub(super) struct TreeFile {
     pub(super) blob: BlobId,
     pub(super) is_link: bool,
+    pub(super) is_executable: bool,
 }
 
 /// Where a path leads.
@@ -63,11 +68,12 @@ enum Lead {
     Nowhere,
 }
 
-/// A text that is to be searched for imports.
+/// A text that is to be searched for what it refers to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Text {
     path: Vec<u8>,
-    /// The folder that its imports are relative to.
+    reading: Reading,
+    /// The folder that what it refers to is relative to.
     folder: Vec<u8>,
     depth: usize,
 }
@@ -84,6 +90,7 @@ pub(super) fn follow(
             let file = TreeFile {
                 blob: parse_id("ls-tree", entry.id.as_bytes())?,
                 is_link: entry.mode == "120000",
+                is_executable: entry.mode == "100755",
             };
             entries.insert(entry.path, file);
         }
@@ -92,7 +99,8 @@ pub(super) fn follow(
     let mut walk = Walk::new(&tree, known);
     let steers = |path: &&Vec<u8>| is_steering(&String::from_utf8_lossy(path));
     let seeds: Vec<&Vec<u8>> = tree.entries.keys().filter(steers).collect();
-    let needs_links = |path: &&Vec<u8>| tree.entries[*path].is_link || reads_imports(path);
+    let needs_links =
+        |path: &&Vec<u8>| tree.entries[*path].is_link || Reading::of_file(path).is_some();
     if seeds.iter().any(needs_links) {
         walk.read_links(objects)?;
     }
@@ -113,11 +121,11 @@ struct Walk<'a> {
     tree: &'a Tree,
     known: &'a mut Arc<Known>,
     found: Followed,
-    /// Links that were followed, by whether what they lead to is searched for imports.
-    followed: BTreeSet<(Vec<u8>, bool)>,
+    /// Links that were followed, by how what they lead to is searched.
+    followed: BTreeSet<(Vec<u8>, Option<Reading>)>,
     /// Texts that are still to be searched.
     texts: BTreeSet<Text>,
-    searched: BTreeSet<(Vec<u8>, Vec<u8>)>,
+    searched: BTreeSet<(Vec<u8>, Reading, Vec<u8>)>,
 }
 
 impl<'a> Walk<'a> {
@@ -138,28 +146,43 @@ impl<'a> Walk<'a> {
             return;
         };
         self.take(path, by);
-        let is_searched = by.is_some_and(|by| by.is_searched) || reads_imports(path);
+        let reading = match by {
+            // What is only named is run or read, and names nothing further unless it is a text.
+            Some(by) if by.is_named => by
+                .reading
+                .or_else(|| Reading::of_file(path).filter(|reading| *reading == Reading::Imports)),
+            Some(by) => by.reading.or_else(|| Reading::of_file(path)),
+            None => Reading::of_file(path),
+        };
         if file.is_link {
-            if self.followed.insert((path.to_vec(), is_searched)) {
-                self.follow_link(path, depth, is_searched);
+            if self.followed.insert((path.to_vec(), reading)) {
+                self.follow_link(path, depth, reading, by);
             }
-        } else if is_searched && depth < DEEPEST_IMPORT {
-            let folders = [
-                Some(folder_of(path)),
-                by.and_then(|by| by.folder.as_deref()),
-                // Commands of agents are read from where the agent was started.
-                Some(&b""[..]),
-            ];
-            for folder in folders.into_iter().flatten() {
-                let folder = folder.to_vec();
-                let path = path.to_vec();
-                if self.searched.insert((path.clone(), folder.clone())) {
-                    self.texts.insert(Text {
-                        path,
-                        folder,
-                        depth,
-                    });
-                }
+        } else if let Some(reading) = reading
+            && depth < DEEPEST_IMPORT
+        {
+            self.search_later(path, reading, depth, by);
+        }
+    }
+
+    fn search_later(&mut self, path: &[u8], reading: Reading, depth: usize, by: Option<&By>) {
+        let folders = [
+            Some(folder_of(path)),
+            by.and_then(|by| by.folder.as_deref()),
+            // Commands of agents are read from where the agent was started, and hooks run in the project's folder.
+            Some(&b""[..]),
+            (reading == Reading::References).then(|| folder_of(folder_of(path))),
+        ];
+        for folder in folders.into_iter().flatten() {
+            let text = Text {
+                path: path.to_vec(),
+                reading,
+                folder: folder.to_vec(),
+                depth,
+            };
+            let key = (text.path.clone(), reading, text.folder.clone());
+            if self.searched.insert(key) {
+                self.texts.insert(text);
             }
         }
     }
@@ -174,7 +197,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn follow_link(&mut self, path: &[u8], depth: usize, is_searched: bool) {
+    fn follow_link(
+        &mut self,
+        path: &[u8],
+        depth: usize,
+        reading: Option<Reading>,
+        led_by: Option<&By>,
+    ) {
         let words = format!("{} leads to it", shown(path));
         if let Some(target) = self.target(path).map(shown) {
             self.found.links.insert(path.to_vec(), target);
@@ -183,8 +212,10 @@ impl<'a> Walk<'a> {
         let mut by = By {
             words,
             folder: None,
-            is_searched,
+            reading,
             is_folder: false,
+            is_named: led_by.is_some_and(|by| by.is_named),
+            role: led_by.map_or(Role::Instructions, |by| by.role),
         };
         for link in passed {
             self.take(&link, Some(&by));
@@ -195,7 +226,7 @@ impl<'a> Walk<'a> {
                 self.visit(&target, depth, Some(&by));
             }
             Lead::Folder(folder) => {
-                by.is_searched = false;
+                by.reading = None;
                 by.is_folder = true;
                 for inside in self.tree.inside(&folder) {
                     self.visit(&inside, depth, Some(&by));
@@ -213,45 +244,87 @@ impl<'a> Walk<'a> {
     /// Searches the texts that wait for it, which are all equally deep.
     fn read_texts(&mut self, objects: &impl Objects) -> Result<(), GitError> {
         let texts = std::mem::take(&mut self.texts);
-        let blob = |text: &Text| self.tree.entries[&text.path].blob.clone();
-        let mut wanted: Vec<BlobId> = texts.iter().map(blob).collect();
-        wanted.retain(|id| !self.known.imports.contains_key(id));
+        let key = |text: &Text| (self.tree.entries[&text.path].blob.clone(), text.reading);
+        let mut wanted: Vec<(BlobId, Reading)> = texts.iter().map(key).collect();
+        wanted.retain(|key| !self.known.references.contains_key(key));
         wanted.sort();
         wanted.dedup();
         if !wanted.is_empty() {
-            let read = objects.read_blobs(&wanted, LONGEST_TEXT)?.into_iter();
-            let read = read.map(|(id, text)| {
-                let text = text.map(|text| imports(&String::from_utf8_lossy(&text)));
-                (id, text)
+            let mut ids: Vec<BlobId> = wanted.iter().map(|(id, _)| id.clone()).collect();
+            ids.dedup();
+            let texts = objects.read_blobs(&ids, LONGEST_TEXT)?;
+            let read = wanted.into_iter().map(|(id, reading)| {
+                let text = texts.get(&id).and_then(Option::as_ref);
+                let found = text.map(|text| found_in(&String::from_utf8_lossy(text), reading));
+                ((id, reading), found)
             });
-            Arc::make_mut(self.known).imports.extend(read);
+            Arc::make_mut(self.known).references.extend(read);
         }
         for text in texts {
-            self.follow_imports(&text);
+            self.follow_text(&text);
         }
         Ok(())
     }
 
-    fn follow_imports(&mut self, text: &Text) {
-        let blob = &self.tree.entries[&text.path].blob;
-        let Some(Some(imported)) = self.known.imports.get(blob).cloned() else {
-            let why = "is too long to be searched for imports".to_owned();
+    fn follow_text(&mut self, text: &Text) {
+        let key = (self.tree.entries[&text.path].blob.clone(), text.reading);
+        let Some(Some(found)) = self.known.references.get(&key).cloned() else {
+            let why = "is too long to be searched for the files that it names".to_owned();
             self.found.unseen.insert(text.path.clone(), why);
             return;
         };
-        let by = By {
-            words: format!("{} imports it", shown(&text.path)),
-            folder: None,
-            is_searched: true,
-            is_folder: false,
-        };
-        for path in imported {
-            let (lead, passed) = self.lead(&text.folder, path.as_bytes());
-            let Lead::File(target) = lead else { continue };
+        let is_pattern = |found: &&Reference| matches!(found, Reference::Pattern(_));
+        if found.iter().filter(is_pattern).count() > MOST_PATTERNS {
+            let why = "has more patterns than are searched for".to_owned();
+            self.found.unseen.insert(text.path.clone(), why);
+        }
+        let mut patterns_left = MOST_PATTERNS;
+        for reference in found {
+            match reference {
+                Reference::Path(path) => self.follow_path(text, path.as_bytes()),
+                Reference::Pattern(pattern) if patterns_left > 0 => {
+                    patterns_left -= 1;
+                    self.follow_pattern(text, &pattern);
+                }
+                Reference::Pattern(_) => {}
+            }
+        }
+    }
+
+    fn follow_path(&mut self, text: &Text, path: &[u8]) {
+        let (lead, passed) = self.lead(&text.folder, path);
+        let by = By::text(text, path);
+        if let Lead::File(target) = lead {
             for link in passed {
                 self.take(&link, Some(&by));
             }
             self.visit(&target, text.depth + 1, Some(&by));
+            return;
+        }
+        for link in passed {
+            // Agents read what it leads to, outside of the repository.
+            if self.lead(b"", &link).0 == Lead::Nowhere {
+                self.visit(&link, text.depth + 1, Some(&by));
+            }
+        }
+    }
+
+    fn follow_pattern(&mut self, text: &Text, pattern: &str) {
+        let mut whole = text.folder.clone();
+        if !whole.is_empty() {
+            whole.push(b'/');
+        }
+        whole.extend(pattern.bytes());
+        let pattern = Pattern::new(&whole);
+        let by = By {
+            reading: Some(Reading::Imports),
+            role: Role::Instructions,
+            ..By::text(text, &whole)
+        };
+        for path in self.tree.starting_with(&pattern.start) {
+            if pattern.matches(&path) {
+                self.visit(&path, text.depth + 1, Some(&by));
+            }
         }
     }
 
@@ -297,10 +370,11 @@ impl<'a> Walk<'a> {
             match self.tree.entries.get(&here) {
                 Some(file) if file.is_link => {
                     let target = self.target(&here)?;
-                    if passed.len() >= MOST_LINKS || target.starts_with(b"/") {
+                    let is_last = passed.len() >= MOST_LINKS || target.starts_with(b"/");
+                    passed.push(here);
+                    if is_last {
                         return None;
                     }
-                    passed.push(here);
                     at.pop();
                     for part in parts(target).rev() {
                         ahead.push_front(part);
@@ -324,8 +398,44 @@ pub(super) struct By {
     pub(super) is_folder: bool,
     /// The folder of a link to it.
     folder: Option<Vec<u8>>,
-    /// Whether what it leads to is searched for imports, whatever its name is.
-    is_searched: bool,
+    /// How what it leads to is searched, whatever its name is.
+    reading: Option<Reading>,
+    /// Whether settings name the file, as they name programs.
+    is_named: bool,
+    /// What the file does if its name does not say so.
+    pub(super) role: Role,
+}
+
+impl By {
+    /// A text that refers to the file by a path.
+    fn text(text: &Text, path: &[u8]) -> Self {
+        let from = shown(&text.path);
+        let is_named = text.reading == Reading::References;
+        let is_text = Reading::of_file(path) == Some(Reading::Imports);
+        Self {
+            words: if is_named {
+                format!("{from} names it")
+            } else {
+                format!("{from} imports it")
+            },
+            is_folder: false,
+            folder: None,
+            reading: (!is_named).then_some(Reading::Imports),
+            is_named,
+            role: if is_named && !is_text {
+                Role::Hooks
+            } else {
+                Role::Instructions
+            },
+        }
+    }
+}
+
+fn found_in(text: &str, reading: Reading) -> Vec<Reference> {
+    match reading {
+        Reading::Imports => imports(text).into_iter().map(Reference::Path).collect(),
+        Reading::References => references(text),
+    }
 }
 
 impl Tree {
@@ -336,9 +446,14 @@ impl Tree {
         } else {
             [folder, b"/"].concat()
         };
-        let from = self.entries.range(begin.clone()..);
+        self.starting_with(&begin)
+    }
+
+    /// All files whose paths begin so.
+    fn starting_with(&self, begin: &[u8]) -> Vec<Vec<u8>> {
+        let from = self.entries.range(begin.to_vec()..);
         from.map(|(path, _)| path)
-            .take_while(|path| path.starts_with(&begin))
+            .take_while(|path| path.starts_with(begin))
             .cloned()
             .collect()
     }

@@ -1,18 +1,15 @@
 //! Finds the files that a text of instructions imports, as in `@docs/rules.md`.
 //!
-//! Finds rather too many than too few: whether there is such a file is seen elsewhere. Code is passed over, as agents
-//! do.
-
-use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
+//! Finds rather too many than too few, in code too, which some agents do not pass over: whether there is such a file is
+//! seen elsewhere.
 
 /// What may stand behind a path without being part of it.
-const PUNCTUATION: [char; 14] = [
-    '.', ',', ';', ':', '!', '?', ')', ']', '}', '>', '"', '\'', '*', '_',
+const PUNCTUATION: [char; 15] = [
+    '.', ',', ';', ':', '!', '?', ')', ']', '}', '>', '"', '\'', '*', '_', '`',
 ];
 
 /// The paths that a text imports, as they are written there, relative ones only.
 pub(super) fn imports(text: &str) -> Vec<String> {
-    let text = without_code(text);
     let mut found = Vec::new();
     for (place, _) in text.match_indices('@') {
         let before = text[..place].chars().next_back();
@@ -21,14 +18,17 @@ pub(super) fn imports(text: &str) -> Vec<String> {
             continue;
         }
         let path = path_at(&text[place + 1..]);
-        let path = path.split('#').next().unwrap_or_default();
-        if path.is_empty() || path.starts_with(['/', '~', '@']) {
-            continue;
-        }
-        let trimmed = path.trim_end_matches(PUNCTUATION);
-        found.push(path.to_owned());
-        if trimmed != path && !trimmed.is_empty() {
-            found.push(trimmed.to_owned());
+        // What is behind it may be a part of the file, or of its name.
+        let file = path.split('#').next().unwrap_or_default();
+        for path in [path.as_str(), file] {
+            if path.is_empty() || path.starts_with(['/', '~', '@']) {
+                continue;
+            }
+            let trimmed = path.trim_end_matches(PUNCTUATION);
+            found.push(path.to_owned());
+            if trimmed != path && !trimmed.is_empty() {
+                found.push(trimmed.to_owned());
+            }
         }
     }
     found.sort();
@@ -53,32 +53,6 @@ fn path_at(text: &str) -> String {
     path
 }
 
-/// The text with spaces in the place of code spans and fenced blocks.
-fn without_code(text: &str) -> String {
-    let mut bytes = text.as_bytes().to_vec();
-    let mut fence = None;
-    for (event, range) in Parser::new(text).into_offset_iter() {
-        let range = match event {
-            Event::Code(_) => range,
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
-                fence = Some(range);
-                continue;
-            }
-            Event::End(TagEnd::CodeBlock) => match fence.take() {
-                Some(whole) => whole,
-                None => continue,
-            },
-            _ => continue,
-        };
-        for byte in &mut bytes[range] {
-            if *byte != b'\n' {
-                *byte = b' ';
-            }
-        }
-    }
-    String::from_utf8(bytes).expect("whole characters became spaces")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,22 +72,21 @@ mod tests {
         check("- @docs/git.md.", "docs/git.md | docs/git.md.");
         check("(@a.md) **@b.md**", "a.md | a.md) | b.md | b.md**");
         check("@of\\ two\\ words.md x", "of two words.md");
-        check("@a.md#part", "a.md");
+        check("@a.md#part", "a.md | a.md#part");
         check("<!-- @a.md -->", "a.md");
         check("    @indented.md", "indented.md");
     }
 
     #[test]
-    fn addresses_code_and_what_is_not_in_the_tree_are_none() {
+    fn addresses_and_what_is_not_in_the_tree_are_none() {
         check("me@example.com @~/mine.md @/etc/passwd @ x", "");
+    }
+
+    #[test]
+    fn imports_in_code_count_as_some_agents_follow_them() {
         check(
-            "not `@a.md` nor\n\n```\n@b.md\n```\n\n~~~\n@c.md\n~~~\n",
-            "",
+            "see `@a.md` and\n\n```\n@b.md\n```\n\n~~~\n@c.md",
+            "a.md | a.md` | b.md | c.md",
         );
-        check("``@a.md ` ``\n\n> ```\n> @b.md\n> ```\n\n@c.md", "c.md");
-        // A fence that never ends holds the rest, one quote alone holds nothing.
-        check("```\n@a.md", "");
-        check("` @a.md", "a.md");
-        check("ä `ö @a.md` @ü.md", "ü.md");
     }
 }

@@ -3,6 +3,8 @@
 //! Instructions, settings, hooks and servers that agents take from a repository, and what Pleach itself takes from it.
 //! What merely steers a build is part of the work like any other source.
 
+use super::files::EXECUTABLE;
+
 /// Everything in folders of these names.
 const FOLDERS: [&str; 21] = [
     ".agents",
@@ -63,12 +65,13 @@ const FILES: [&str; 27] = [
 const STARTS: [&str; 3] = [".env", ".goose", ".lefthook"];
 
 /// Ends of whole paths, of folders that hold many other things.
-const PATHS: [&str; 5] = [
+const PATHS: [&str; 6] = [
     ".github/copilot-instructions.md",
     ".github/instructions/",
     ".github/agents/",
     ".github/prompts/",
     ".github/hooks/",
+    ".github/skills/",
 ];
 
 /// Whether a file of that path steers agents or Pleach, wherever in the tree it is.
@@ -100,6 +103,15 @@ pub enum Role {
 }
 
 impl Role {
+    /// By the path of a file and what is known of its contents, where nobody knows what leads to it.
+    pub(super) fn of_entry(path: &str, hash: Option<&str>) -> Self {
+        match Self::of_file(path) {
+            Self::Other if hash.is_some_and(|hash| hash.starts_with(EXECUTABLE)) => Self::Hooks,
+            Self::Other if !is_steering(path) => Self::Instructions,
+            role => role,
+        }
+    }
+
     /// By the path of a file.
     pub(super) fn of_file(path: &str) -> Self {
         let path = path.to_ascii_lowercase();
@@ -108,7 +120,10 @@ impl Role {
         let mut folders = path.split('/');
         if name.contains("mcp") {
             Self::Servers
+        } else if ending == "rules" && folders.clone().any(|folder| folder == ".codex") {
+            Self::Settings
         } else if folders.any(|folder| HOOK_FOLDERS.contains(&folder))
+            || is_among_programs(&path)
             || HOOK_STARTS.iter().any(|start| name.starts_with(start))
             || SCRIPTS.contains(&ending)
         {
@@ -126,6 +141,13 @@ impl Role {
             Self::Other
         }
     }
+}
+
+/// Whether a file is in a folder of programs within a folder of settings.
+fn is_among_programs(path: &str) -> bool {
+    let mut folders = path.split('/').rev().skip(1);
+    let is_known = |folder: &str| FOLDERS.contains(&folder) || folder == ".github";
+    folders.any(|folder| matches!(folder, "bin" | "scripts")) && folders.any(is_known)
 }
 
 /// Folders whose files are run.
@@ -176,10 +198,48 @@ pub(super) fn folder(path: &str) -> &str {
     if end == 0 { "./" } else { &path[..end] }
 }
 
-/// Whether a file of that path may import others: texts of instructions may.
-pub(super) fn reads_imports(path: &[u8]) -> bool {
-    let path = path.to_ascii_lowercase();
-    path.ends_with(b".md") || path.ends_with(b".mdc")
+/// How a file leads to others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Reading {
+    /// As a text of instructions, by imports.
+    Imports,
+    /// As settings, by words that name files.
+    References,
+}
+
+/// Names of instructions without an ending.
+const RULES: [&str; 6] = [
+    ".clinerules",
+    ".cursorrules",
+    ".goosehints",
+    ".roorules",
+    ".rules",
+    ".windsurfrules",
+];
+
+/// Settings whose words are commands of the project itself, or values.
+const NOT_READ: [&str; 3] = [crate::config::FILE_NAME, ".gitmodules", ".worktreeinclude"];
+
+impl Reading {
+    /// By the path of a file that steers.
+    pub(super) fn of_file(path: &[u8]) -> Option<Self> {
+        let path = String::from_utf8_lossy(path).to_ascii_lowercase();
+        let name = path.rsplit('/').next().unwrap_or(&path);
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let mut folders = path.split('/');
+        if matches!(ending, "md" | "mdc" | "txt")
+            || RULES.contains(&name)
+            || folders.clone().any(|folder| RULES.contains(&folder))
+        {
+            return Some(Self::Imports);
+        }
+        // Skills bring data along.
+        let is_settings = SETTINGS.contains(&ending)
+            && !NOT_READ.contains(&name)
+            && !name.starts_with(".env")
+            && !folders.any(|folder| folder == "skills");
+        is_settings.then_some(Self::References)
+    }
 }
 
 #[cfg(test)]
@@ -202,10 +262,35 @@ mod tests {
             ("lefthook.yml", Role::Hooks),
             ("web/CLAUDE.md", Role::Instructions),
             (".cursorrules", Role::Instructions),
+            (".codex/rules/default.rules", Role::Settings),
+            (".rules", Role::Instructions),
+            (".claude/skills/x/scripts/run", Role::Hooks),
+            (".github/skills/x/bin/run", Role::Hooks),
+            ("scripts/.cursor/a", Role::Other),
             (".cursor/rules/a.mdc", Role::Other),
             (".claude/skills/x/data.bin", Role::Other),
         ] {
             assert_eq!(Role::of_file(path), role, "{path}");
+        }
+    }
+
+    #[test]
+    fn instructions_lead_on_by_imports_and_settings_by_words() {
+        for path in [".goosehints", "web/.cursorrules", ".clinerules/a", "a.MD"] {
+            let reading = Reading::of_file(path.as_bytes());
+            assert_eq!(reading, Some(Reading::Imports), "{path}");
+        }
+        for path in [".mcp.json", "lefthook.yml", ".codex/config.toml"] {
+            let reading = Reading::of_file(path.as_bytes());
+            assert_eq!(reading, Some(Reading::References), "{path}");
+        }
+        for path in [
+            "pleach.toml",
+            ".env.json",
+            ".claude/skills/x/a.json",
+            "a.sh",
+        ] {
+            assert_eq!(Reading::of_file(path.as_bytes()), None, "{path}");
         }
     }
 
@@ -241,6 +326,7 @@ mod tests {
             ".goosehints",
             ".github/copilot-instructions.md",
             "sub/.github/instructions/x.md",
+            ".github/skills/x/SKILL.md",
             ".husky/pre-commit",
             "lefthook.yml",
             ".lefthook-local.yml",

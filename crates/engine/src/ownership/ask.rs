@@ -32,6 +32,11 @@ struct Sent<'r> {
 pub enum Request {
     /// Let the task that waits start.
     Approve,
+    /// Let it start if it waits for consent to exactly this.
+    ApproveConsent {
+        /// What was shown to a person, by a hash.
+        fingerprint: String,
+    },
     /// Stop a task, or everything.
     Cancel {
         /// The task, or none for the whole batch.

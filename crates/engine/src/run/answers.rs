@@ -2,9 +2,10 @@
 
 use pleach_domain::batch::Message;
 use pleach_domain::id::TaskId;
-use pleach_domain::task_state::Commit;
+use pleach_domain::task_state::{Commit, TaskState};
 
 use super::run_loop::{Effect, Loop};
+use crate::consent::fingerprint;
 use crate::ownership::{Answer, Reply, Request};
 
 /// Who waits for what.
@@ -23,10 +24,29 @@ enum Awaited {
 }
 
 impl Loop<'_> {
+    /// What the next task that waits needs consent to, by a hash.
+    fn next_consent(&self) -> Option<String> {
+        let mut tasks = self.batch.tasks.iter();
+        let next = tasks.find_map(|task| match &task.state {
+            TaskState::Waiting { consent } => Some(consent.as_ref()),
+            _ => None,
+        });
+        next.flatten().map(fingerprint)
+    }
+
     /// Has something done for somebody else.
     pub(super) fn answer(&mut self, request: Request, reply: Reply) {
         match request {
-            Request::Approve => {
+            Request::ApproveConsent { fingerprint: shown }
+                if self.next_consent().as_ref() != Some(&shown) =>
+            {
+                let answer = refused(
+                    "consent_changed",
+                    "the next task that waits is not the one that was shown, or waits for consent to something else",
+                );
+                self.outbox.push(Effect::Answer(reply, answer));
+            }
+            Request::Approve | Request::ApproveConsent { .. } => {
                 let answer = if self.decide(Message::Approve) {
                     done("approved")
                 } else {

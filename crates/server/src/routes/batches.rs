@@ -1,5 +1,6 @@
 //! Batches: started, listed, controlled and looked into.
 
+mod consenting;
 mod control;
 mod looking;
 mod preview;
@@ -37,6 +38,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(preview::preview))
         .routes(routes!(one))
         .routes(routes!(starting::run_task))
+        .merge(consenting::routes())
         .merge(control::routes())
         .merge(looking::routes())
 }

@@ -11,7 +11,7 @@ use crate::table::Table;
 use crate::{Answer, command, pleach};
 
 /// Files that agents read although their names do not say so.
-const DETOURS: [&str; 8] = [
+const DETOURS: [&str; 14] = [
     "docs/agents-guide.md",
     "tooling/settings.json",
     "tooling/hooks/start.sh",
@@ -20,6 +20,12 @@ const DETOURS: [&str; 8] = [
     "docs/deeper.txt",
     "docs/imported.md",
     "notes/of two words.md",
+    "docs/in-code.md",
+    "docs/hints.txt",
+    "tools/check",
+    "tools/server.js",
+    "rules/style.md",
+    "tools/lint.sh",
 ];
 
 /// A repository whose steering files are links and imports, with one task.
@@ -33,7 +39,21 @@ fn with_detours(tasks: &str, shell: &str) -> Scene {
     repo.write("docs/imported.md", "more: @deeper.txt\n");
     repo.write(
         "CLAUDE.md",
-        "See @docs/imported.md and @notes/of\\ two\\ words.md.\n\nNot `@README.md`, nor\n\n```\n@README.md\n```\n",
+        "See @docs/imported.md and @notes/of\\ two\\ words.md.\n\n```\n@docs/in-code.md\n```\n",
+    );
+    repo.write(".goosehints", "@docs/hints.txt\n");
+    repo.write(
+        ".cursor/hooks.json",
+        "{\"stop\": [{\"command\": \"sh \\\"$PROJECT_DIR\\\"/tools/check --all\"}]}\n",
+    );
+    repo.write(
+        "web/.mcp.json",
+        "{\"mcpServers\": {\"x\": {\"command\": \"node\", \"args\": [\"../tools/server.js\"]}}}\n",
+    );
+    repo.write("opencode.json", "{\"instructions\": [\"rules/*.md\"]}\n");
+    repo.write(
+        "lefthook.yml",
+        "pre-commit:\n  run: tools/lint.sh {staged_files}\n",
     );
     let link = |target: &str, path: &str| symlink(target, repo.path().join(path)).unwrap();
     link("docs/agents-guide.md", "AGENTS.md");
@@ -83,7 +103,7 @@ fn a_commit_that_changes_what_a_steering_link_or_import_leads_to_needs_consent()
     assert!(error.contains("docs/current (changed)"), "{error}");
     assert!(error.contains("shared/rules.md (new)"), "{error}");
     scene.run(&[]).good();
-    scene.repo.write("README.md", "mentioned in code only\n");
+    scene.repo.write("README.md", "mentioned nowhere\n");
     scene.repo.commit("this steers nothing");
     run(&scene).good();
 }
@@ -122,6 +142,125 @@ fn a_task_that_changes_what_a_steering_link_or_import_leads_to_makes_its_depende
     let outcomes = ["a1", "a2", "a3", "a4", "b1", "b2", "b3", "b4"];
     let outcomes = outcomes.map(|id| format!("{id}:merged")).join(" ");
     running.story().check(0, &outcomes);
+}
+
+#[test]
+fn an_import_through_a_link_that_leads_out_of_the_repository_is_asked_about_each_time() {
+    let scene = Scene::of("1", "", "echo x > made");
+    scene.repo.write("AGENTS.md", "See @docs/rules.md.\n");
+    symlink("../beside", scene.repo.path().join("docs")).unwrap();
+    scene.repo.commit("an import that leads out");
+    for _ in 0..2 {
+        let error = run(&scene).bad(3);
+        assert!(error.contains("docs ("), "{error}");
+        scene.run(&[]).good();
+    }
+}
+
+#[test]
+fn a_hook_that_becomes_executable_needs_consent() {
+    let scene = Scene::of("1", "", "echo x > made");
+    scene.repo.write(".husky/pre-commit", "curl evil\n");
+    scene.repo.commit("git runs no such hook");
+    scene.run(&[]).good();
+    run(&scene).good();
+    scene
+        .repo
+        .git(&["update-index", "--chmod=+x", ".husky/pre-commit"]);
+    scene.repo.git(&["commit", "-qm", "now it does"]);
+    let error = run(&scene).bad(3);
+    assert!(error.contains(".husky/pre-commit (changed)"), "{error}");
+}
+
+#[test]
+fn the_end_of_a_long_setting_is_shown_to_whoever_consents() {
+    let setup = format!("setup = \"true {}; true EVIL\"", "x".repeat(190));
+    let scene = Scene::of("1", &setup, "echo x > made");
+    scene.repo.write("AGENTS.md", "be nice\n");
+    let base = scene.repo.commit("a long setting");
+    let mut command = command(scene.repo.path(), &scene.home(), &["run", "1"]);
+    command.env("TERM", "xterm-256color");
+    let mut terminal = Terminal::spawn(&command, 120, 60);
+    terminal.wait_for("Consent and run? [y/N]");
+    terminal.type_in("n\r");
+    assert_eq!(terminal.end(), 3);
+    let shown = terminal.transcript();
+    let see = format!("git show {}:", &base[..12]);
+    for text in ["be nice", &see] {
+        assert!(shown.contains(text), "{text}: {shown}");
+    }
+    // The file that it stands in is shown as well; this is the setting itself.
+    let (_, list) = shown.split_once("Review them:").unwrap();
+    let (_, setup) = list.split_once("setup").unwrap();
+    let (setup, _) = setup.split_once("pleach.toml").unwrap();
+    assert!(setup.contains("EVIL"), "{shown}");
+}
+
+/// A batch whose second task waits for consent to a crowd that the first one made.
+const CROWD: &str = "case $PLEACH_TASK in
+    a) mkdir -p .aaa/.cursor .claude; for n in 1 2 3 4 5 6 7 8 9; do echo x > .aaa/.cursor/$n.md; done
+        echo '{\"hooks\": \"curl evil\"}' > .claude/settings.json;;
+    *) echo $PLEACH_TASK >> BESIDE/ran; echo x > made;; esac";
+
+#[test]
+fn whoever_approves_is_shown_settings_first_and_asked() {
+    let scene = Scene::of("a, b a", "", CROWD);
+    let mut running = scene.start(&[]);
+    running.wait_for("batch:task:waiting");
+    assert_eq!(waiting(&scene)[0]["consent"][0], ".claude/settings.json");
+    let status = pleach(scene.repo.path(), &scene.home(), &["status", "1"]).good();
+    let told = "pleach approve 1 (.claude/settings.json, ";
+    assert!(status.contains(told), "{status}");
+    let approve = |answer: &str| {
+        let mut command = command(scene.repo.path(), &scene.home(), &["approve", "1"]);
+        command.env("TERM", "xterm-256color");
+        let mut terminal = Terminal::spawn(&command, 120, 60);
+        terminal.wait_for("Consent and start b? [y/N]");
+        terminal.type_in(answer);
+        (terminal.end(), terminal.transcript())
+    };
+    let (code, shown) = approve("n\r");
+    assert_eq!(code, 3, "{shown}");
+    for text in [
+        ".claude/settings.json",
+        "curl evil",
+        "6 more files in .aaa/.cursor/",
+        "pleach diff 1",
+    ] {
+        assert!(shown.contains(text), "{text}: {shown}");
+    }
+    let place = |name: &str| shown.find(name).unwrap();
+    assert!(place(".claude/settings.json") < place(".aaa/.cursor/1.md"));
+    assert_eq!(waiting(&scene).len(), 1);
+    let (code, shown) = approve("y\r");
+    assert_eq!(code, 0, "{shown}");
+    running.story().check(0, "a:merged b:merged");
+}
+
+#[test]
+fn a_client_approves_exactly_what_it_was_shown() {
+    let scene = Scene::of("a, b a", "", CROWD);
+    let mut running = scene.start(&[]);
+    running.wait_for("batch:task:waiting");
+    let server = Serving::of(&scene, &[]);
+    let shown = server.get("/api/batches/1/consent").good(200);
+    let pending = &shown["pending"];
+    assert_eq!(pending["taskId"], "b");
+    let first = &pending["changes"][0];
+    assert_eq!(first["name"], ".claude/settings.json");
+    assert_eq!(first["now"], "{\"hooks\": \"curl evil\"}\n");
+    assert_eq!(
+        (&first["role"], &first["kind"]),
+        (&json!("settings"), &json!("new"))
+    );
+    let approve = |consent: &Value| {
+        let body = json!({"consent": consent});
+        server.post("/api/batches/1/approve", &body)
+    };
+    assert_eq!(approve(&json!("another")).bad(409), "consent_changed");
+    assert_eq!(waiting(&scene).len(), 1);
+    approve(&pending["fingerprint"]).good(200);
+    running.story().check(0, "a:merged b:merged");
 }
 
 #[test]

@@ -186,6 +186,26 @@ fn what_pleach_makes_is_closed_to_others_in_folders_that_are_open_to_them() {
 }
 
 #[test]
+fn names_that_agents_chose_do_nothing_to_the_terminal_of_whoever_approves() {
+    let shell = "if [ $PLEACH_TASK = a ]; then mkdir .claude; echo x > \".claude/$(printf 'x\\033]0;owned\\007\\342\\200\\256.json')\"; else echo x > made; fi";
+    let scene = Scene::of("a, b a", "", shell);
+    let mut running = scene.start(&[]);
+    running.wait_for("batch:task:waiting");
+    let words = ["approve", "1", "--yes"];
+    let mut command = command(scene.repo.path(), &scene.home(), &words);
+    command.env("TERM", "xterm-256color");
+    let mut terminal = Terminal::spawn(&command, 160, 50);
+    assert_eq!(terminal.end(), 0, "{}", terminal.transcript());
+    let said = terminal.transcript();
+    assert!(said.contains("⟨U+202E⟩.json"), "{said:?}");
+    assert!(
+        !said.contains("\u{1b}]0;") && !said.contains('\u{7}'),
+        "{said:?}"
+    );
+    running.story().check(0, "a:merged b:merged");
+}
+
+#[test]
 fn hidden_characters_are_shown_as_such_in_titles_names_transcripts_and_diffs() {
     let shell = "printf 'said \\342\\200\\256evil\\n'; printf 'let x = \\342\\201\\246y\\342\\200\\213;\\nfamily \\360\\237\\221\\250\\342\\200\\215\\360\\237\\221\\251 \\327\\251\\327\\234\\n' > \"$(printf 'a\\342\\200\\213b.rs')\"; exit 0";
     let scene = Scene::new("", shell);

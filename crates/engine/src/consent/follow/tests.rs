@@ -101,8 +101,77 @@ fn links_that_leave_the_tree_are_unseen() {
         "out",
     ] {
         let files = format!("AGENTS.md -> {target} | a/b | file | out -> /");
-        check(&files, "AGENTS.md", "AGENTS.md");
+        let steering = if target == "out" {
+            "AGENTS.md out"
+        } else {
+            "AGENTS.md"
+        };
+        check(&files, steering, "AGENTS.md");
     }
+}
+
+#[test]
+fn imports_through_links_that_leave_the_tree_are_unseen() {
+    check(
+        "AGENTS.md: @docs/a.md | docs -> ../x",
+        "AGENTS.md docs",
+        "docs",
+    );
+    check("AGENTS.md: @a.md | a.md -> /x", "AGENTS.md a.md", "a.md");
+    check(
+        "AGENTS.md: @docs/a.md | docs -> more | more/x -> /x",
+        "AGENTS.md",
+        "",
+    );
+    check(
+        ".mcp.json: {\"command\": \"./tools/x\"} | tools -> /x",
+        ".mcp.json tools",
+        "tools",
+    );
+}
+
+#[test]
+fn settings_lead_to_the_files_that_their_words_and_patterns_name() {
+    check(
+        "web/.claude/settings.json: \"./run.sh a\" \"b.sh\" | web/run.sh: ./c.sh | b.sh | c.sh | a/d",
+        "b.sh web/.claude/settings.json web/run.sh",
+        "",
+    );
+    check(
+        "opencode.json: {\"instructions\": [\"docs/**/*.md\"], \"x\": [\"src/*\"]} | docs/a.md: @b | b | docs/c/d.md | docs/e.txt | src/f",
+        "b docs/a.md docs/c/d.md opencode.json",
+        "",
+    );
+    check("pleach.toml: setup = \"./x.sh\" | x.sh", "pleach.toml", "");
+}
+
+#[test]
+fn what_settings_name_is_run_or_read() {
+    let files = Files(vec![
+        (
+            ".mcp.json".to_owned(),
+            "100644",
+            "server guide.md".to_owned(),
+        ),
+        ("guide.md".to_owned(), "100644", String::new()),
+        ("server".to_owned(), "100644", "x".to_owned()),
+        (".cursor/tool".to_owned(), "100755", "y".to_owned()),
+    ]);
+    let commit = "1".repeat(40).parse().unwrap();
+    let found = crate::consent::SteeringFiles::at(&files, &commit).unwrap();
+    let roles = found.remarks().into_iter();
+    let roles: Vec<String> = roles
+        .map(|(path, remark)| format!("{path} {:?}", remark.role))
+        .collect();
+    assert_eq!(
+        roles,
+        [
+            ".cursor/tool Hooks",
+            ".mcp.json Servers",
+            "guide.md Instructions",
+            "server Hooks"
+        ]
+    );
 }
 
 #[test]
@@ -133,6 +202,7 @@ fn imports_are_followed_five_deep_from_the_file_the_link_and_the_top() {
         "",
     );
     check(".mcp.json: @a | a", ".mcp.json", "");
+    check(".goosehints: `@a` | a", ".goosehints a", "");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+use crate::hidden::visible;
 use crate::landing::effects::is_sign_off;
 
 /// A space without width: what stands on both sides of it is no word any more.
@@ -13,7 +14,7 @@ pub(super) const BREAK: char = '\u{200b}';
 
 /// Text on one line that mentions nobody, closes nothing and commands nothing; for places without Markdown.
 pub(crate) fn neutral(text: &str) -> String {
-    let shown: String = text.chars().filter_map(shown).collect();
+    let shown = shown(text);
     let words: Vec<&str> = shown.split_whitespace().collect();
     broken_up(&words.join(" "))
 }
@@ -92,34 +93,18 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 
 /// One line of several, with its indentation.
 fn line(text: &str) -> String {
-    let shown: String = text.chars().filter_map(shown).collect();
-    broken_up(shown.trim_end())
+    broken_up(shown(text).trim_end())
 }
 
-/// A character as it may be shown; nothing for those that only programs see.
-fn shown(c: char) -> Option<char> {
-    match c {
+/// A text as it may be shown: what only programs see is marked, but for controls and for our own breaks, which may be
+/// in it already and hide nothing.
+fn shown(text: &str) -> String {
+    let chars = text.chars().filter_map(|c| match c {
         _ if c.is_whitespace() => Some(' '),
-        _ if c.is_control() || is_unseen(c) || is_direction(c) => None,
-        _ => Some(c),
-    }
-}
-
-/// Spaces and joints without width, and letters for machines. The joiners of scripts and emoji stay.
-fn is_unseen(c: char) -> bool {
-    matches!(
-        c,
-        BREAK | '\u{ad}' | '\u{180e}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
-    )
-}
-
-/// Characters that make text read in another order than it is written in.
-fn is_direction(c: char) -> bool {
-    matches!(
-        c,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-    )
+        _ => (!c.is_control() && c != BREAK).then_some(c),
+    });
+    let text: String = chars.collect();
+    visible(&text).into_owned()
 }
 
 fn longest_run(text: &str) -> usize {

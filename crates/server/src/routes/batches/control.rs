@@ -102,7 +102,7 @@ async fn done(
     })
 }
 
-fn control(app: &App, batch: u32) -> Control<'_> {
+pub(super) fn control(app: &App, batch: u32) -> Control<'_> {
     Control {
         state: &app.state,
         batch,
@@ -155,9 +155,18 @@ pub(crate) fn cancel_batch(app: &App, batch: u32, rollback: Rollback) -> Result<
     }
 }
 
+/// What a person approves.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Approval {
+    /// The fingerprint of what `GET /api/batches/{id}/consent` showed, by a person who consents to it; refused if it is
+    /// no longer that
+    consent: Option<String>,
+}
+
 /// Lets the task start that waits for a person
 #[utoipa::path(post, path = "/api/batches/{id}/approve", operation_id = "approveNext", tag = "batches",
-    request_body = Nothing,
+    request_body = Approval,
     params(("id" = u32, Path, description = "The number of the batch")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
@@ -165,9 +174,15 @@ async fn approve(
     State(app): State<App>,
     Named(id): Named<u32>,
     headers: HeaderMap,
-    Body(Nothing {}): Body<Nothing>,
+    Body(approval): Body<Approval>,
 ) -> Result<Response, Refusal> {
-    let work = move |app: &App| Ok(control(app, id).approve()?);
+    let work = move |app: &App| {
+        let control = control(app, id);
+        Ok(match &approval.consent {
+            Some(fingerprint) => control.approve_consent(fingerprint)?,
+            None => control.approve()?,
+        })
+    };
     done(&app, &headers, id, "approving", work).await
 }
 

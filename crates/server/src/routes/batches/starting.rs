@@ -9,7 +9,6 @@ use pleach_domain::id::TaskId;
 use pleach_domain::problem::Problem;
 use pleach_engine::board::{Board, Project};
 use pleach_engine::config::{Config, MaxParallel, Mode};
-use pleach_engine::consent::{Change, ChangeKind, Role, What};
 use pleach_engine::database::RequestKey;
 use pleach_engine::execution::Manner;
 use pleach_engine::plan_to_run::PlanToRun;
@@ -18,9 +17,10 @@ use pleach_engine::start::{self, Dependencies, Start, Started};
 use pleach_engine::view::BatchView;
 use pleach_engine::weave::Strategy;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use utoipa::ToSchema;
 
+use super::consenting::ConsentChange;
 use super::shown;
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::{App, Consent};
@@ -312,7 +312,7 @@ fn consented(app: &App, mut prepared: Prepared, given: Option<&str>) -> Result<P
         return Ok(prepared);
     }
     prepared.show_contents(&mut changes)?;
-    let changes: Vec<Value> = changes.iter().map(in_words).collect();
+    let changes: Vec<ConsentChange> = changes.iter().map(ConsentChange::of).collect();
     let refusal = Refusal::new(
         StatusCode::CONFLICT,
         "no_consent",
@@ -321,36 +321,6 @@ fn consented(app: &App, mut prepared: Prepared, given: Option<&str>) -> Result<P
     );
     let fingerprint = prepared.fingerprint();
     Err(refusal.details(json!({"fingerprint": fingerprint, "changes": changes})))
-}
-
-fn in_words(change: &Change) -> Value {
-    let (what, name) = match &change.what {
-        What::Setting(name) => ("setting", name),
-        What::File(name) => ("file", name),
-    };
-    let kind = match change.kind {
-        ChangeKind::New => "new",
-        ChangeKind::Changed => "changed",
-        ChangeKind::Gone => "gone",
-        ChangeKind::Unseen => "unseen",
-    };
-    let role = match change.role {
-        Role::Settings => "settings",
-        Role::Servers => "servers",
-        Role::Hooks => "hooks",
-        Role::Instructions => "instructions",
-        Role::Other => "other",
-    };
-    json!({
-        "what": what,
-        "name": name,
-        "kind": kind,
-        "role": role,
-        "because": change.because,
-        "before": change.before,
-        "now": change.now,
-        "isCut": change.is_cut,
-    })
 }
 
 impl BatchOptions {

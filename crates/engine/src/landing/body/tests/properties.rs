@@ -84,3 +84,11 @@ proptest! {
         prop_assert_eq!(seen.strange, Vec::<String>::new());
     }
 }
+
+#[test]
+fn hidden_characters_are_marked_and_breaks_of_our_own_are_not() {
+    let hidden = "pay \u{202e}live\u{ad} @ann 👨\u{200d}👩";
+    let expected = "pay ⟨U+202E⟩live⟨U+00AD⟩ @\u{200b}ann 👨\u{200d}👩";
+    assert_eq!(neutral(hidden), expected);
+    assert_eq!(neutral(expected), expected);
+}
