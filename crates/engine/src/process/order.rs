@@ -8,7 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Confinement, Isolation, Network, ProcessSpec};
+use super::{Confinement, Hidden, Isolation, Network, ProcessSpec};
 use crate::secrets::Secrets;
 
 /// The sign that asks the wrapper to stop the program.
@@ -73,7 +73,9 @@ pub(super) fn send(socket: &mut impl Write, nonce: &str, spec: &ProcessSpec) -> 
     put_number(&mut bytes, spec.isolation.network as u64);
     put_count(&mut bytes, usize::from(spec.isolation.hidden.is_some()));
     if let Some(hidden) = &spec.isolation.hidden {
-        put_paths(&mut bytes, hidden);
+        for paths in [&hidden.folders, &hidden.sockets, &hidden.kept] {
+            put_paths(&mut bytes, paths);
+        }
     }
     let length = (bytes.len() - size_of::<u64>()) as u64;
     bytes[..size_of::<u64>()].copy_from_slice(&length.to_le_bytes());
@@ -197,7 +199,11 @@ impl<'b> Bytes<'b> {
         };
         let hidden = match self.number() {
             None | Some(0) => None,
-            Some(_) => Some(self.paths()?),
+            Some(_) => Some(Hidden {
+                folders: self.paths()?,
+                sockets: self.paths()?,
+                kept: self.paths()?,
+            }),
         };
         Some(Isolation { network, hidden })
     }
@@ -258,7 +264,11 @@ mod tests {
                 }),
                 isolation: Isolation {
                     network: Network::WithoutTcp,
-                    hidden: Some(vec!["/run/user/1".into()]),
+                    hidden: Some(Hidden {
+                        folders: vec!["/run/user/1".into()],
+                        sockets: vec!["/run/socket".into(), "/tmp/socket".into()],
+                        kept: vec!["/run/user/1/bin".into()],
+                    }),
                 },
             },
         }

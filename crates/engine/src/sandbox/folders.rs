@@ -194,15 +194,20 @@ impl<'e> User<'e> {
         self.runs_by_itself.get_or_init(|| self.find_what_runs())
     }
 
+    /// Where programs are looked for by their names.
+    pub(super) fn program_folders(&self) -> Vec<PathBuf> {
+        let variables = self.env.iter().chain(&self.own_env);
+        let paths = variables.filter(|(name, _)| name == "PATH");
+        let folders = paths.flat_map(|(_, path)| std::env::split_paths(path));
+        folders.filter(|folder| folder.is_absolute()).collect()
+    }
+
     fn find_what_runs(&self) -> Vec<PathBuf> {
         let Some(home) = &self.home else {
             return Vec::new();
         };
+        let mut found = self.program_folders();
         let all = || self.env.iter().chain(&self.own_env);
-        let mut found = Vec::new();
-        for (_, path) in all().filter(|(name, _)| name == "PATH") {
-            found.extend(std::env::split_paths(path).filter(|folder| folder.is_absolute()));
-        }
         let variables = all().filter_map(|(name, value)| {
             Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
         });

@@ -2,12 +2,13 @@
 //!
 //! What cannot be had is said. Knows nothing of how it is done.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::Room;
 use super::folders::User;
-use super::{Room, sockets};
+use super::sockets::{self, Open};
 use crate::config::NetworkChoice;
-use crate::process::Network;
+use crate::process::{Hidden, Network};
 use crate::run::Text;
 
 /// What a task is told where sockets of other programs cannot be hidden.
@@ -32,16 +33,15 @@ pub(super) fn network(
 }
 
 /// Sockets of other programs, but for what is open by name.
-pub(super) fn hidden(
-    room: &Room<'_>,
-    user: &User<'_>,
-    temporary: &Path,
-    write: &[Text],
-) -> Vec<PathBuf> {
+pub(super) fn hidden(room: &Room<'_>, user: &User<'_>, temporary: &Path, write: &[Text]) -> Hidden {
     let mut open = vec![room.worktree.path().to_owned(), temporary.to_owned()];
     open.extend(room.read.iter().map(|path| (*path).to_owned()));
     let named = write.iter();
     open.extend(named.filter_map(|Text(path)| path.canonicalize().ok()));
     let owners = sockets::of_owners(&room.state.batches());
+    let open = Open {
+        named: &open,
+        programs: &user.program_folders(),
+    };
     sockets::hidden(user.home(), owners, &open)
 }
