@@ -38,7 +38,7 @@ use self::temporary::TemporaryFolder;
 pub use crate::process::Confinement;
 pub(crate) use filter::refuse_calls;
 pub(crate) use folders::keys_but;
-pub(crate) use questions::confinement_of_questions;
+pub(crate) use questions::QuestionSandbox;
 pub(crate) use temporary::clear as clear_temporary_files;
 
 /// The place in a wrapper's words that becomes the path of the worktree.

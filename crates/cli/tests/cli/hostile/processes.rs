@@ -2,10 +2,10 @@
 
 mod network;
 mod sockets;
+mod versions;
 mod without_landlock;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -234,30 +234,6 @@ fn devices_that_no_build_needs_are_closed() {
         assert!(is_known, "{device} can be read");
     }
     assert!(done.contains("urandom"));
-}
-
-#[test]
-fn a_program_that_is_asked_for_its_version_writes_nothing_and_reads_no_key() {
-    let scene = Scene::new(ONE, "");
-    let (home, programs) = (scene.home(), scene.repo.beside("programs"));
-    fs::create_dir_all(home.join(".ssh")).unwrap();
-    fs::create_dir_all(&programs).unwrap();
-    fs::write(home.join(".ssh/id"), "7.7.7").unwrap();
-    let program = programs.join("claude");
-    let script =
-        "#!/bin/sh\necho x > $HOME/planted; cat $HOME/.ssh/id; (sleep 1000 &); echo 1.2.3\n";
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
-    for words in [&["agents", "--json"][..], &["doctor", "--json"]] {
-        let answer = command(scene.repo.path(), &home, words)
-            .env("PATH", &path)
-            .output()
-            .unwrap();
-        let said = String::from_utf8(answer.stdout).unwrap();
-        assert!(said.contains("1.2.3"), "{said}");
-        assert!(!home.join("planted").exists());
-    }
 }
 
 /// A run under the user's own command, as it was started.
