@@ -31,11 +31,13 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 pub(crate) use abandoned::{STARTED_BY, end_abandoned, own_mark};
 pub use confine::Confinement;
-pub(crate) use confine::{can_refuse_tcp, holds_our_own, is_available, restrict_files};
+pub(crate) use confine::{
+    can_refuse_tcp, holds_our_own, is_available, landlock_version, restrict_files,
+};
 pub use hardening::harden;
 pub use identity::ProcessIdentity;
 pub(crate) use identity::start_time;
-pub use isolation::{Hidden, Isolation, Network};
+pub use isolation::{Hidden, Isolation, Network, SystemCalls};
 pub(crate) use mounts::{SHARED_MEMORY, TERMINALS};
 pub use record::{Ending, Output, Record, load_record};
 pub use shim::{SHIM, Shim, can_isolate};

@@ -5,6 +5,7 @@
 mod agent_settings;
 mod filter;
 mod folders;
+mod gaps;
 mod isolation;
 mod places;
 mod questions;
@@ -38,6 +39,7 @@ use self::temporary::TemporaryFolder;
 pub use crate::process::Confinement;
 pub(crate) use filter::refuse_calls;
 pub(crate) use folders::keys_but;
+pub(crate) use gaps::{Gap, gaps};
 pub(crate) use questions::QuestionSandbox;
 pub(crate) use temporary::clear as clear_temporary_files;
 
@@ -86,6 +88,12 @@ pub enum NoSandbox {
         /// The word that asks for it.
         wanted: &'static str,
     },
+    /// The system lets nobody filter system calls.
+    #[error("sandbox = \"{wanted}\" needs to filter system calls, which this system refuses")]
+    NoFilter {
+        /// The word that asks for it.
+        wanted: &'static str,
+    },
     /// Nothing can take the network away.
     #[error(
         "network = \"none\" needs user namespaces or Landlock of Linux 6.7, and this system has neither"
@@ -107,6 +115,10 @@ impl NoSandbox {
                 "Linux has it since 5.13, unless it is left out of the boot parameter lsm=; take the key sandbox away to \
                  have the best there is, or set it to \"none\""
             }
+            Self::NoFilter { .. } => {
+                "allow the system call seccomp, which containers may forbid; take the key sandbox away to have the best \
+                 there is, or set it to \"none\""
+            }
             Self::NoNetworkToTake => {
                 "allow user namespaces (sysctl user.max_user_namespaces), or take the key network away"
             }
@@ -120,7 +132,16 @@ impl NoSandbox {
 impl Holding {
     /// What is wished for, or the best there is if nobody says.
     pub fn choose(wanted: Option<&SandboxChoice>, write: &[PathBuf]) -> Result<Self, NoSandbox> {
-        Self::choose_on(wanted, write, is_available())
+        let chosen = Self::choose_on(wanted, write, is_available())?;
+        match wanted {
+            Some(SandboxChoice::Landlock | SandboxChoice::Strict)
+                if !filter::can_refuse_calls() =>
+            {
+                let wanted = word(chosen.choice());
+                Err(NoSandbox::NoFilter { wanted })
+            }
+            _ => Ok(chosen),
+        }
     }
 
     fn choose_on(
@@ -267,15 +288,10 @@ impl Holding {
                 if can_isolate {
                     // Those of its own alone, once it is kept apart.
                     confinement.write.push(TERMINALS.into());
-                    hidden = Some(isolation::hidden(
-                        room,
-                        &user,
-                        temporary.path(),
-                        &self.write,
-                    ));
-                } else {
-                    notes.push(isolation::OPEN_SOCKETS.to_owned());
+                    let own = temporary.path();
+                    hidden = Some(isolation::hidden(room, &user, own, &self.write));
                 }
+                notes.extend(gaps(room.program).into_iter().map(|gap| gap.message));
                 HeldBy::Kernel {
                     confinement,
                     watch,
@@ -287,7 +303,11 @@ impl Holding {
                 }
             }
         };
-        let isolation = Isolation { network, hidden };
+        let isolation = Isolation {
+            network,
+            hidden,
+            calls: filter::calls(),
+        };
         Ok(Enclosure {
             held,
             isolation,
@@ -462,6 +482,7 @@ impl Enclosure {
             word,
             keys,
             logins,
+            hidden: self.isolation.hidden.as_ref(),
             ours,
             folder: worktree,
         };

@@ -28,6 +28,18 @@ pub struct Isolation {
     pub network: Network,
     /// Files of others; without it, files are what they are.
     pub hidden: Option<Hidden>,
+    /// Which system calls it may use, if it is held at all.
+    pub calls: SystemCalls,
+}
+
+/// Which system calls a program may use that is held.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SystemCalls {
+    /// All but those that no build needs.
+    #[default]
+    Filtered = 0,
+    /// All, where the system lets nobody filter them.
+    All = 1,
 }
 
 /// Files that a program does not see, by paths that lead through no links.
@@ -83,6 +95,7 @@ pub(super) fn probe() -> io::Result<()> {
             folders: [SHARED_MEMORY, TERMINALS].map(PathBuf::from).to_vec(),
             ..Hidden::default()
         }),
+        calls: SystemCalls::All,
     })
 }
 

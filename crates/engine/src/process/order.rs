@@ -8,7 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Confinement, Hidden, Isolation, Network, ProcessSpec};
+use super::{Confinement, Hidden, Isolation, Network, ProcessSpec, SystemCalls};
 use crate::secrets::Secrets;
 
 /// The sign that asks the wrapper to stop the program.
@@ -77,6 +77,7 @@ pub(super) fn send(socket: &mut impl Write, nonce: &str, spec: &ProcessSpec) -> 
             put_paths(&mut bytes, paths);
         }
     }
+    put_number(&mut bytes, spec.isolation.calls as u64);
     let length = (bytes.len() - size_of::<u64>()) as u64;
     bytes[..size_of::<u64>()].copy_from_slice(&length.to_le_bytes());
     socket.write_all(&bytes)
@@ -205,7 +206,15 @@ impl<'b> Bytes<'b> {
                 kept: self.paths()?,
             }),
         };
-        Some(Isolation { network, hidden })
+        let calls = match self.number() {
+            None | Some(0) => SystemCalls::Filtered,
+            Some(_) => SystemCalls::All,
+        };
+        Some(Isolation {
+            network,
+            hidden,
+            calls,
+        })
     }
 
     fn duration(&mut self) -> Option<Duration> {
@@ -269,6 +278,7 @@ mod tests {
                         sockets: vec!["/run/socket".into(), "/tmp/socket".into()],
                         kept: vec!["/run/user/1/bin".into()],
                     }),
+                    calls: SystemCalls::All,
                 },
             },
         }

@@ -11,10 +11,6 @@ use crate::config::NetworkChoice;
 use crate::process::{Hidden, Network};
 use crate::run::Text;
 
-/// What a task is told where sockets of other programs cannot be hidden.
-pub(super) const OPEN_SOCKETS: &str = "sockets of your other programs (ssh-agent, D-Bus, Docker …) are open to it: this \
-                                       system allows no user namespaces";
-
 /// Whom they reach over the network; whoever asked for none was told before if nothing could be done.
 pub(super) fn network(
     choice: NetworkChoice,

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::folders::User;
 use super::sockets::{self, Open};
-use super::{Confinement, folders};
+use super::{Confinement, filter, folders};
 use crate::process::{Isolation, TERMINALS, can_isolate, is_available};
 use crate::state_folder::StateFolder;
 
@@ -28,7 +28,10 @@ impl QuestionSandbox {
         let user = User::at(env, resolved.as_deref().unwrap_or(state.path()), Vec::new());
         let mut write = folders::devices();
         write.push(folder.to_owned());
-        let mut isolation = Isolation::default();
+        let mut isolation = Isolation {
+            calls: filter::calls(),
+            ..Isolation::default()
+        };
         if can_isolate(wrapper) {
             write.push(TERMINALS.into());
             let open = Open {

@@ -1,6 +1,7 @@
 //! Attacks by system calls: limits, descriptors, terminals, sockets, the network, and processes that hide.
 
 mod network;
+mod older_landlock;
 mod sockets;
 mod versions;
 mod without_landlock;
@@ -25,7 +26,13 @@ const UNHELD: &str = "retries = 0\nsandbox = \"none\"";
 
 /// A scene whose agent is a program of Python, which notes in `done` what it could do.
 fn python(settings: &str, lines: &str) -> Scene {
-    let scene = Scene::with(settings, ONE, "python3 $(dirname $0)/agent.py");
+    let scene = Scene::with(settings, ONE, "");
+    write_python(&scene, settings, lines);
+    scene
+}
+
+/// Has a scene's agent be such a program.
+fn write_python(scene: &Scene, settings: &str, lines: &str) {
     let above = "import ctypes, os, resource, socket, sys
 libc = ctypes.CDLL(None, use_errno=True)
 def parent(pid):
@@ -48,7 +55,6 @@ def attempt(name, attack):
     )
     .unwrap();
     scene.configure(settings, &format!("python3 {}; true", script.display()));
-    scene
 }
 
 /// What the agent of such a scene could do.
@@ -120,6 +126,26 @@ attempt('getpid', lambda: libc.syscall(172 if arm else 39))";
     let done = done(&scene);
     assert_eq!(done.matches(" 1,").count(), 12, "{done}");
     assert!(done.ends_with("getpid done"), "{done}");
+}
+
+/// Nobody is that user or in that group, so that the attack hurts nobody either way.
+#[test]
+fn an_agent_cannot_change_priorities_of_others() {
+    let lines = "import platform
+ioprio_set = 30 if platform.machine() == 'aarch64' else 251
+attempt('user', lambda: os.setpriority(os.PRIO_USER, 54399, 5))
+attempt('group', lambda: os.setpriority(os.PRIO_PGRP, 4194303, 5))
+attempt('user-io', lambda: libc.syscall(ioprio_set, 3, 54399, 2 << 13))
+attempt('group-io', lambda: libc.syscall(ioprio_set, 2, 4194303, 2 << 13))
+attempt('own', lambda: os.nice(1))
+attempt('own-group', lambda: os.setpriority(os.PRIO_PGRP, 0, 2))
+attempt('own-io', lambda: libc.syscall(ioprio_set, 1, 0, 3 << 13))";
+    let scene = python(CLOSED, lines);
+    scene.story(&[]).check(0, "1:merged");
+    assert_eq!(
+        done(&scene),
+        "user 1, group 1, user-io 1, group-io 1, own done, own-group done, own-io done"
+    );
 }
 
 /// Nothing holds this agent, so that its limits take effect: they hurt the log and nobody else.
