@@ -18,7 +18,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::confine::{refuse_tcp, restrict};
 use super::family::{self, Left};
-use super::hardening::while_dumpable;
+use super::hardening::{give_up_rights, while_dumpable};
 use super::isolation::{self, PROBE};
 use super::order::{self, Order, STOP, STOP_AT_ONCE};
 use super::record::{Ending, Record, unix_ms};
@@ -403,6 +403,7 @@ fn spawn(command: &mut Command, spec: &ProcessSpec) -> Result<io::Result<Child>,
         match &spec.sandbox {
             None => Ok(()),
             Some(sandbox) => {
+                give_up_rights();
                 restrict(sandbox)?;
                 match spec.isolation.calls {
                     SystemCalls::Filtered => refuse_calls(),

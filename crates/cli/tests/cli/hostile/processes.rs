@@ -2,6 +2,7 @@
 
 mod network;
 mod older_landlock;
+mod others;
 mod sockets;
 mod versions;
 mod without_landlock;

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{CLOSED, done, python, run_with};
-use crate::scene::{Gate, Scene};
+use crate::ordinary_user::OrdinaryUser;
+use crate::scene::{Gate, Running, Scene};
 
 fn listen(path: &Path) -> UnixListener {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -17,9 +18,8 @@ fn listen(path: &Path) -> UnixListener {
     listener
 }
 
-#[test]
-fn programs_of_the_user_cannot_be_asked_to_do_what_the_agent_may_not() {
-    let lines = "import glob, multiprocessing
+/// An agent that connects to whatever it finds.
+const CONNECTS: &str = "import glob, multiprocessing
 def connect(path):
     socket.socket(socket.AF_UNIX).connect(path)
 def served():
@@ -35,7 +35,10 @@ for path in glob.glob('BESIDE/home/.local/state/pleach/batches/**/*', recursive=
     attempt('owner', lambda: connect(path))
 attempt('own', served)
 attempt('semaphore', lambda: multiprocessing.Semaphore().acquire())";
-    let scene = python(CLOSED, lines);
+
+/// Has programs of the user listen while an agent looks for them; its run is another one's to start.
+fn check_sockets(run: impl FnOnce(&Scene, &[(&str, PathBuf)])) {
+    let scene = python(CLOSED, CONNECTS);
     let beside = |name: &str| scene.repo.beside(name);
     let paths = [
         "run/bus",
@@ -46,11 +49,11 @@ attempt('semaphore', lambda: multiprocessing.Semaphore().acquire())";
     let listeners = paths.map(|path| listen(&beside(path)));
     // One folder is hidden as a whole, and of others what listens there.
     fs::set_permissions(beside("run"), fs::Permissions::from_mode(0o700)).unwrap();
-    run_with(&scene, |command| {
-        command.env("XDG_RUNTIME_DIR", beside("run"));
-        command.env("SSH_AUTH_SOCK", beside("keys-X1/agent.1"));
-    })
-    .check(0, "1:merged");
+    let variables = [
+        ("XDG_RUNTIME_DIR", beside("run")),
+        ("SSH_AUTH_SOCK", beside("keys-X1/agent.1")),
+    ];
+    run(&scene, &variables);
     let done = done(&scene);
     let (attacks, work) = done.split_once("own ").unwrap();
     assert!(
@@ -61,6 +64,27 @@ attempt('semaphore', lambda: multiprocessing.Semaphore().acquire())";
     for listener in listeners {
         assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
     }
+}
+
+#[test]
+fn programs_of_the_user_cannot_be_asked_to_do_what_the_agent_may_not() {
+    check_sockets(|scene, variables| {
+        let story = run_with(scene, |command| {
+            command.envs(variables.iter().cloned());
+        });
+        story.check(0, "1:merged");
+    });
+}
+
+/// Who needs a namespace of users to hide them.
+#[test]
+fn nor_can_programs_of_an_ordinary_user() {
+    check_sockets(|scene, variables| {
+        let user = OrdinaryUser::of(scene);
+        let mut command = user.command(&["run", "--yes", "--json"]);
+        command.envs(variables.iter().cloned());
+        Running::start(&mut command).story().check(0, "1:merged");
+    });
 }
 
 /// Names by which an agent of another repository listens: the list of all sockets shows them as they are.
