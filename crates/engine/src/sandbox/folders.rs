@@ -152,12 +152,8 @@ impl<'e> User<'e> {
     /// What is at a path that was opened by name; what is Pleach's own stays closed even there.
     pub(super) fn readable_below(&self, path: &Path) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        divide(
-            path,
-            std::slice::from_ref(&self.state),
-            Want::Everything,
-            &mut found,
-        );
+        let ours = std::slice::from_ref(&self.state);
+        divide(path, ours, Want::Everything, &mut found);
         found
     }
 
