@@ -5,12 +5,15 @@
 #![expect(clippy::print_stdout, reason = "printing is what a benchmark does")]
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::path::Path;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pleach_engine::process::{Cancel, Ending, Isolation, ProcessSpec, Record, Shim};
+use pleach_engine::process::{
+    Cancel, Confinement, Ending, Hidden, Isolation, ProcessSpec, Record, Shim, SystemCalls,
+    can_isolate,
+};
 use pleach_engine::secrets::Secrets;
 use tempfile::TempDir;
 
@@ -21,6 +24,8 @@ const STARTS: u32 = 200;
 const MEGABYTES: f64 = 500.0;
 /// Milliseconds of a processor for each 100 MB.
 const MOST_CPU: f64 = 100.0;
+/// What a start may take that is held by all there is, to one that only Landlock holds.
+const MOST_FOR_ALL: f64 = 1.5;
 
 /// How a program says 500 MB.
 struct Flood {
@@ -79,8 +84,7 @@ struct Cost {
 pub(crate) fn run(program: &Path) -> bool {
     let kept = FLOODS.iter().map(|flood| carry(program, flood));
     let kept = kept.fold(true, |all, kept| all & kept);
-    start(program);
-    kept
+    kept & start(program)
 }
 
 fn carry(program: &Path, flood: &Flood) -> bool {
@@ -109,7 +113,7 @@ fn per_100_mb(seconds: f64) -> f64 {
 fn wrapped(program: &Path, flood: &Flood) -> Cost {
     let place = place();
     let (before, begin) = (measure::seconds_of_children(), Instant::now());
-    let record = through_the_wrapper(program, place.path(), flood.argv);
+    let record = through_the_wrapper(program, &spec(place.path(), flood.argv));
     let wall = begin.elapsed().as_secs_f64();
     let length = place.path().join("log").metadata();
     assert_eq!(length.expect("there is a log").len(), 500_000_000);
@@ -119,9 +123,10 @@ fn wrapped(program: &Path, flood: &Flood) -> Cost {
     Cost { wall, cpu }
 }
 
-fn through_the_wrapper(program: &Path, place: &Path, argv: &[&str]) -> Record {
+/// A program that nothing holds.
+fn spec(place: &Path, argv: &[&str]) -> ProcessSpec {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let spec = ProcessSpec {
+    ProcessSpec {
         argv: argv.iter().map(OsString::from).collect(),
         cwd: place.to_owned(),
         env: vec![("PATH".into(), path)],
@@ -136,10 +141,13 @@ fn through_the_wrapper(program: &Path, place: &Path, argv: &[&str]) -> Record {
         sandbox: None,
         isolation: Isolation::default(),
         polite: None,
-    };
+    }
+}
+
+fn through_the_wrapper(program: &Path, spec: &ProcessSpec) -> Record {
     let cancel = Cancel::new().expect("the system has flags to give");
     let shim = Shim::launch(program).expect("the program is built");
-    let record = shim.run(&spec, &cancel).expect("the wrapper works");
+    let record = shim.run(spec, &cancel).expect("the wrapper works");
     assert_eq!(record.ending, Ending::Exited(0));
     record
 }
@@ -174,23 +182,74 @@ fn piped(flood: &Flood) -> Cost {
     Cost { wall, cpu }
 }
 
-fn start(program: &Path) {
-    let place = place();
-    let mut plain = Command::new("true");
-    let plain = measure::cpu_with_children(|| {
-        for _ in 0..STARTS {
-            plain.status().expect("the system has it");
-        }
+fn start(program: &Path) -> bool {
+    // Not in memory that is shared, which a program does not see that is kept apart.
+    let place = tempfile::tempdir().expect("there is room");
+    let bare = spec(place.path(), &["true"]);
+    let by_landlock = ProcessSpec {
+        sandbox: Some(confinement(place.path())),
+        isolation: Isolation {
+            calls: SystemCalls::All,
+            ..Isolation::default()
+        },
+        ..bare.clone()
+    };
+    let hidden = can_isolate(program).then(|| Hidden {
+        folders: ["/dev/shm", "/dev/pts"].map(PathBuf::from).to_vec(),
+        ..Hidden::default()
     });
-    let wrapped = measure::cpu_with_children(|| {
-        for _ in 0..STARTS {
-            through_the_wrapper(program, place.path(), &["true"]);
-        }
+    let by_all = ProcessSpec {
+        isolation: Isolation {
+            hidden,
+            ..Isolation::default()
+        },
+        ..by_landlock.clone()
+    };
+    let plain = starts(|| {
+        Command::new("true").status().expect("the system has it");
     });
+    let specs = [&bare, &by_landlock, &by_all];
+    let mut costs = [const { Vec::new() }; 3];
+    for _ in 0..ROUNDS {
+        for (spec, costs) in specs.into_iter().zip(&mut costs) {
+            costs.push(starts(|| drop(through_the_wrapper(program, spec))));
+        }
+    }
     println!("starting and ending `true`, {STARTS} times");
-    let each = |seconds: f64| seconds * 1e3 / f64::from(STARTS);
-    measure::figure("  plain, ms CPU", each(plain));
-    measure::figure("  wrapped, ms CPU", each(wrapped));
+    measure::figure("  plain, ms CPU", plain);
+    for (name, costs) in ["wrapped", "held by Landlock", "held by all there is"]
+        .into_iter()
+        .zip(&costs)
+    {
+        measure::figure(&format!("  {name}, ms CPU"), measure::least(costs));
+    }
+    let ratio = measure::middle_ratio(&costs[2], &costs[1]);
+    measure::verdict("  times Landlock alone", ratio, MOST_FOR_ALL)
+}
+
+/// Milliseconds of a processor for each start.
+fn starts(mut start: impl FnMut()) -> f64 {
+    let seconds = measure::cpu_with_children(|| {
+        for _ in 0..STARTS {
+            start();
+        }
+    });
+    seconds * 1e3 / f64::from(STARTS)
+}
+
+/// As many places as a task has where the home folder is divided.
+fn confinement(place: &Path) -> Confinement {
+    let entries = |folder: &Path| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path())
+    };
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    Confinement {
+        write: vec![place.to_owned(), "/dev/null".into()],
+        read: entries(Path::new("/"))
+            .chain(home.iter().flat_map(|home| entries(home)))
+            .collect(),
+    }
 }
 
 /// In memory where the system has a place for that, so that no disk is measured.

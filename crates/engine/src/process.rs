@@ -11,6 +11,7 @@ mod freeze;
 mod hardening;
 mod identity;
 mod isolation;
+mod mounts;
 mod order;
 mod record;
 mod relay;
@@ -30,12 +31,14 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 pub(crate) use abandoned::{STARTED_BY, end_abandoned, own_mark};
 pub use confine::Confinement;
-pub(crate) use confine::{can_refuse_tcp, holds_our_own, is_available, restrict_files};
+pub(crate) use confine::{
+    can_refuse_tcp, holds_our_own, is_available, landlock_version, restrict_files,
+};
 pub use hardening::harden;
 pub use identity::ProcessIdentity;
 pub(crate) use identity::start_time;
-pub use isolation::{Isolation, Network};
-pub(crate) use isolation::{SHARED_MEMORY, TERMINALS};
+pub use isolation::{Hidden, Isolation, Network, SystemCalls};
+pub(crate) use mounts::{SHARED_MEMORY, TERMINALS};
 pub use record::{Ending, Output, Record, load_record};
 pub use shim::{SHIM, Shim, can_isolate};
 pub use sweep::{Sweeps, end_leftovers, end_marked};

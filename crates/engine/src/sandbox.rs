@@ -5,6 +5,7 @@
 mod agent_settings;
 mod filter;
 mod folders;
+mod gaps;
 mod isolation;
 mod mounts;
 mod no_sandbox;
@@ -28,7 +29,7 @@ use crate::config::{NetworkChoice, SandboxChoice};
 use crate::git::Store;
 use crate::placeholder::{Piece, pieces};
 use crate::process::{
-    Isolation, ProcessSpec, TERMINALS, can_isolate, can_refuse_tcp, is_available,
+    Hidden, Isolation, ProcessSpec, TERMINALS, can_isolate, can_refuse_tcp, is_available,
 };
 use crate::run::Text;
 use crate::state_folder::StateFolder;
@@ -44,8 +45,9 @@ pub use crate::process::Confinement;
 pub(crate) use agent_settings::clear_replaced;
 pub(crate) use filter::refuse_calls;
 pub(crate) use folders::keys_but;
+pub(crate) use gaps::{Gap, gaps};
 pub use no_sandbox::NoSandbox;
-pub(crate) use questions::confinement_of_questions;
+pub(crate) use questions::QuestionSandbox;
 pub(crate) use temporary::clear as clear_temporary_files;
 
 /// The place in a wrapper's words that becomes the path of the worktree.
@@ -87,7 +89,16 @@ impl Default for Holding {
 impl Holding {
     /// What is wished for, or the best there is if nobody says.
     pub fn choose(wanted: Option<&SandboxChoice>, write: &[PathBuf]) -> Result<Self, NoSandbox> {
-        Self::choose_on(wanted, write, is_available())
+        let chosen = Self::choose_on(wanted, write, is_available())?;
+        match wanted {
+            Some(SandboxChoice::Landlock | SandboxChoice::Strict)
+                if !filter::can_refuse_calls() =>
+            {
+                let wanted = word(chosen.choice());
+                Err(NoSandbox::NoFilter { wanted })
+            }
+            _ => Ok(chosen),
+        }
     }
 
     fn choose_on(
@@ -227,15 +238,19 @@ impl Holding {
                 let means = if can_isolate {
                     Means::Hiding
                 } else {
-                    notes.push(isolation::OPEN_SOCKETS.to_owned());
                     Means::Dividing
                 };
                 let (held, found) = self.hold_by_kernel(room, env, means, &mut notes)?;
+                notes.extend(gaps(room.program).into_iter().map(|gap| gap.message));
                 hidden = found;
                 held
             }
         };
-        let isolation = Isolation { network, hidden };
+        let isolation = Isolation {
+            network,
+            hidden,
+            calls: filter::calls(),
+        };
         Ok(Enclosure {
             held,
             isolation,
@@ -250,7 +265,7 @@ impl Holding {
         env: &mut Vec<(OsString, OsString)>,
         means: Means,
         notes: &mut Vec<String>,
-    ) -> io::Result<(HeldBy, Option<Vec<PathBuf>>)> {
+    ) -> io::Result<(HeldBy, Option<Hidden>)> {
         let temporary = TemporaryFolder::make(room.state)?;
         env.retain(|(name, _)| name != TMPDIR);
         env.push((TMPDIR.into(), temporary.path().into()));
@@ -461,6 +476,7 @@ impl Enclosure {
             word,
             keys,
             logins,
+            hidden: self.isolation.hidden.as_ref(),
             ours,
             folder: worktree,
         };

@@ -27,6 +27,7 @@ mod mark;
 mod more_agents;
 mod next;
 mod order;
+mod ordinary_user;
 mod own_git_folder;
 mod plain;
 mod plan;

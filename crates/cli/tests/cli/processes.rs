@@ -2,6 +2,7 @@
 
 mod endings;
 mod families;
+mod hiding;
 mod output;
 mod recovery;
 

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use super::is_allowed_to_all;
 use super::presence::{Presence, is_own_program};
-use crate::process::{Cancel, Isolation, ProcessSpec, Shim, Sweeps};
-use crate::sandbox::confinement_of_questions;
+use crate::process::{Cancel, ProcessSpec, Shim, Sweeps};
+use crate::sandbox::QuestionSandbox;
 use crate::secrets::Secrets;
 
 /// How long a program may take to say its version.
@@ -81,6 +81,7 @@ impl Versions {
         let env = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_allowed));
         let mut env: Vec<_> = env.filter(|(name, _)| name != "TMPDIR").collect();
         env.push(("TMPDIR".into(), temporary.clone().into()));
+        let sandbox = QuestionSandbox::of(&env, &temporary, &self.wrapper)?;
         let log = folder.path().join("log");
         let spec = ProcessSpec {
             argv: ["/bin/sh", "-c", "exec \"$0\" --version 2> /dev/null"]
@@ -90,8 +91,8 @@ impl Versions {
                 .collect(),
             // Where no file of a project steers it.
             cwd: "/".into(),
-            sandbox: confinement_of_questions(&env, &temporary),
-            isolation: Isolation::default(),
+            sandbox: sandbox.confinement,
+            isolation: sandbox.isolation,
             env,
             stdin_file: None,
             log: log.clone(),

@@ -13,8 +13,8 @@ use super::{Finding, Level};
 use crate::causes::with_causes;
 use crate::config::{MOST_LIMIT_WAIT, SandboxChoice};
 use crate::database::{AgentPause, Database};
-use crate::process::{can_isolate, holds_our_own};
-use crate::sandbox::Holding;
+use crate::process::holds_our_own;
+use crate::sandbox::{Gap, Holding, gaps};
 use crate::settings::Settings;
 use crate::shell_words::quoted;
 use crate::state_folder::StateFolder;
@@ -71,20 +71,19 @@ fn sandbox(settings: &Settings, program: &Path) -> Finding {
             Finding::warning("sandbox", held.description(), fix)
         }
         Ok(held) if !held.is_by_kernel() => Finding::fine("sandbox", held.description()),
-        Ok(held) if can_isolate(program) => {
-            let message = format!("{}; no sockets of other programs", held.description());
-            Finding::fine("sandbox", message)
-        }
-        Ok(held) => {
-            let message = format!(
-                "{}; sockets of your other programs (ssh-agent, D-Bus, Docker …) stay open to it",
-                held.description()
-            );
-            let fix = "allow user namespaces: see user.max_user_namespaces, kernel.unprivileged_userns_clone and \
-                       kernel.apparmor_restrict_unprivileged_userns";
-            Finding::warning("sandbox", message, fix)
-        }
+        Ok(held) => with_gaps(&held.description(), &gaps(program)),
     }
+}
+
+/// What holds agents, and what it leaves open here.
+fn with_gaps(held: &str, gaps: &[Gap]) -> Finding {
+    if gaps.is_empty() {
+        return Finding::fine("sandbox", format!("{held}; no sockets of other programs"));
+    }
+    let messages = gaps.iter().map(|gap| gap.message.as_str());
+    let message: Vec<&str> = [held].into_iter().chain(messages).collect();
+    let fixes: Vec<&str> = gaps.iter().map(|gap| gap.fix).collect();
+    Finding::warning("sandbox", message.join("; "), fixes.join("; "))
 }
 
 /// What holds Pleach's own git, which works in folders that agents write to; nothing to tell where it is held.

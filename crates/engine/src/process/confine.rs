@@ -62,18 +62,36 @@ impl Confinement {
     }
 }
 
+/// The version of the kernel's Landlock, as far as it matters here: up to 6, which is that of Linux 6.12, and zero
+/// where there is none.
+pub(crate) fn landlock_version() -> usize {
+    /// What each version brought.
+    const STEPS: [fn(Ruleset) -> Result<Ruleset, RulesetError>; 6] = [
+        |ruleset| ruleset.handle_access(AccessFs::WriteFile),
+        |ruleset| ruleset.handle_access(AccessFs::Refer),
+        |ruleset| ruleset.handle_access(AccessFs::Truncate),
+        |ruleset| ruleset.handle_access(AccessNet::from_all(NETWORK)),
+        |ruleset| ruleset.handle_access(AccessFs::IoctlDev),
+        |ruleset| ruleset.scope(Scope::from_all(SCOPES)),
+    ];
+    static KNOWN: OnceLock<usize> = OnceLock::new();
+    *KNOWN.get_or_init(|| {
+        let is_there = |step: &&fn(Ruleset) -> Result<Ruleset, RulesetError>| {
+            let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+            step(ruleset).and_then(Ruleset::create).is_ok()
+        };
+        STEPS.iter().take_while(is_there).count()
+    })
+}
+
 /// Whether the kernel can hold anybody.
 pub(crate) fn is_available() -> bool {
-    let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-    let ruleset = ruleset.handle_access(AccessFs::WriteFile);
-    ruleset.and_then(Ruleset::create).is_ok()
+    landlock_version() > 0
 }
 
 /// Whether the kernel can refuse connections by TCP.
 pub(crate) fn can_refuse_tcp() -> bool {
-    let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-    let ruleset = ruleset.handle_access(AccessNet::from_all(NETWORK));
-    ruleset.and_then(Ruleset::create).is_ok()
+    landlock_version() >= 4
 }
 
 /// Refuses the calling thread all connections by TCP, for good.
@@ -98,12 +116,7 @@ pub(crate) fn restrict(confinement: &Confinement) -> Result<(), String> {
 /// Whether the kernel can hold programs of our own: it has to tell a rename from one folder to another apart from
 /// others, or git could not write objects.
 pub(crate) fn holds_our_own() -> bool {
-    static KNOWN: OnceLock<bool> = OnceLock::new();
-    *KNOWN.get_or_init(|| {
-        let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-        let ruleset = ruleset.handle_access(AccessFs::Refer);
-        ruleset.and_then(Ruleset::create).is_ok()
-    })
+    landlock_version() >= 2
 }
 
 /// Leaves the calling thread no more files than are open, for good; it may signal and connect to whom it likes.

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 use signal_hook::consts::{SIGXCPU, SIGXFSZ};
 
 /// The first descriptor that is neither input nor output.
@@ -25,6 +26,15 @@ pub fn harden() {
     for signal in [SIGXFSZ, SIGXCPU] {
         // A handler and not `SIG_IGN`, which programs that are started would inherit.
         let _ = signal_hook::flag::register(signal, Arc::default());
+    }
+}
+
+/// Takes from the calling thread, and what it starts, the rights of root that open memory of other processes past
+/// Landlock: since Linux 6.16, who may measure the system may read its environments.
+pub(super) fn give_up_rights() {
+    for right in [CapabilitySet::PERFMON, CapabilitySet::SYS_ADMIN] {
+        // Nobody but root has them, or may give them up.
+        let _ = remove_capability_from_bounding_set(right);
     }
 }
 

@@ -5,11 +5,10 @@
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
-use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind, mount_change};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink::SocketAddrNetlink, recv,
     sendto, socket_with,
@@ -17,23 +16,43 @@ use rustix::net::{
 use rustix::process::{getegid, geteuid};
 
 use super::hardening::while_dumpable;
+use super::mounts::{SHARED_MEMORY, TERMINALS, hide};
 
 /// The word by which a wrapper is asked whether it could do all of this.
 pub(super) const PROBE: &str = "probe-isolation";
-
-/// Where memory is shared by a name; a program has one of its own in place of it.
-pub(crate) const SHARED_MEMORY: &str = "/dev/shm";
-
-/// Where terminals are; a program has only its own in place of it.
-pub(crate) const TERMINALS: &str = "/dev/pts";
 
 /// What a program does not see.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Isolation {
     /// Whom it reaches over the network.
     pub network: Network,
-    /// Folders that are empty and sockets where nobody listens; without it, files are what they are.
-    pub hidden: Option<Vec<PathBuf>>,
+    /// Files of others; without it, files are what they are.
+    pub hidden: Option<Hidden>,
+    /// Which system calls it may use, if it is held at all.
+    pub calls: SystemCalls,
+}
+
+/// Which system calls a program may use that is held.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SystemCalls {
+    /// All but those that no build needs.
+    #[default]
+    Filtered = 0,
+    /// All, where the system lets nobody filter them.
+    All = 1,
+}
+
+/// Files that a program does not see, by paths that lead through no links.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hidden {
+    /// These are empty.
+    pub folders: Vec<PathBuf>,
+    /// Nobody listens at these.
+    pub sockets: Vec<PathBuf>,
+    /// There is nothing in these.
+    pub files: Vec<PathBuf>,
+    /// Folders that are found all the same in those that are empty.
+    pub kept: Vec<PathBuf>,
 }
 
 /// Whom a program reaches over the network.
@@ -74,7 +93,11 @@ pub(super) fn enter(isolation: &Isolation) -> io::Result<()> {
 pub(super) fn probe() -> io::Result<()> {
     enter(&Isolation {
         network: Network::Own,
-        hidden: Some([SHARED_MEMORY, TERMINALS].map(PathBuf::from).to_vec()),
+        hidden: Some(Hidden {
+            folders: [SHARED_MEMORY, TERMINALS].map(PathBuf::from).to_vec(),
+            ..Hidden::default()
+        }),
+        calls: SystemCalls::All,
     })
 }
 
@@ -93,43 +116,6 @@ fn leave(wanted: CloneFlags) -> io::Result<()> {
         }
         left => left.map_err(io::Error::from),
     }
-}
-
-fn hide(hidden: &[PathBuf]) -> io::Result<()> {
-    // What is mounted elsewhere later is seen here too, and never the other way round.
-    let receiving = MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM;
-    mount_change("/", receiving)?;
-    for path in hidden {
-        match hide_one(path) {
-            // It has gone meanwhile.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            hidden => hidden?,
-        }
-    }
-    Ok(())
-}
-
-fn hide_one(path: &Path) -> io::Result<()> {
-    let plain = MountFlags::NOSUID | MountFlags::NODEV;
-    let kind = path.symlink_metadata()?.file_type();
-    if path == Path::new(TERMINALS) {
-        let modes = c"newinstance,ptmxmode=0666,mode=620";
-        mount(
-            "devpts",
-            path,
-            "devpts",
-            MountFlags::NOSUID | MountFlags::NOEXEC,
-            modes,
-        )?;
-    } else if path == Path::new(SHARED_MEMORY) {
-        mount("tmpfs", path, "tmpfs", plain, c"mode=1777")?;
-    } else if kind.is_dir() {
-        let empty = plain | MountFlags::NOEXEC | MountFlags::RDONLY;
-        mount("tmpfs", path, "tmpfs", empty, c"mode=755,size=4k")?;
-    } else {
-        mount_bind("/dev/null", path)?;
-    }
-    Ok(())
 }
 
 /// A message of the kernel's own protocol that switches the first device on, which is the way to oneself.

@@ -8,7 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Confinement, Isolation, Network, ProcessSpec};
+use super::{Confinement, Hidden, Isolation, Network, ProcessSpec, SystemCalls};
 use crate::secrets::Secrets;
 
 /// The sign that asks the wrapper to stop the program.
@@ -73,8 +73,16 @@ pub(super) fn send(socket: &mut impl Write, nonce: &str, spec: &ProcessSpec) -> 
     put_number(&mut bytes, spec.isolation.network as u64);
     put_count(&mut bytes, usize::from(spec.isolation.hidden.is_some()));
     if let Some(hidden) = &spec.isolation.hidden {
-        put_paths(&mut bytes, hidden);
+        for paths in [
+            &hidden.folders,
+            &hidden.sockets,
+            &hidden.files,
+            &hidden.kept,
+        ] {
+            put_paths(&mut bytes, paths);
+        }
     }
+    put_number(&mut bytes, spec.isolation.calls as u64);
     let length = (bytes.len() - size_of::<u64>()) as u64;
     bytes[..size_of::<u64>()].copy_from_slice(&length.to_le_bytes());
     socket.write_all(&bytes)
@@ -197,9 +205,22 @@ impl<'b> Bytes<'b> {
         };
         let hidden = match self.number() {
             None | Some(0) => None,
-            Some(_) => Some(self.paths()?),
+            Some(_) => Some(Hidden {
+                folders: self.paths()?,
+                sockets: self.paths()?,
+                files: self.paths()?,
+                kept: self.paths()?,
+            }),
         };
-        Some(Isolation { network, hidden })
+        let calls = match self.number() {
+            None | Some(0) => SystemCalls::Filtered,
+            Some(_) => SystemCalls::All,
+        };
+        Some(Isolation {
+            network,
+            hidden,
+            calls,
+        })
     }
 
     fn duration(&mut self) -> Option<Duration> {
@@ -258,7 +279,13 @@ mod tests {
                 }),
                 isolation: Isolation {
                     network: Network::WithoutTcp,
-                    hidden: Some(vec!["/run/user/1".into()]),
+                    hidden: Some(Hidden {
+                        folders: vec!["/run/user/1".into()],
+                        sockets: vec!["/run/socket".into(), "/tmp/socket".into()],
+                        files: vec!["/home/ada/.cache/token".into()],
+                        kept: vec!["/run/user/1/bin".into()],
+                    }),
+                    calls: SystemCalls::All,
                 },
             },
         }

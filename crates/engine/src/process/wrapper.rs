@@ -18,13 +18,13 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::confine::{refuse_tcp, restrict};
 use super::family::{self, Left};
-use super::hardening::while_dumpable;
+use super::hardening::{give_up_rights, while_dumpable};
 use super::isolation::{self, PROBE};
 use super::order::{self, Order, STOP, STOP_AT_ONCE};
 use super::record::{Ending, Record, unix_ms};
 use super::relay::{CHUNK, Relay};
 use super::table::Entry;
-use super::{DEATH, NONCE, Network, ProcessSpec, wait_for_any};
+use super::{DEATH, NONCE, Network, ProcessSpec, SystemCalls, wait_for_any};
 use crate::sandbox::refuse_calls;
 
 /// How long the program may take to end when there is no engine any more.
@@ -402,7 +402,14 @@ fn spawn(command: &mut Command, spec: &ProcessSpec) -> Result<io::Result<Child>,
         }
         match &spec.sandbox {
             None => Ok(()),
-            Some(sandbox) => restrict(sandbox).and_then(|()| refuse_calls()),
+            Some(sandbox) => {
+                give_up_rights();
+                restrict(sandbox)?;
+                match spec.isolation.calls {
+                    SystemCalls::Filtered => refuse_calls(),
+                    SystemCalls::All => Ok(()),
+                }
+            }
         }
     };
     let failed = |why: &str| format!("could not set up the sandbox: {why}");

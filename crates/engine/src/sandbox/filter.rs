@@ -2,7 +2,11 @@
 //!
 //! A list of what is refused, not of what is allowed: a program must not notice anything of it. Knows nothing of files.
 
+use std::sync::OnceLock;
+
 use seccompiler::{BpfProgram, apply_filter, sock_filter};
+
+use crate::process::SystemCalls;
 
 /// Numbers of system calls on one architecture.
 struct Calls {
@@ -14,6 +18,9 @@ struct Calls {
     prlimit64: u32,
     /// Refused for what types into a terminal.
     ioctl: u32,
+    /// Refused for all processes of a user, and for groups other than one's own.
+    setpriority: u32,
+    ioprio_set: u32,
     /// Refused always: memory and files of other processes, keys that all processes of a user share, files by number,
     /// and parts of the kernel that are known for their holes.
     refused: [u32; 18],
@@ -29,6 +36,8 @@ const CALLS: [Calls; 4] = [
         other_table: Some(0x4000_0000),
         prlimit64: 302,
         ioctl: 16,
+        setpriority: 141,
+        ioprio_set: 251,
         refused: [
             310, 311, 312, 438, 440, 448, 323, 248, 249, 250, 321, 298, 304, 246, 320, 175, 313,
             176,
@@ -40,6 +49,8 @@ const CALLS: [Calls; 4] = [
         other_table: None,
         prlimit64: 340,
         ioctl: 54,
+        setpriority: 97,
+        ioprio_set: 289,
         refused: [
             347, 348, 349, 438, 440, 448, 374, 286, 287, 288, 357, 336, 342, 283, 283, 128, 350,
             129,
@@ -51,6 +62,8 @@ const CALLS: [Calls; 4] = [
         other_table: None,
         prlimit64: 261,
         ioctl: 29,
+        setpriority: 140,
+        ioprio_set: 30,
         refused: [
             270, 271, 272, 438, 440, 448, 282, 217, 218, 219, 280, 241, 265, 104, 294, 105, 273,
             106,
@@ -62,6 +75,8 @@ const CALLS: [Calls; 4] = [
         other_table: None,
         prlimit64: 369,
         ioctl: 54,
+        setpriority: 97,
+        ioprio_set: 314,
         refused: [
             376, 377, 378, 438, 440, 448, 388, 309, 310, 311, 386, 364, 371, 347, 401, 128, 379,
             129,
@@ -75,12 +90,34 @@ const TIOCSTI: u32 = 0x5412;
 /// Selects and pastes on the console.
 const TIOCLINUX: u32 = 0x541c;
 
+/// What priorities are about.
+const PRIO_PROCESS: u32 = 0;
+const IOPRIO_WHO_PROCESS: u32 = 1;
+
 const EPERM: u32 = 1;
 const ENOSYS: u32 = 38;
 
 /// Refuses these calls to the calling thread and whatever it starts, for good.
 pub(crate) fn refuse_calls() -> Result<(), String> {
     apply_filter(&program()).map_err(|error| error.to_string())
+}
+
+/// Whether this system lets us refuse calls; tried once, by a thread that ends with it.
+pub(super) fn can_refuse_calls() -> bool {
+    static KNOWN: OnceLock<bool> = OnceLock::new();
+    *KNOWN.get_or_init(|| {
+        let refused = std::thread::spawn(refuse_calls).join();
+        refused.is_ok_and(|refused| refused.is_ok())
+    })
+}
+
+/// Which calls a program may use here that is held.
+pub(super) fn calls() -> SystemCalls {
+    if can_refuse_calls() {
+        SystemCalls::Filtered
+    } else {
+        SystemCalls::All
+    }
 }
 
 /// What the kernel runs at each call: the calls of the architecture that it is on, and nothing on others.
@@ -115,12 +152,29 @@ impl Calls {
             answer(ALLOW),
             answer(ERROR | EPERM),
         ]);
+        program.extend(priority_of_others(self.setpriority, PRIO_PROCESS));
+        program.extend(priority_of_others(self.ioprio_set, IOPRIO_WHO_PROCESS));
         for number in self.refused {
             program.extend([jump_if(EQUAL, number, 0, 1), answer(ERROR | EPERM)]);
         }
         program.push(answer(ALLOW));
         program
     }
+}
+
+/// Refuses a call that changes priorities, unless it is about a process or the own group: `process` is what it calls
+/// processes, next to which are groups.
+fn priority_of_others(call: u32, process: u32) -> [sock_filter; 8] {
+    [
+        jump_if(EQUAL, call, 0, 7),
+        load(argument(0)),
+        jump_if(EQUAL, process, 3, 0),
+        jump_if(EQUAL, process + 1, 0, 3),
+        load(argument(1)),
+        jump_if(EQUAL, 0, 0, 1),
+        answer(ALLOW),
+        answer(ERROR | EPERM),
+    ]
 }
 
 /// Where the kernel puts what is known of a call.
@@ -186,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_others_typing_and_the_list_are_refused_and_all_else_is_not() {
+    fn limits_and_priorities_of_others_typing_and_the_list_are_refused_and_all_else_is_not() {
         for calls in &CALLS {
             let answer = |number, arguments| answer_to(calls.architecture, number, arguments);
             let refused = ERROR | EPERM;
@@ -196,8 +250,26 @@ mod tests {
             for typing in [TIOCSTI, TIOCLINUX] {
                 assert_eq!(answer(calls.ioctl, [1, typing]), refused);
             }
+            for (call, process) in [
+                (calls.setpriority, PRIO_PROCESS),
+                (calls.ioprio_set, IOPRIO_WHO_PROCESS),
+            ] {
+                let (group, user) = (process + 1, process + 2);
+                for own in [[process, 0], [process, 4711], [group, 0]] {
+                    assert_eq!(answer(call, own), ALLOW);
+                }
+                for others in [[group, 4711], [user, 0], [user, 1000]] {
+                    assert_eq!(answer(call, others), refused);
+                }
+            }
             for number in 0..600 {
-                let is_special = [calls.prlimit64, calls.ioctl].contains(&number);
+                let with_arguments = [
+                    calls.prlimit64,
+                    calls.ioctl,
+                    calls.setpriority,
+                    calls.ioprio_set,
+                ];
+                let is_special = with_arguments.contains(&number);
                 let is_refused = calls.refused.contains(&number);
                 let wanted = if is_refused { refused } else { ALLOW };
                 assert!(is_special || answer(number, [0, 0]) == wanted, "{number}");

@@ -161,12 +161,8 @@ impl<'e> User<'e> {
     /// What is at a path that was opened by name; what is Pleach's own stays closed even there.
     pub(super) fn readable_below(&self, path: &Path) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        divide(
-            path,
-            std::slice::from_ref(&self.state),
-            Want::Everything,
-            &mut found,
-        );
+        let ours = std::slice::from_ref(&self.state);
+        divide(path, ours, Want::Everything, &mut found);
         found
     }
 
@@ -202,6 +198,14 @@ impl<'e> User<'e> {
         closed.push(self.state.clone());
         closed.extend(self.checkout.iter().cloned());
         closed
+    }
+
+    /// Where programs are looked for by their names.
+    pub(super) fn program_folders(&self) -> Vec<PathBuf> {
+        let variables = self.env.iter().chain(&self.own_env);
+        let paths = variables.filter(|(name, _)| name == "PATH");
+        let folders = paths.flat_map(|(_, path)| std::env::split_paths(path));
+        folders.filter(|folder| folder.is_absolute()).collect()
     }
 
     /// Where programs have to make files of any name.

@@ -4,14 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
+use super::Room;
 use super::folders::User;
-use super::{Room, mounts, sockets};
+use super::mounts;
+use super::sockets::{self, Open};
 use crate::config::NetworkChoice;
-use crate::process::Network;
-
-/// What a task is told where sockets of other programs cannot be hidden.
-pub(super) const OPEN_SOCKETS: &str = "sockets of your other programs (ssh-agent, D-Bus, Docker …) are open to it: this \
-                                       system allows no user namespaces";
+use crate::process::{Hidden, Network};
 
 /// Whom they reach over the network; whoever asked for none was told before if nothing could be done.
 pub(super) fn network(
@@ -43,18 +41,23 @@ pub(super) fn hidden(
     user: &User<'_>,
     temporary: &Path,
     opened: &Opened<'_>,
-) -> Vec<PathBuf> {
+) -> Hidden {
     let mut open = vec![room.worktree.path().to_owned(), temporary.to_owned()];
     open.extend(room.read.iter().map(|path| (*path).to_owned()));
     open.extend_from_slice(opened.write);
-    let mut besides = sockets::of_owners(&room.state.batches());
-    let is_open = |path: &PathBuf| opened.read.iter().any(|open| path.starts_with(open));
-    for path in user.hidden().into_iter().filter(|path| !is_open(path)) {
-        besides.extend(mounts::aliases(&path));
-        besides.push(path);
-    }
+    let mut sockets = sockets::of_owners(&room.state.batches());
     if opened.network == NetworkChoice::None {
-        besides.extend(sockets::of_system());
+        sockets.extend(sockets::of_system());
     }
-    sockets::hidden(user.home(), besides, &open)
+    let is_open = |path: &PathBuf| opened.read.iter().any(|open| path.starts_with(open));
+    let mut closed = Vec::new();
+    for path in user.hidden().into_iter().filter(|path| !is_open(path)) {
+        closed.extend(mounts::aliases(&path));
+        closed.push(path);
+    }
+    let open = Open {
+        named: &open,
+        programs: &user.program_folders(),
+    };
+    sockets::hidden(user.home(), sockets, closed, &open)
 }

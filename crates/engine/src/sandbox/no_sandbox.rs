@@ -9,6 +9,12 @@ pub enum NoSandbox {
         /// The word that asks for it.
         wanted: &'static str,
     },
+    /// The system lets nobody filter system calls.
+    #[error("sandbox = \"{wanted}\" needs to filter system calls, which this system refuses")]
+    NoFilter {
+        /// The word that asks for it.
+        wanted: &'static str,
+    },
     /// Nothing can take the network away.
     #[error(
         "network = \"none\" needs user namespaces or Landlock of Linux 6.7, and this system has neither"
@@ -28,6 +34,10 @@ impl NoSandbox {
         match self {
             Self::NoLandlock { .. } => {
                 "Linux has it since 5.13, unless it is left out of the boot parameter lsm=; take the key sandbox away to \
+                 have the best there is, or set it to \"none\""
+            }
+            Self::NoFilter { .. } => {
+                "allow the system call seccomp, which containers may forbid; remove `sandbox` from the configuration to \
                  have the best there is, or set it to \"none\""
             }
             Self::NoNetworkToTake => {

@@ -6,19 +6,45 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::folders::User;
-use super::{Confinement, folders};
-use crate::process::is_available;
+use super::sockets::{self, Open};
+use super::{Confinement, filter, folders};
+use crate::process::{Isolation, TERMINALS, can_isolate, is_available};
 use crate::state_folder::StateFolder;
 
-/// What holds a program that is only asked something: it reads all but keys, and writes to one folder.
-pub(crate) fn confinement_of_questions(
-    env: &[(OsString, OsString)],
-    folder: &Path,
-) -> Option<Confinement> {
-    let state = StateFolder::imagined().ok()?;
-    let user = User::at(env, state.path(), Vec::new());
-    let mut write = folders::devices();
-    write.push(folder.to_owned());
-    let read = folders::without_devices(user.readable());
-    is_available().then_some(Confinement { write, read })
+/// What holds a program that is only asked something: it reads all but keys, writes to one folder, and reaches no
+/// socket of other programs.
+#[derive(Debug)]
+pub(crate) struct QuestionSandbox {
+    pub(crate) confinement: Option<Confinement>,
+    pub(crate) isolation: Isolation,
+}
+
+impl QuestionSandbox {
+    /// Nothing where nobody knows what is Pleach's own, and so has to stay closed; `wrapper` is our own program.
+    pub(crate) fn of(env: &[(OsString, OsString)], folder: &Path, wrapper: &Path) -> Option<Self> {
+        let state = StateFolder::imagined().ok()?;
+        // One that does not exist has nothing to close.
+        let resolved = state.path().canonicalize();
+        let user = User::at(env, resolved.as_deref().unwrap_or(state.path()), Vec::new());
+        let mut write = folders::devices();
+        write.push(folder.to_owned());
+        let mut isolation = Isolation {
+            calls: filter::calls(),
+            ..Isolation::default()
+        };
+        if can_isolate(wrapper) {
+            write.push(TERMINALS.into());
+            let open = Open {
+                named: &[folder.to_owned()],
+                programs: &user.program_folders(),
+            };
+            let owners = sockets::of_owners(&state.batches());
+            isolation.hidden = Some(sockets::hidden(user.home(), owners, Vec::new(), &open));
+        }
+        let read = folders::without_devices(user.readable());
+        Some(Self {
+            confinement: is_available().then_some(Confinement { write, read }),
+            isolation,
+        })
+    }
 }

@@ -3,11 +3,13 @@
 //! The kernel tells nobody else. A path counts if it stands near the words of a refusal, the sandbox has it
 //! closed, and the user could have done it.
 
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Access, access};
 
 use super::Confinement;
+use crate::process::Hidden;
 
 /// How systems and languages say that something was refused, in small letters.
 const WORDS: [&str; 6] = [
@@ -41,6 +43,16 @@ const WANTS_LOGIN: [&str; 17] = [
     "yn0041",
 ];
 
+/// How programs say that nobody listens at a socket, in small letters.
+const UNHEARD: [&str; 6] = [
+    "cannot connect to",
+    "connection refused",
+    "could not connect to",
+    "econnrefused",
+    "failed to connect to",
+    "no such file or directory",
+];
+
 /// How far from the words of a refusal its path may stand: so many lines above and below.
 const ABOVE: usize = 4;
 const BELOW: usize = 2;
@@ -57,6 +69,8 @@ pub(super) struct Look<'a> {
     pub(super) keys: &'a [PathBuf],
     /// Logins for private servers of packages.
     pub(super) logins: &'a [PathBuf],
+    /// What it does not see.
+    pub(super) hidden: Option<&'a Hidden>,
     /// What is opened to nobody.
     pub(super) ours: &'a Path,
     /// The folder that it was started in.
@@ -75,14 +89,20 @@ impl Look<'_> {
                 let closed = self.closed_logins();
                 told.extend(closed.filter(|closed| !told.contains(closed)));
             }
-            if !WORDS.iter().any(|word| line.contains(word)) {
-                continue;
+            let found = |find: fn(&Self, &str) -> Option<String>| {
+                around(&lines, at).find_map(|line| {
+                    let mut paths = paths_in(line).into_iter();
+                    paths.find_map(|path| find(self, &path))
+                })
+            };
+            let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
+            let refused = has(&WORDS).then(|| found(Self::refusal));
+            let unheard = has(&UNHEARD).then(|| found(Self::hidden_socket));
+            for refused in [refused, unheard].into_iter().flatten().flatten() {
+                if !told.contains(&refused) {
+                    told.push(refused);
+                }
             }
-            let refused = around(&lines, at).find_map(|line| {
-                let mut paths = paths_in(line).into_iter();
-                paths.find_map(|path| self.refusal(&path))
-            });
-            told.extend(refused.filter(|refused| !told.contains(refused)));
         }
         told.truncate(MOST);
         told
@@ -104,6 +124,23 @@ impl Look<'_> {
             )
         } else {
             format!("the sandbox ({word}) refused to write {shown}; add it to sandbox_write")
+        })
+    }
+
+    /// A socket at which somebody listens, and of which the program saw nothing.
+    fn hidden_socket(&self, path: &str) -> Option<String> {
+        let path = self.resolved(path.strip_prefix("unix://").unwrap_or(path))?;
+        let hidden = self.hidden?;
+        let mut places = hidden.folders.iter().chain(&hidden.sockets);
+        let is_hidden = places.any(|place| path.starts_with(place));
+        let found = path.symlink_metadata();
+        let is_socket = found.is_ok_and(|found| found.file_type().is_socket());
+        (is_hidden && is_socket && !path.starts_with(self.ours)).then(|| {
+            format!(
+                "the sandbox ({}) hides the socket {}; add it to sandbox_write if agents may use it",
+                self.word,
+                path.display()
+            )
         })
     }
 
@@ -160,7 +197,7 @@ fn paths_in(line: &str) -> Vec<String> {
     let plain = |text: &str| text.trim_end_matches([':', '.', '\\']).trim().to_owned();
     let mut paths: Vec<String> = Vec::new();
     for text in quoted.chain(words.into_iter().rev()).map(plain) {
-        let is_path = ["/", "~/", "../", "./"]
+        let is_path = ["/", "~/", "../", "./", "unix:///"]
             .iter()
             .any(|start| text.starts_with(start));
         if is_path && text.len() > 1 && !paths.contains(&text) {
@@ -172,13 +209,15 @@ fn paths_in(line: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::net::UnixListener;
+
     use tempfile::TempDir;
 
     use super::*;
 
     fn place() -> TempDir {
         let place = tempfile::tempdir().unwrap();
-        for folder in ["tree", "home/.ssh", "home/.cargo", "state/token"] {
+        for folder in ["tree", "home/.ssh", "home/.cargo", "state/token", "run"] {
             std::fs::create_dir_all(place.path().join(folder)).unwrap();
         }
         std::os::unix::fs::symlink("../home", place.path().join("tree/link")).unwrap();
@@ -195,11 +234,20 @@ mod tests {
             write: vec![at("tree"), "/dev/null".into()],
             read: vec![at("home/.pypirc")],
         };
+        let hidden = Hidden {
+            folders: vec![at("run")],
+            sockets: vec![at("home/docker.sock")],
+            files: Vec::new(),
+            kept: Vec::new(),
+        };
+        let _listeners = ["run/bus", "home/docker.sock", "home/other.sock"]
+            .map(|name| UnixListener::bind(at(name)).unwrap());
         let look = Look {
             confinement: &confinement,
             word: "landlock",
             keys: &[at("home/.ssh"), at("home/.npmrc"), at("home/.pypirc")],
             logins: &[at("home/.npmrc"), at("home/.pypirc")],
+            hidden: Some(&hidden),
             ours: &at("state"),
             folder: &at("tree"),
         };
@@ -258,6 +306,33 @@ mod tests {
             check(output, &[login]);
         }
         check("API error: 401 Unauthorized", &[]);
+    }
+
+    #[test]
+    fn a_socket_that_is_hidden_is_told_with_how_to_open_it() {
+        let hides = |path: &str| {
+            format!(
+                "the sandbox (landlock) hides the socket @/{path}; add it to sandbox_write if agents may use it"
+            )
+        };
+        for output in [
+            "Cannot connect to the Docker daemon at unix://@/home/docker.sock. Is the docker daemon running?",
+            "dial unix @/home/docker.sock: connect: connection refused",
+            "Error: connect ECONNREFUSED @/home/docker.sock",
+        ] {
+            check(output, &[&hides("home/docker.sock")]);
+        }
+        check(
+            "Failed to connect to bus at unix:path=@/run/bus: No such file or directory",
+            &[&hides("run/bus")],
+        );
+        for output in [
+            "connect to @/home/other.sock: connection refused",
+            "cat: @/run/x: No such file or directory",
+            "connect to 127.0.0.1 port 80: Connection refused",
+        ] {
+            check(output, &[]);
+        }
     }
 
     #[test]

@@ -2,14 +2,16 @@
 //!
 //! Knows nothing of how they are hidden.
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::process::getuid;
 
 use crate::ownership::SOCKET;
-use crate::process::{SHARED_MEMORY, TERMINALS};
+use crate::process::{Hidden, SHARED_MEMORY, TERMINALS};
 
 /// Where services of the system listen that do what they are told: containers, machines, sessions, packages, messages.
 const SERVICES: [&str; 16] = [
@@ -35,7 +37,10 @@ const SERVICES: [&str; 16] = [
 const DATABASES: [&str; 3] = [".s.PGSQL.", "mysql", "redis"];
 
 /// What says in `/proc/net/unix` that somebody listens.
-const LISTENS: &str = "00010000";
+const LISTENS: &[u8] = b"00010000";
+
+/// What is said there of each socket.
+const WORDS_BEFORE_PATH: usize = 7;
 
 /// Where owners of batches listen, who got their names after they began to.
 pub(super) fn of_owners(batches: &Path) -> Vec<PathBuf> {
@@ -49,47 +54,101 @@ const LOOKUPS: [&str; 2] = ["/run/systemd/userdb", "/var/lib/sss/pipes"];
 
 /// Where services of the system listen that may pass something on over the network, such as a name to look up.
 pub(super) fn of_system() -> Vec<PathBuf> {
-    let listening = fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    let listening = listening.lines().filter_map(listener);
     let is_of_system = |path: &PathBuf| path.starts_with("/run") || path.starts_with("/var");
     let is_lookup = |path: &PathBuf| LOOKUPS.iter().any(|lookup| path.starts_with(lookup));
-    let found = listening.filter(|path| is_of_system(path) && !is_lookup(path));
-    found.filter(|path| !is_database(path)).collect()
+    let mut found = listeners();
+    found.retain(|path| is_of_system(path) && !is_lookup(path));
+    found
 }
 
-/// Everything that is hidden from a program of this user, but what is open to it by name, and whatever holds that.
-pub(super) fn hidden(home: Option<&Path>, owners: Vec<PathBuf>, open: &[PathBuf]) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = vec![SHARED_MEMORY.into(), TERMINALS.into()];
-    let folders = folders_of_user();
-    found.extend(owners);
-    found.extend(SERVICES.map(PathBuf::from));
-    let are_private = folders.iter().filter(|path| is_private(path));
-    found.extend(are_private.cloned());
-    let temporary = std::env::temp_dir();
-    let mut owned: Vec<&Path> = vec![Path::new("/tmp"), &temporary];
-    owned.extend(home);
-    owned.extend(folders.iter().map(PathBuf::as_path));
-    let listening = fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    let listening = listening.lines().filter_map(listener);
-    found.extend(listening.filter(|path| {
-        let is_owned = owned.iter().any(|owned| path.starts_with(owned));
-        is_owned && !is_database(path)
-    }));
-    let mut hidden: Vec<PathBuf> = Vec::new();
-    for path in found {
-        let Ok(path) = path.canonicalize() else {
-            continue;
-        };
-        let is_open = open
-            .iter()
-            .any(|open| open.starts_with(&path) || path.starts_with(open));
-        let holds_home = home.is_some_and(|home| home.starts_with(&path));
-        let is_hidden = hidden.iter().any(|hidden| path.starts_with(hidden));
-        if !is_open && !is_hidden && !holds_home {
-            hidden.push(path);
-        }
+/// What stays open to a program.
+pub(super) struct Open<'o> {
+    /// By name: neither hidden itself, nor whatever holds it.
+    pub(super) named: &'o [PathBuf],
+    /// Folders of programs, which are still found in what is hidden.
+    pub(super) programs: &'o [PathBuf],
+}
+
+/// Everything that is hidden from a program of this user: sockets of others, some besides, and what is closed.
+pub(super) fn hidden(
+    home: Option<&Path>,
+    besides: Vec<PathBuf>,
+    closed: Vec<PathBuf>,
+    open: &Open<'_>,
+) -> Hidden {
+    let is_hidden = |path: &PathBuf| {
+        let is_open = |open: &PathBuf| open.starts_with(path) || path.starts_with(open);
+        let holds_home = home.is_some_and(|home| home.starts_with(path));
+        !holds_home && !open.named.iter().any(is_open)
+    };
+    let of_user = folders_of_user();
+    let mut known: Vec<PathBuf> = vec![SHARED_MEMORY.into(), TERMINALS.into()];
+    known.extend(SERVICES.map(PathBuf::from));
+    known.extend(of_user.iter().filter(|path| is_private(path)).cloned());
+    known.extend(closed);
+    let known = known.into_iter().flat_map(|path| path.canonicalize());
+    let (folders, others): (Vec<_>, Vec<_>) =
+        known.filter(is_hidden).partition(|path| path.is_dir());
+    let (mut sockets, files): (Vec<_>, Vec<_>) = others.into_iter().partition(is_socket);
+    sockets.extend(besides.into_iter().flat_map(|path| path.canonicalize()));
+    sockets.extend(listening(home, of_user).into_iter().filter(is_hidden));
+    let kept = kept(open.programs, &folders);
+    sockets.retain(|path| {
+        let is_kept = kept.iter().any(|kept| path.starts_with(kept));
+        is_kept || !folders.iter().any(|folder| path.starts_with(folder))
+    });
+    Hidden {
+        folders,
+        sockets,
+        files,
+        kept,
     }
-    hidden
+}
+
+/// Sockets at which somebody listens, where programs of a user do.
+fn listening(home: Option<&Path>, of_user: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut owned = of_user;
+    owned.extend([PathBuf::from("/tmp"), std::env::temp_dir()]);
+    owned.extend(home.map(Path::to_owned));
+    let owned = owned.into_iter().flat_map(|path| path.canonicalize());
+    let owned: Vec<PathBuf> = owned.collect();
+    let mut found = listeners();
+    found.retain(|path| owned.iter().any(|owned| path.starts_with(owned)));
+    found
+}
+
+/// Sockets at which somebody listens, but databases.
+///
+/// Agents choose the names of theirs as they like, so a name proves nothing: there must be a socket.
+fn listeners() -> Vec<PathBuf> {
+    // Names of sockets are bytes, and one that is no text must not keep the others from being read.
+    let list = fs::read("/proc/net/unix").unwrap_or_default();
+    let named = list.split(|byte| *byte == b'\n').filter_map(listener);
+    let real = named.filter_map(|path| {
+        let folder = path.parent()?.canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    });
+    real.filter(|path| !is_database(path) && is_socket(path))
+        .collect()
+}
+
+fn is_socket(path: &PathBuf) -> bool {
+    let found = path.symlink_metadata();
+    found.is_ok_and(|found| found.file_type().is_socket())
+}
+
+/// Folders of programs that are in hidden ones.
+fn kept(programs: &[PathBuf], folders: &[PathBuf]) -> Vec<PathBuf> {
+    let inside_hidden = |program: &PathBuf| {
+        program.ancestors().find_map(|above| {
+            let real = above.canonicalize().ok()?;
+            let inside = program.strip_prefix(above).ok()?;
+            let mut parts = inside.components();
+            let is_plain = parts.all(|part| matches!(part, Component::Normal(_)));
+            (is_plain && folders.contains(&real)).then(|| real.join(inside))
+        })
+    };
+    programs.iter().filter_map(inside_hidden).collect()
 }
 
 /// Where programs of this user listen.
@@ -123,12 +182,17 @@ fn is_private(path: &Path) -> bool {
     found.is_ok_and(|found| !found.is_dir() || found.mode() & OF_OTHERS == 0)
 }
 
-/// The path of a socket at which somebody listens.
-fn listener(line: &str) -> Option<PathBuf> {
-    let mut words = line.split_ascii_whitespace();
-    let flags = words.nth(3)?;
-    let path = line.split_once(" /").map(|(_, path)| format!("/{path}"))?;
-    (flags == LISTENS).then(|| PathBuf::from(path))
+/// The path of a socket at which somebody listens: what follows seven words, however many blanks are in it.
+fn listener(line: &[u8]) -> Option<PathBuf> {
+    let (mut rest, mut words) = (line, Vec::new());
+    while words.len() < WORDS_BEFORE_PATH {
+        rest = rest.trim_ascii_start();
+        let length = rest.iter().position(|byte| *byte == b' ')?;
+        words.push(&rest[..length]);
+        rest = &rest[length + 1..];
+    }
+    let path = Path::new(OsStr::from_bytes(rest));
+    (words[3] == LISTENS && path.is_absolute()).then(|| path.to_owned())
 }
 
 fn is_database(path: &Path) -> bool {
@@ -152,28 +216,41 @@ mod tests {
         let listeners = paths
             .each_ref()
             .map(|path| UnixListener::bind(path).unwrap());
-        let found = hidden(Some(&home), Vec::new(), &[]);
-        assert!(found.contains(&paths[0]), "{found:?}");
-        assert!(!found.contains(&paths[1]), "{found:?}");
+        let find = |named: &[PathBuf]| {
+            let programs = &[];
+            hidden(
+                Some(&home),
+                Vec::new(),
+                Vec::new(),
+                &Open { named, programs },
+            )
+        };
+        let found = find(&[]);
+        assert!(found.sockets.contains(&paths[0]), "{found:?}");
+        assert!(!found.sockets.contains(&paths[1]), "{found:?}");
         for open in [&home, &folder, &paths[0]] {
-            assert!(
-                !hidden(Some(&home), Vec::new(), std::slice::from_ref(open)).contains(&paths[0])
-            );
+            let found = find(std::slice::from_ref(open));
+            assert!(!found.sockets.contains(&paths[0]));
         }
-        assert!(found.contains(&PathBuf::from(TERMINALS)));
+        assert!(found.folders.contains(&PathBuf::from(TERMINALS)));
         drop(listeners);
+        fs::remove_file(&paths[0]).unwrap();
+        assert!(!find(&[]).sockets.contains(&paths[0]));
     }
 
     #[test]
     fn only_who_listens_at_a_path_is_found() {
         let line = |flags: &str, path: &str| {
-            listener(&format!(
-                "0000000000000000: 00000002 00000000 {flags} 0001 01 4711{path}"
-            ))
+            listener(
+                format!("0000000000000000: 00000002 00000000 {flags} 0001 01   471{path}")
+                    .as_bytes(),
+            )
         };
-        assert_eq!(line(LISTENS, " /run/a b"), Some("/run/a b".into()));
+        let listens = "00010000";
+        assert_eq!(line(listens, " /run/a b"), Some("/run/a b".into()));
         assert_eq!(line("00000000", " /run/a"), None);
-        assert_eq!(line(LISTENS, " @abstract"), None);
-        assert_eq!(line(LISTENS, ""), None);
+        for other in [" @abstract", " relative", " a /run/b", ""] {
+            assert_eq!(line(listens, other), None);
+        }
     }
 }

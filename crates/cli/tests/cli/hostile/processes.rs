@@ -1,11 +1,13 @@
 //! Attacks by system calls: limits, descriptors, terminals, sockets, the network, and processes that hide.
 
 mod network;
+mod older_landlock;
+mod others;
 mod sockets;
+mod versions;
 pub(super) mod without_landlock;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -25,7 +27,13 @@ const UNHELD: &str = "retries = 0\nsandbox = \"none\"";
 
 /// A scene whose agent is a program of Python, which notes in `done` what it could do.
 fn python(settings: &str, lines: &str) -> Scene {
-    let scene = Scene::with(settings, ONE, "python3 $(dirname $0)/agent.py");
+    let scene = Scene::with(settings, ONE, "");
+    write_python(&scene, settings, lines);
+    scene
+}
+
+/// Has a scene's agent be such a program.
+fn write_python(scene: &Scene, settings: &str, lines: &str) {
     let above = "import ctypes, os, resource, socket, sys
 libc = ctypes.CDLL(None, use_errno=True)
 def parent(pid):
@@ -48,7 +56,6 @@ def attempt(name, attack):
     )
     .unwrap();
     scene.configure(settings, &format!("python3 {}; true", script.display()));
-    scene
 }
 
 /// What the agent of such a scene could do.
@@ -120,6 +127,26 @@ attempt('getpid', lambda: libc.syscall(172 if arm else 39))";
     let done = done(&scene);
     assert_eq!(done.matches(" 1,").count(), 12, "{done}");
     assert!(done.ends_with("getpid done"), "{done}");
+}
+
+/// Nobody is that user or in that group, so that the attack hurts nobody either way.
+#[test]
+fn an_agent_cannot_change_priorities_of_others() {
+    let lines = "import platform
+ioprio_set = 30 if platform.machine() == 'aarch64' else 251
+attempt('user', lambda: os.setpriority(os.PRIO_USER, 54399, 5))
+attempt('group', lambda: os.setpriority(os.PRIO_PGRP, 4194303, 5))
+attempt('user-io', lambda: libc.syscall(ioprio_set, 3, 54399, 2 << 13))
+attempt('group-io', lambda: libc.syscall(ioprio_set, 2, 4194303, 2 << 13))
+attempt('own', lambda: os.nice(1))
+attempt('own-group', lambda: os.setpriority(os.PRIO_PGRP, 0, 2))
+attempt('own-io', lambda: libc.syscall(ioprio_set, 1, 0, 3 << 13))";
+    let scene = python(CLOSED, lines);
+    scene.story(&[]).check(0, "1:merged");
+    assert_eq!(
+        done(&scene),
+        "user 1, group 1, user-io 1, group-io 1, own done, own-group done, own-io done"
+    );
 }
 
 /// Nothing holds this agent, so that its limits take effect: they hurt the log and nobody else.
@@ -234,30 +261,6 @@ fn devices_that_no_build_needs_are_closed() {
         assert!(is_known, "{device} can be read");
     }
     assert!(done.contains("urandom"));
-}
-
-#[test]
-fn a_program_that_is_asked_for_its_version_writes_nothing_and_reads_no_key() {
-    let scene = Scene::new(ONE, "");
-    let (home, programs) = (scene.home(), scene.repo.beside("programs"));
-    fs::create_dir_all(home.join(".ssh")).unwrap();
-    fs::create_dir_all(&programs).unwrap();
-    fs::write(home.join(".ssh/id"), "7.7.7").unwrap();
-    let program = programs.join("claude");
-    let script =
-        "#!/bin/sh\necho x > $HOME/planted; cat $HOME/.ssh/id; (sleep 1000 &); echo 1.2.3\n";
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
-    for words in [&["agents", "--json"][..], &["doctor", "--json"]] {
-        let answer = command(scene.repo.path(), &home, words)
-            .env("PATH", &path)
-            .output()
-            .unwrap();
-        let said = String::from_utf8(answer.stdout).unwrap();
-        assert!(said.contains("1.2.3"), "{said}");
-        assert!(!home.join("planted").exists());
-    }
 }
 
 /// A run under the user's own command, as it was started.

@@ -52,6 +52,10 @@ by-exchange           mv USERS/README.md taken
 by-truncation         truncate -s 0 $HOME/.bashrc
 by-child              sh -c 'sh -c "echo x > $HOME/notes"'
 by-proc               echo x > /proc/self/cwd/../task-1/x
+batch-lock            echo x > STATE/batches/1/lock
+batch-lock-read       cat STATE/batches/1/lock
+system-etc            echo x > /etc/pleach-probe-$$
+system-run            echo x > /run/pleach-probe-$$
 other-temporary       echo x > ${TMPDIR%/*}/pleach-probe-$$
 "#;
 
@@ -193,6 +197,7 @@ fn without_a_sandbox_the_same_probes_get_through() {
             "transcripts",
             "temporary",
             "refs",
+            "system-",
         ]
         .iter()
         .any(|word| name.contains(word))

@@ -21,6 +21,13 @@ pub(in crate::hostile) const UNSHARE: i64 = if cfg!(target_arch = "aarch64") {
     272
 };
 
+/// The call that filters others.
+const SECCOMP: i64 = if cfg!(target_arch = "aarch64") {
+    277
+} else {
+    317
+};
+
 /// What a container says that forbids a call.
 const FORBIDDEN: u32 = 1;
 
@@ -92,6 +99,21 @@ fn where_namespaces_are_forbidden_sockets_are_said_to_be_open() {
     let doctor = pleach(&scene, &["doctor"], &[UNSHARE]);
     let said = String::from_utf8(doctor.stdout).unwrap();
     assert_eq!(said.matches("sockets").count(), 1, "{said}");
+}
+
+#[test]
+fn where_filters_are_forbidden_it_is_said_unless_the_sandbox_was_asked_for_by_name() {
+    let scene = Scene::with(super::CLOSED, super::ONE, "echo x > x");
+    let story = Story::of(&pleach(&scene, &RUN, &[SECCOMP]).into());
+    story.check(0, "1:merged");
+    let notes = story.notes();
+    assert_eq!(notes.matches("filter system calls").count(), 1, "{notes}");
+    let doctor = pleach(&scene, &["doctor"], &[SECCOMP]);
+    let said = String::from_utf8(doctor.stdout).unwrap();
+    assert_eq!(said.matches("filter system calls").count(), 1, "{said}");
+    let named = Scene::with("sandbox = \"landlock\"", super::ONE, "echo x > x");
+    let answer: Answer = pleach(&named, &RUN, &[SECCOMP]).into();
+    assert!(answer.bad(3).contains("filter system calls"));
 }
 
 #[test]
