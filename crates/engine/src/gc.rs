@@ -19,7 +19,7 @@ use crate::ownership::{BatchLock, OwnershipError, is_owned};
 use crate::resolve::ResolveError;
 use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
-use crate::worktree::{Worktree, WorktreeError, finish_removals, sweep};
+use crate::worktree::{Worktree, WorktreeError, finish_removals, remove_all, sweep};
 
 pub use look::empty_folders;
 
@@ -133,6 +133,11 @@ pub enum What {
         /// The folder.
         folder: PathBuf,
     },
+    /// Files of the store, or a git folder of an agent, that could not be read.
+    Damaged {
+        /// The folder that they were moved to.
+        folder: PathBuf,
+    },
     /// A socket that nobody listens at.
     Socket {
         /// The socket.
@@ -149,6 +154,7 @@ impl What {
             Self::Branch { .. } => "branch",
             Self::Transcripts { .. } => "transcripts",
             Self::EmptyFolder { .. } => "empty folder",
+            Self::Damaged { .. } => "damaged files",
             Self::Socket { .. } => "socket",
         }
     }
@@ -281,6 +287,7 @@ impl Broom<'_> {
                 removed_or(&lock, fs::remove_file(&lock))?;
                 removed_or(folder, fs::remove_dir(folder))
             }
+            What::Damaged { folder } => removed_or(folder, remove_all(folder)),
             What::Socket { path } => removed_or(path, fs::remove_file(path)),
         }
     }

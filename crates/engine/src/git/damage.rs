@@ -6,6 +6,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use gix_zlib::{Decompress, FlushDecompress, Status};
 
@@ -14,6 +15,9 @@ use super::{CommitId, Store, StoreError};
 
 /// Beyond this nothing is a ref.
 const LONGEST_REF: u64 = 4096;
+
+/// How the names of folders begin that hold what is damaged.
+const DAMAGED: &str = "damaged-";
 
 /// What is read and inflated at a time.
 const CHUNK: usize = 1 << 16;
@@ -64,12 +68,25 @@ impl Store {
         Ok(found)
     }
 
-    fn damaged_folder(&self) -> Result<PathBuf, StoreError> {
+    /// Makes a folder for what is damaged; `pleach gc` removes it once it is as old as kept work may be.
+    pub(crate) fn damaged_folder(&self) -> Result<PathBuf, StoreError> {
         let made = tempfile::Builder::new()
-            .prefix("damaged-")
+            .prefix(DAMAGED)
             .tempdir_in(self.home());
         let made = made.map_err(StoreError::io("create a folder in", self.home()))?;
         Ok(made.keep())
+    }
+
+    /// Where damaged files are, and how long they have been there.
+    pub(crate) fn damaged_folders(&self) -> Vec<(PathBuf, Duration)> {
+        let entries = fs::read_dir(self.home()).into_iter().flatten().flatten();
+        let found = entries.filter_map(|entry| {
+            let is_one = entry.file_name().to_string_lossy().starts_with(DAMAGED);
+            let made = entry.metadata().ok()?.modified().ok()?;
+            let age = SystemTime::now().duration_since(made).unwrap_or_default();
+            is_one.then(|| (entry.path(), age))
+        });
+        found.collect()
     }
 
     fn bad_objects(&self, found: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -13,8 +13,9 @@ use pleach_domain::schedule::{Action, schedule};
 use pleach_domain::task_state::Commit;
 
 use super::answers::Answers;
-use super::attempt::{Attempt, Disposal, Finished, From, Launched, Line, Workshop};
+use super::attempt::{Attempt, Finished, From, Launched, Line, Workshop};
 use super::clock::Clock;
+use super::disposing::Disposal;
 use super::governing::FIRST_ADVICE;
 use super::hiding::without_secrets;
 use super::lander::Lander;
