@@ -30,22 +30,33 @@ pub(super) enum Reach {
 }
 
 /// Keys that git, ssh, credential helpers and the tools of forges log in with.
-const LOGINS: [&str; 15] = [
+const LOGINS: [&str; 26] = [
+    ".authinfo",
+    ".authinfo.gpg",
     ".aws",
     ".azure",
     ".config/gcloud",
     ".config/gh",
     ".config/git/credentials",
     ".config/glab-cli",
+    ".config/gopass",
     ".config/hub",
     ".config/op",
+    ".config/putty",
+    ".config/rbw",
+    ".config/tea",
     ".git-credentials",
     ".gnupg",
+    ".local/share/gopass",
     ".local/share/keyrings",
+    ".lpass",
     ".netrc",
     ".password-store",
     ".pki",
+    ".putty",
     ".ssh",
+    ".step",
+    ".tsh",
 ];
 
 /// What these write to in the home folder, where it is there; nothing of it is run by itself.
@@ -144,6 +155,7 @@ impl Bounds {
         read.extend(readable(self.reach));
         if self.reach == Reach::Servers {
             write.push("/dev/tty".into());
+            write.extend(security_keys());
             write.extend(temporary_files());
             let home = home();
             write.extend(
@@ -155,6 +167,14 @@ impl Bounds {
         }
         Confinement { write, read }
     }
+}
+
+/// The devices that ssh asks for a signature, where the private key is on one.
+fn security_keys() -> impl Iterator<Item = PathBuf> {
+    let devices = fs::read_dir("/dev").into_iter().flatten().flatten();
+    let is_one = |name: &OsStr| name.as_encoded_bytes().starts_with(b"hidraw");
+    let found = devices.filter(move |device| is_one(&device.file_name()));
+    found.map(|device| device.path())
 }
 
 /// Where temporary files go.
@@ -420,6 +440,14 @@ mod tests {
         let checkout = scene.store.checkout().unwrap();
         let writing = checkout.writing_call(&scene.store.git);
         writing.args(branch).output().unwrap();
+    }
+
+    #[test]
+    fn every_login_that_is_opened_is_closed_otherwise() {
+        let all = keys_but(&[]);
+        for login in LOGINS {
+            assert!(keys_but(&[login]).len() < all.len(), "{login}");
+        }
     }
 
     #[test]
