@@ -141,6 +141,22 @@ fn commits_that_are_damaged_do_not_cost_the_work() {
     assert_eq!(scene.new_files("pleach/batch-1"), "x y");
 }
 
+/// Refs that agents are lent do not count as theirs, however many there are.
+#[test]
+fn commits_of_agents_are_found_beside_thousands_of_the_users_branches() {
+    let shell = "echo x > x; git add x; git commit -qm 'by the agent'";
+    let scene = Scene::new("- [ ] 1.1 A\n", shell);
+    let head = scene.repo.head();
+    let refs: String = (0..1100)
+        .flat_map(|number| [head.clone(), format!(" refs/heads/b{number:04}\n")])
+        .collect();
+    let packed = scene.repo.path().join(".git/packed-refs");
+    fs::write(packed, format!("# pack-refs with: sorted \n{refs}")).unwrap();
+    scene.story(&[]).check(0, "1.1:merged");
+    let log = scene.repo.git(&["log", "--format=%s", "pleach/batch-1"]);
+    assert!(log.contains("by the agent"), "{log}");
+}
+
 /// One commit that cannot be read costs neither the others nor the agent's own copy of it.
 #[test]
 fn a_damaged_branch_costs_no_other_and_the_git_folder_is_kept_aside() {

@@ -10,6 +10,9 @@ use crate::plain_file;
 use crate::weave;
 use crate::worktree::{LeftCommits, Worktree};
 
+/// A ref is a line.
+const LONGEST_REF: u64 = 4096;
+
 /// Where an agent started and where it is.
 pub(super) struct Heads {
     /// The commit that the worktree is at and its tree, if it is not at the basis.
@@ -91,7 +94,8 @@ impl Heads {
 /// Where the branch of a worktree is in the store; a plain file tells without a process.
 fn branch_commit(store: &Store, worktree: &Worktree) -> Result<Option<CommitId>, GitError> {
     let name = worktree.branch_ref();
-    let read = plain_file::read(&store.git_dir().join(&name)).unwrap_or_default();
+    let file = store.git_dir().join(&name);
+    let read = plain_file::read(&file, LONGEST_REF).unwrap_or_default();
     match String::from_utf8_lossy(&read).trim_end().parse().ok() {
         Some(commit) => Ok(Some(commit)),
         None => store.ref_commit(&name),

@@ -191,3 +191,38 @@ fn is_pack(name: &OsStr) -> bool {
     path.extension().is_some_and(|end| end == "pack")
         && stem.is_some_and(|stem| stem.starts_with("pack-"))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt as _;
+
+    use super::*;
+
+    #[test]
+    fn files_with_holes_and_what_there_is_no_room_for_are_not_copied() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let pack = from.path().join("pack");
+        fs::create_dir(&pack).unwrap();
+        fs::write(pack.join("pack-1.pack"), "small").unwrap();
+        fs::write(pack.join("pack-2.pack"), "").unwrap();
+        let hole = File::create(pack.join("pack-3.pack")).unwrap();
+        hole.set_len(1 << 40).unwrap();
+        let late = File::create(pack.join("pack-4.pack")).unwrap();
+        late.write_all_at(b"PACK", 0).unwrap();
+        late.write_all_at(b"end", 1 << 40).unwrap();
+        fs::create_dir(to.path().join("pack")).unwrap();
+        let from = open_folder(CWD, from.path()).unwrap();
+        let mut room = 100;
+        let mut copied = copy_objects(&from, to.path(), &mut room).unwrap();
+        copied.sort();
+        let names: Vec<_> = copied
+            .iter()
+            .map(|path| path.file_name().unwrap())
+            .collect();
+        assert_eq!(names, ["pack-1.pack", "pack-2.pack"]);
+        assert_eq!(room, 95);
+        let mut room = 5;
+        copy_objects(&from, to.path(), &mut room).unwrap();
+        assert_eq!(room, 0);
+    }
+}
