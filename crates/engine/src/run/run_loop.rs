@@ -98,6 +98,9 @@ pub(super) enum Effect {
 impl Loop<'_> {
     /// Runs until the batch is over, or left.
     pub(super) fn run_to_the_end(&mut self, inbox: &Receiver<Heard>) -> Result<(), RunError> {
+        for found in self.workshop.store.set_aside() {
+            (self.told)(Told::Note(format!("the store: {found}")));
+        }
         if self.workshop.record.auto_slots {
             self.timers.look_at_machine(FIRST_ADVICE);
         }
