@@ -41,7 +41,7 @@ impl Identity {
 /// The private bare store of one project.
 ///
 /// Nobody but Pleach writes to its git folder. Each worktree has a git folder of its own that borrows the store's
-/// objects; what an agent commits there comes into the store through [`Store::import`], checked.
+/// objects; what an agent commits there comes into the store through `Store::import`, checked.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) git: Git,
