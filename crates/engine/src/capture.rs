@@ -3,6 +3,7 @@
 //! Reads the agent's files and where its head is, and runs nothing that it configured.
 
 mod chosen;
+mod heads;
 mod ignored;
 mod in_place;
 mod index;
@@ -16,15 +17,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::git::{CommitId, GitError, Store, StoreError, TreeId, nul_separated, parse_id};
-use crate::plain_file;
 use crate::step::{Step, reached};
 use crate::weave::{self, WeaveError};
-use crate::worktree::{LeftCommits, Worktree};
+use crate::worktree::Worktree;
 
+pub(crate) use heads::committed;
 pub(crate) use in_place::{check_out_into, state_of_folder, tree_of_folder};
 pub(crate) use live::{Seen, look};
 pub(crate) use staging::Aside;
 
+use heads::Heads;
 pub(crate) use index::{GITLINK, Index, Likeness};
 use staging::{Staged, Staging};
 pub(crate) use walk::{Lookup, among};
@@ -100,6 +102,8 @@ pub enum Captured {
     Unchanged {
         /// The changed paths that were left out.
         left_out: Vec<PathBuf>,
+        /// How many branches of the agent's own git folder could not be read.
+        unread: usize,
     },
     /// There is work.
     Changed {
@@ -113,6 +117,8 @@ pub enum Captured {
         agent_commits: usize,
         /// What became of the history that the task started from.
         history: History,
+        /// How many branches of the agent's own git folder could not be read.
+        unread: usize,
     },
 }
 
@@ -140,16 +146,12 @@ pub fn capture(
         head,
         basis_tree,
         branch,
-        has_damage,
+        mut history,
+        unread,
         ..
     } = heads;
     let mut start = (basis.clone(), basis_tree.clone());
     let mut agent_commits = 0;
-    let mut history = if has_damage {
-        History::Damaged
-    } else {
-        History::Continued
-    };
     if let Some(head) = head {
         let (lost, made) = store.count_apart(basis, &head.0)?;
         if lost == 0 {
@@ -165,7 +167,7 @@ pub fn capture(
     let staged = staging.stage((&start, &start_tree), &basis_tree)?;
     let Staged { tree, left_out, .. } = staged.whole()?;
     if tree == basis_tree {
-        return Ok(Captured::Unchanged { left_out });
+        return Ok(Captured::Unchanged { left_out, unread });
     }
     let captured = captured_before(store, branch.as_ref(), &start, &tree)?;
     let commit = match captured {
@@ -181,6 +183,7 @@ pub fn capture(
         left_out,
         agent_commits,
         history,
+        unread,
     })
 }
 
@@ -231,9 +234,17 @@ pub(crate) fn read_files(
 
 /// Makes a commit of the last state of a worktree, whatever it is; `None` if it is the basis.
 pub fn snapshot(store: &Store, worktree: &Worktree) -> Result<Option<CommitId>, CaptureError> {
-    let basis = worktree.basis();
     let heads = Heads::of(store, worktree)?;
     heads.keep_others(store, worktree)?;
+    snapshot_at(store, worktree, heads)
+}
+
+fn snapshot_at(
+    store: &Store,
+    worktree: &Worktree,
+    heads: Heads,
+) -> Result<Option<CommitId>, CaptureError> {
+    let basis = worktree.basis();
     let Heads {
         head, basis_tree, ..
     } = heads;
@@ -254,6 +265,8 @@ pub fn snapshot(store: &Store, worktree: &Worktree) -> Result<Option<CommitId>, 
 pub struct Kept {
     path: PathBuf,
     commit: Option<CommitId>,
+    /// How many branches of the agent's own git folder could not be read.
+    unread: usize,
 }
 
 impl Kept {
@@ -269,6 +282,11 @@ impl Kept {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Whether the agent's own git folder holds nothing either that is not kept.
+    pub(crate) fn has_all_commits(&self) -> bool {
+        self.unread == 0
+    }
 }
 
 /// Keeps the last state of a worktree under `refs/pleach/keep/`.
@@ -277,19 +295,20 @@ pub fn keep_last_state(
     worktree: &Worktree,
     name: &str,
 ) -> Result<Kept, CaptureError> {
+    let heads = Heads::of(store, worktree)?;
+    heads.keep_others(store, worktree)?;
+    let unread = heads.unread;
     let is_there = worktree.path().symlink_metadata().is_ok();
     let commit = if is_there {
-        let commit = snapshot(store, worktree)?;
+        let commit = snapshot_at(store, worktree, heads)?;
         commit
             .map(|commit| same_as_kept(store, commit, name))
             .transpose()?
     } else {
         // Where it was is all that is left of it.
-        let heads = Heads::of(store, worktree)?;
-        heads.keep_others(store, worktree)?;
         heads.head.map(|(head, _)| head)
     };
-    keep(store, worktree, commit, name)
+    keep(store, worktree, (commit, unread), name)
 }
 
 /// A worktree that nobody touched since is kept once, however often that is asked for.
@@ -321,113 +340,36 @@ pub fn keep_captured(
     captured: &Captured,
     name: &str,
 ) -> Result<Option<Kept>, CaptureError> {
-    let (commit, left_out, history) = match captured {
-        Captured::Unchanged { left_out } => (None, left_out, History::Continued),
+    let (commit, left_out, history, unread) = match captured {
+        Captured::Unchanged { left_out, unread } => (None, left_out, History::Continued, *unread),
         Captured::Changed {
             commit,
             left_out,
             history,
+            unread,
             ..
-        } => (Some(commit.clone()), left_out, *history),
+        } => (Some(commit.clone()), left_out, *history, *unread),
     };
-    let kept = keep(store, worktree, commit, name)?;
-    let is_whole = left_out.is_empty() && history == History::Continued;
+    let kept = keep(store, worktree, (commit, unread), name)?;
+    let is_whole = left_out.is_empty() && history == History::Continued && unread == 0;
     Ok(is_whole.then_some(kept))
 }
 
 fn keep(
     store: &Store,
     worktree: &Worktree,
-    commit: Option<CommitId>,
+    (commit, unread): (Option<CommitId>, usize),
     name: &str,
 ) -> Result<Kept, CaptureError> {
     if let Some(commit) = &commit {
         store.keep(commit, name)?;
     }
     let path = worktree.path().to_owned();
-    Ok(Kept { path, commit })
-}
-
-/// Where an agent started and where it is.
-struct Heads {
-    /// The commit that the worktree is at and its tree, if it is not at the basis.
-    head: Option<(CommitId, TreeId)>,
-    basis_tree: TreeId,
-    /// The commit that the task's branch is at in the store, where only captures move it.
-    branch: Option<CommitId>,
-    /// What else the agent committed, on other branches or as a stash.
-    others: Vec<CommitId>,
-    /// Whether it made commits that are damaged, so that the store did not take them.
-    has_damage: bool,
-}
-
-impl Heads {
-    /// Brings what the agent committed into the store, checked, without asking the agent's git.
-    fn of(store: &Store, worktree: &Worktree) -> Result<Self, CaptureError> {
-        let basis = worktree.basis();
-        let LeftCommits { head, others } = worktree.left_commits();
-        let head = head.filter(|head| head != basis);
-        let others: Vec<CommitId> = others.into_iter().filter(|other| other != basis).collect();
-        let mut heads = Self {
-            head: None,
-            basis_tree: weave::tree_of(store, basis)?,
-            branch: branch_commit(store, worktree)?,
-            others: Vec::new(),
-            has_damage: false,
-        };
-        let all: Vec<CommitId> = head.iter().chain(&others).cloned().collect();
-        let import = |commits: &[CommitId]| {
-            commits.is_empty() || store.import(worktree.git_folder(), commits, basis).is_ok()
-        };
-        if import(&all) {
-            heads.others = others;
-        } else {
-            heads.has_damage = true;
-            // What is wrong may be beside what matters most.
-            if !head
-                .as_ref()
-                .is_some_and(|head| import(std::slice::from_ref(head)))
-            {
-                return Ok(heads);
-            }
-        }
-        if let Some(head) = head {
-            let tree = store.tree_of(&head)?;
-            heads.head = Some((head, tree));
-        }
-        Ok(heads)
-    }
-
-    /// Keeps what the agent committed beside what it is at.
-    fn keep_others(&self, store: &Store, worktree: &Worktree) -> Result<(), CaptureError> {
-        for other in &self.others {
-            let known = self.head.iter().map(|(head, _)| head);
-            let mut known = known.chain([worktree.basis()]);
-            let is_known = known.try_fold(false, |is_known, known| {
-                Ok::<_, GitError>(is_known || store.is_ancestor(other, known)?)
-            })?;
-            if !is_known {
-                store.keep(other, worktree.branch())?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Where the branch of a worktree is in the store; a plain file tells without a process.
-fn branch_commit(store: &Store, worktree: &Worktree) -> Result<Option<CommitId>, GitError> {
-    let name = worktree.branch_ref();
-    let read = plain_file::read(&store.git_dir().join(&name)).unwrap_or_default();
-    match String::from_utf8_lossy(&read).trim_end().parse().ok() {
-        Some(commit) => Ok(Some(commit)),
-        None => store.ref_commit(&name),
-    }
-}
-
-/// What an agent committed since its basis, brought into the store; nothing if that is damaged.
-pub(crate) fn committed(store: &Store, worktree: &Worktree) -> Option<CommitId> {
-    let heads = Heads::of(store, worktree).ok()?;
-    heads.head.map(|(head, _)| head)
+    Ok(Kept {
+        path,
+        commit,
+        unread,
+    })
 }
 
 fn move_branch(

@@ -20,7 +20,7 @@ use crate::resolve::ResolveError;
 use crate::sandbox::clear_replaced;
 use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
-use crate::worktree::{Worktree, WorktreeError, finish_removals, sweep};
+use crate::worktree::{Worktree, WorktreeError, finish_removals, remove_all, sweep};
 
 pub use look::empty_folders;
 
@@ -134,6 +134,11 @@ pub enum What {
         /// The folder.
         folder: PathBuf,
     },
+    /// Files of the store, or a git folder of an agent, that could not be read.
+    Damaged {
+        /// The folder that they were moved to.
+        folder: PathBuf,
+    },
     /// A socket that nobody listens at.
     Socket {
         /// The socket.
@@ -150,6 +155,7 @@ impl What {
             Self::Branch { .. } => "branch",
             Self::Transcripts { .. } => "transcripts",
             Self::EmptyFolder { .. } => "empty folder",
+            Self::Damaged { .. } => "damaged files",
             Self::Socket { .. } => "socket",
         }
     }
@@ -283,6 +289,7 @@ impl Broom<'_> {
                 removed_or(&lock, fs::remove_file(&lock))?;
                 removed_or(folder, fs::remove_dir(folder))
             }
+            What::Damaged { folder } => removed_or(folder, remove_all(folder)),
             What::Socket { path } => removed_or(path, fs::remove_file(path)),
         }
     }

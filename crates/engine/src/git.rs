@@ -58,6 +58,7 @@ pub use credential_helper::answer as answer_git;
 pub use credentials::{Login, Logins};
 pub use damage::SetAside;
 pub use error::GitError;
+pub(crate) use excludes::DISABLED;
 pub use fast_forward::{FastForwardError, FastForwarded};
 pub(crate) use ignored::{ignored, loose_files};
 pub(crate) use lent::alternate_line;

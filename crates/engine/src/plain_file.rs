@@ -20,10 +20,27 @@ const READING: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// What a file holds; a link, a pipe or a folder in its place is an error.
-pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+/// No index of millions of files is larger.
+pub(crate) const LARGEST_INDEX: u64 = 512 << 20;
+
+/// No list of rules for files is larger.
+pub(crate) const LARGEST_RULES: u64 = 16 << 20;
+
+/// What a file holds; a link, a pipe or a folder in its place is an error, and so is one that holds more than that.
+pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    contents(open(CWD, path)?, most)
+}
+
+/// All of a file, which may be a hole that is larger than the memory.
+fn contents(file: File, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open(CWD, path)?.read_to_end(&mut bytes)?;
+    let read = match file.metadata()?.len() {
+        length if length > most => length,
+        _ => file.take(most + 1).read_to_end(&mut bytes)? as u64,
+    };
+    if read > most {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
     Ok(bytes)
 }
 
@@ -58,10 +75,8 @@ pub(crate) fn names(folder: impl AsFd) -> io::Result<Vec<OsString>> {
 }
 
 /// The same for a file somewhere below a folder, on the way to which no link is followed either.
-pub(crate) fn read_below(root: &Path, path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file_below(root, path)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
+pub(crate) fn read_below(root: &Path, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    contents(file_below(root, path)?, most)
 }
 
 /// Opens such a file to read it.
@@ -144,13 +159,24 @@ mod tests {
         symlink("real/file", at("link")).unwrap();
         symlink("real", at("folder")).unwrap();
         rustix::fs::mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RWXU, 0).unwrap();
+        let read = |path: &Path| read(path, 4);
         assert_eq!(read(&at("real/file")).unwrap(), b"text");
-        let below = |path: &str| read_below(folder.path(), Path::new(path));
+        let below = |path: &str| read_below(folder.path(), Path::new(path), 4);
         assert_eq!(below("real/file").unwrap(), b"text");
         for odd in ["link", "pipe", "real"] {
             assert!(read(&at(odd)).is_err() && below(odd).is_err(), "{odd}");
         }
         assert!(below("folder/file").is_err() && below("../x").is_err());
+    }
+
+    #[test]
+    fn a_hole_that_no_memory_could_hold_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("hole");
+        File::create(&file).unwrap().set_len(1 << 40).unwrap();
+        let why = read(&file, LARGEST_INDEX).unwrap_err();
+        assert_eq!(why.kind(), io::ErrorKind::FileTooLarge);
+        read_below(folder.path(), Path::new("hole"), LARGEST_RULES).unwrap_err();
     }
 
     #[test]

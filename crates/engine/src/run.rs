@@ -9,6 +9,7 @@ mod attempt;
 mod clock;
 mod consenting;
 mod continuing;
+mod disposing;
 mod finish;
 mod governing;
 mod hiding;

@@ -8,8 +8,10 @@ mod git_folder;
 mod in_place;
 mod include;
 mod list;
+mod nested;
 mod record;
 mod registration;
+mod safe;
 mod spare;
 mod sweep;
 mod tidy;
@@ -43,6 +45,7 @@ use error::failed;
 pub(crate) use git_folder::LeftCommits;
 use git_folder::git_folders;
 use in_place::Tenure;
+pub(crate) use nested::Nested;
 use record::{Record, Stage};
 use trash::delete_later;
 
@@ -180,6 +183,7 @@ impl Worktree {
         if kept.path() != self.path {
             return Err(WorktreeError::NotKept { path: self.path });
         }
+        self.save_commits(store, Some(kept))?;
         self.discard(store)
     }
 
@@ -195,6 +199,7 @@ impl Worktree {
         if kept.path() != self.path {
             return Err(WorktreeError::NotKept { path: self.path });
         }
+        self.save_commits(store, Some(kept))?;
         // Whatever is odd about it, it can still be removed.
         if let Ok(Some(spare)) = self.set_aside(store, cache) {
             return Ok(Some(spare));
@@ -264,6 +269,7 @@ impl Worktree {
     }
 
     fn note(&self, store: &Store, stage: Stage) -> Result<(), WorktreeError> {
+        self.forget_safety(store)?;
         let record = Record {
             stage,
             sign: store.sign()?,

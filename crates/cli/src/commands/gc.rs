@@ -235,7 +235,9 @@ fn entry(find: &Find) -> Value {
         What::Worktree { path, .. } | What::Resolution { path, .. } | What::Socket { path } => {
             Some(path)
         }
-        What::Transcripts { folder } | What::EmptyFolder { folder } => Some(folder),
+        What::Transcripts { folder } | What::EmptyFolder { folder } | What::Damaged { folder } => {
+            Some(folder)
+        }
         _ => None,
     };
     json!({

@@ -67,11 +67,20 @@ fn print(found: &[Listed]) {
         let age = worktree.age.map(age).unwrap_or_default();
         let branch = worktree.branch.as_deref().map(one_line);
         output::print(format_args!(
-            "  {BOLD}{name}{BOLD:#}{padding}  {style}{state:<14}{style:#} {age:>5}  {}  {DIM}{}{DIM:#}\n",
+            "  {BOLD}{name}{BOLD:#}{padding}  {style}{state:<14}{style:#} {age:>5}  {}  {DIM}{}{DIM:#}{}\n",
             branch.unwrap_or_default(),
             one_line(&worktree.path.to_string_lossy()),
+            warning(worktree),
         ));
     }
+}
+
+/// What whoever goes there should know: a shell prompt that asks git is enough to run what an agent configured.
+fn warning(worktree: &Listed) -> String {
+    if worktree.is_safe || !worktree.path.is_dir() {
+        return String::new();
+    }
+    format!("  {YELLOW}do not run git here{YELLOW:#}")
 }
 
 fn print_json(found: &[Listed]) {
@@ -85,6 +94,7 @@ fn print_json(found: &[Listed]) {
                 "head": worktree.head.as_ref().map(CommitId::as_str),
                 "basis": worktree.basis.as_ref().map(CommitId::as_str),
                 "state": state(worktree.state),
+                "git_safe": worktree.is_safe,
                 "seconds": worktree.age.map(|age| age.as_secs()),
             })
         })

@@ -70,6 +70,7 @@ mod setup;
 mod several;
 mod status;
 mod stopping;
+mod store_damage;
 mod table;
 mod task_consent;
 mod terminal;

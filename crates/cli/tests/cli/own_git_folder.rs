@@ -141,6 +141,73 @@ fn commits_that_are_damaged_do_not_cost_the_work() {
     assert_eq!(scene.new_files("pleach/batch-1"), "x y");
 }
 
+/// Refs that agents are lent do not count as theirs, however many there are.
+#[test]
+fn commits_of_agents_are_found_beside_thousands_of_the_users_branches() {
+    let shell = "echo x > x; git add x; git commit -qm 'by the agent'";
+    let scene = Scene::new("- [ ] 1.1 A\n", shell);
+    let head = scene.repo.head();
+    let refs: String = (0..1100)
+        .flat_map(|number| [head.clone(), format!(" refs/heads/b{number:04}\n")])
+        .collect();
+    let packed = scene.repo.path().join(".git/packed-refs");
+    fs::write(packed, format!("# pack-refs with: sorted \n{refs}")).unwrap();
+    scene.story(&[]).check(0, "1.1:merged");
+    let log = scene.repo.git(&["log", "--format=%s", "pleach/batch-1"]);
+    assert!(log.contains("by the agent"), "{log}");
+}
+
+/// One commit that cannot be read costs neither the others nor the agent's own copy of it.
+#[test]
+fn a_damaged_branch_costs_no_other_and_the_git_folder_is_kept_aside() {
+    for work in ["echo x > x; git add x; git commit -qm x", "true"] {
+        let shell = format!(
+            "echo aside > aside; git add aside; git stash -q
+            for name in good bad; do
+                git switch -qc $name; echo $name > $name; git add $name; git commit -qm $name; git switch -q -
+            done
+            id=$(git rev-parse bad); file=$(git rev-parse --absolute-git-dir)/objects/${{id%${{id#??}}}}/${{id#??}}
+            chmod u+w $file; echo rubbish > $file; {work}"
+        );
+        let scene = Scene::new("- [ ] 1.1 A\n", &shell);
+        let story = scene.story(&[]);
+        assert_eq!(story.code, 0, "{}", story.err);
+        let notes = story.notes();
+        assert!(!notes.contains("left out"), "{notes}");
+        let list = ["for-each-ref", "--format=%(refname)", "refs/pleach/keep"];
+        let kept = scene.repo.git_in(&scene.store(), &list);
+        for file in ["aside", "good"] {
+            let holds = |name: &str| {
+                let object = format!("{name}:{file}");
+                let ask = ["cat-file", "-e", &object];
+                scene.repo.git_succeeds(&scene.store(), &ask)
+            };
+            assert!(kept.lines().any(holds), "{file}: {kept}");
+        }
+        let home = scene.store().parent().unwrap().to_owned();
+        let aside = || {
+            let entries = fs::read_dir(&home).unwrap().flatten();
+            let mut entries = entries.map(|entry| entry.file_name().into_string().unwrap());
+            entries.find(|name| name.starts_with("damaged-"))
+        };
+        let folder = home.join(aside().expect("it is kept"));
+        assert!(notes.contains(folder.to_str().unwrap()), "{notes}");
+        let inside = fs::read_dir(&folder).unwrap().flatten().next().unwrap();
+        assert!(inside.path().join("refs/heads/bad").is_file());
+        let gc = |keep: &str| {
+            let words = ["gc", "--yes", "--keep", keep];
+            assert_eq!(
+                crate::pleach(scene.repo.path(), &scene.home(), &words).code,
+                0
+            );
+        };
+        gc("1d");
+        assert!(folder.is_dir());
+        gc("1ms");
+        assert_eq!(aside(), None);
+    }
+}
+
 #[test]
 fn ordinary_work_on_the_own_branch_goes_on() {
     let shared = Shared::new();

@@ -40,9 +40,12 @@ fn those_in_use_and_those_left_over_are_told_apart() {
         text.contains("in use") && text.contains("pleach/task-1/1-2e1"),
         "{text}"
     );
+    assert!(text.contains("do not run git here"), "{text}");
     run.kill().unwrap();
     run.wait().unwrap();
     assert_eq!(states(&scene), [(id.clone(), "left_over".to_owned())]);
+    let text = worktrees(&scene, &[]).out;
+    assert!(text.contains("do not run git here"), "{text}");
     // It may hold work, so the next run leaves it alone.
     drop(gate);
     let next = pleach(

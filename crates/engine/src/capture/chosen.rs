@@ -10,7 +10,7 @@ use super::overlay::Overlay;
 use super::staging::Staging;
 use super::walk::{self, Kind, Lookup};
 use crate::git::{nul_separated, os_str};
-use crate::plain_file;
+use crate::plain_file::{self, LARGEST_INDEX};
 
 /// What an agent's own index says.
 #[derive(Default)]
@@ -30,7 +30,7 @@ impl Staging<'_> {
     ) -> Result<Theirs, CaptureError> {
         let index = self.worktree.git_folder().join("index");
         // An index that the agent spoilt says nothing, and that must not cost the rest.
-        let bytes = plain_file::read(&index).unwrap_or_default();
+        let bytes = plain_file::read(&index, LARGEST_INDEX).unwrap_or_default();
         if bytes.is_empty() || bytes == pristine {
             return Ok(Theirs::default());
         }
@@ -57,7 +57,7 @@ impl Staging<'_> {
     fn theirs_in_two(&self, index: &Index<'_>, shared: &Shared, lookup: &Lookup<'_>) -> Theirs {
         let file = format!("sharedindex.{}", shared.id);
         let file = self.worktree.git_folder().join(file);
-        let bytes = plain_file::read(&file).unwrap_or_default();
+        let bytes = plain_file::read(&file, LARGEST_INDEX).unwrap_or_default();
         let other = Index::parse(&bytes, self.id_size());
         let other = other.iter().flat_map(|index| &index.entries).enumerate();
         let other = other.filter(|(at, _)| !shared.deleted.contains(at));

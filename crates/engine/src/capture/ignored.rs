@@ -10,7 +10,7 @@ use super::CaptureError;
 use super::staging::Staging;
 use super::walk::{self, Kind, Loose};
 use crate::git::{ignored, os_str};
-use crate::plain_file;
+use crate::plain_file::{self, LARGEST_RULES};
 
 /// What is not ignored.
 pub(super) struct Unignored {
@@ -88,7 +88,7 @@ fn mirror_link(root: &Path, mirror: &Path, link: &[u8]) -> io::Result<()> {
         let rules = Path::new(os_str(above)).join(".gitignore");
         let to = mirror.join(&rules);
         if !to.exists()
-            && let Ok(rules) = plain_file::read_below(root, &rules)
+            && let Ok(rules) = plain_file::read_below(root, &rules, LARGEST_RULES)
         {
             fs::write(to, rules)?;
         }

@@ -10,9 +10,7 @@ use super::{Finding, Reach};
 use crate::branches::BranchNames;
 use crate::causes::with_causes;
 use crate::forge::recognise;
-use crate::git::{
-    Git, GitError, Logins, Repository, SetAside, Store, StoreError, Wish, what_to_set,
-};
+use crate::git::{Git, GitError, Logins, Repository, Store, StoreError, Wish, what_to_set};
 use crate::plan_in_use;
 use crate::run::interrupted;
 use crate::settings::{RunMode, Settings};
@@ -187,12 +185,8 @@ fn server(
 fn store_files(store: &Store, findings: &mut Vec<Finding>) {
     match store.mend() {
         Ok(None) => {}
-        Ok(Some(SetAside { files, folder })) => {
-            let (count, first) = (files.len(), files[0].display());
-            let message = format!(
-                "{count} damaged files, such as {first}, were moved to {}",
-                folder.display()
-            );
+        Ok(Some(found)) => {
+            let message = found.to_string();
             let fix = "fixed: objects fetched again from your repository";
             findings.push(Finding::warning("store", message, fix));
         }

@@ -44,8 +44,25 @@ impl Broom<'_> {
         for batch in over.values() {
             self.look_at_folder(batch, &mut finds);
         }
+        self.look_at_damaged(&mut finds);
         finds.sort_by_key(|find| (find.batch, order(&find.what)));
         Ok(finds)
+    }
+
+    /// What could not be read may be work, and goes when that would.
+    fn look_at_damaged(&self, finds: &mut Vec<Find>) {
+        for (folder, age) in self.store.damaged_folders() {
+            if age > self.keep {
+                let name = folder.file_name().unwrap_or_default().to_string_lossy();
+                finds.push(Find {
+                    batch: None,
+                    name: name.into_owned(),
+                    age: Some(age),
+                    bytes: Some(bytes_below(&folder)),
+                    what: What::Damaged { folder },
+                });
+            }
+        }
     }
 
     fn batches_that_are_over(&self) -> Result<HashMap<u32, Over>, GcError> {
@@ -266,6 +283,7 @@ fn order(what: &What) -> u8 {
         What::Transcripts { .. } => 3,
         What::Socket { .. } => 4,
         What::EmptyFolder { .. } => 5,
+        What::Damaged { .. } => 6,
     }
 }
 

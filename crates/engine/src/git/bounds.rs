@@ -21,7 +21,7 @@ use crate::state_folder::StateFolder;
 /// What may be read besides what a call names; each reaches further than the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reach {
-    /// Nothing of the home folder.
+    /// Programs and what they are made of; nothing of the home folder.
     System,
     /// The user's settings, wherever they are: all that agents may read as well.
     Settings,
@@ -30,22 +30,33 @@ pub(super) enum Reach {
 }
 
 /// Keys that git, ssh, credential helpers and the tools of forges log in with.
-const LOGINS: [&str; 15] = [
+const LOGINS: [&str; 26] = [
+    ".authinfo",
+    ".authinfo.gpg",
     ".aws",
     ".azure",
     ".config/gcloud",
     ".config/gh",
     ".config/git/credentials",
     ".config/glab-cli",
+    ".config/gopass",
     ".config/hub",
     ".config/op",
+    ".config/putty",
+    ".config/rbw",
+    ".config/tea",
     ".git-credentials",
     ".gnupg",
+    ".local/share/gopass",
     ".local/share/keyrings",
+    ".lpass",
     ".netrc",
     ".password-store",
     ".pki",
+    ".putty",
     ".ssh",
+    ".step",
+    ".tsh",
 ];
 
 /// What these write to in the home folder, where it is there; nothing of it is run by itself.
@@ -58,6 +69,25 @@ const NOTES_OF_LOGINS: [&str; 7] = [
     ".local/state/gh",
     ".ssh/known_hosts",
 ];
+
+/// What is no part of any program at the top of the file system. A link there could lead git to its own environment, to
+/// sockets' neighbours, or to what others left for a while.
+const NO_PROGRAMS: [&str; 11] = [
+    "/boot",
+    "/dev",
+    "/lost+found",
+    "/media",
+    "/mnt",
+    "/proc",
+    "/run",
+    "/srv",
+    "/sys",
+    "/tmp",
+    "/var",
+];
+
+/// What git needs of these: random numbers, and how many threads are worth it.
+const NEEDED: [&str; 2] = ["/dev/urandom", "/sys/devices/system/cpu"];
 
 /// A folder that changed less than this before it was read may change again without looking younger.
 const BEYOND_DOUBT: Duration = Duration::from_millis(100);
@@ -83,6 +113,11 @@ impl Bounds {
 
     pub(super) fn widen(&mut self, reach: Reach) {
         self.reach = self.reach.max(reach);
+    }
+
+    /// Whether it logs in nowhere, and so needs none of what the user's environment holds for that.
+    pub(super) fn is_local(&self) -> bool {
+        self.reach < Reach::Servers
     }
 
     pub(super) fn read(&mut self, path: &Path) {
@@ -120,6 +155,7 @@ impl Bounds {
         read.extend(readable(self.reach));
         if self.reach == Reach::Servers {
             write.push("/dev/tty".into());
+            write.extend(security_keys());
             write.extend(temporary_files());
             let home = home();
             write.extend(
@@ -133,6 +169,14 @@ impl Bounds {
     }
 }
 
+/// The devices that ssh asks for a signature, where the private key is on one.
+fn security_keys() -> impl Iterator<Item = PathBuf> {
+    let devices = fs::read_dir("/dev").into_iter().flatten().flatten();
+    let is_one = |name: &OsStr| name.as_encoded_bytes().starts_with(b"hidraw");
+    let found = devices.filter(move |device| is_one(&device.file_name()));
+    found.map(|device| device.path())
+}
+
 /// Where temporary files go.
 pub(super) fn temporary_files() -> Option<PathBuf> {
     std::env::temp_dir().canonicalize().ok()
@@ -140,8 +184,8 @@ pub(super) fn temporary_files() -> Option<PathBuf> {
 
 /// How far a program has to reach to read itself and what it is made of.
 pub(super) fn least_reach(program: &Path) -> Reach {
-    let folders = system_folders();
-    let is_there = |path: &Path| folders.iter().any(|folder| path.starts_with(folder));
+    let open = readable(Reach::System);
+    let is_there = |path: &Path| open.iter().any(|open| path.starts_with(open));
     match program.canonicalize() {
         Ok(real) if is_there(&real) => Reach::System,
         _ => Reach::Settings,
@@ -178,9 +222,6 @@ struct Readable {
 type Stamp = (u64, u64, i64, i64);
 
 fn readable(reach: Reach) -> Vec<PathBuf> {
-    if reach == Reach::System {
-        return system_folders();
-    }
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = known.get(&reach).filter(|known| known.is_valid()) {
         return found.paths.clone();
@@ -193,15 +234,11 @@ fn readable(reach: Reach) -> Vec<PathBuf> {
     paths
 }
 
-/// The folders at the top of the file system, but for those that the home folder or what is Pleach's own lies in.
-fn system_folders() -> Vec<PathBuf> {
-    let closed: Vec<PathBuf> = [home(), state()].into_iter().flatten().collect();
-    let entries = fs::read_dir("/").into_iter().flatten().flatten();
-    let folders = entries.filter(|entry| !entry.file_type().is_ok_and(|kind| kind.is_symlink()));
-    let folders = folders.map(|entry| entry.path());
-    folders
-        .filter(|folder| !closed.iter().any(|closed| closed.starts_with(folder)))
-        .collect()
+/// The folder at the top of the file system that a path is in.
+fn top_folder(path: &Path) -> Option<PathBuf> {
+    let mut above = path.ancestors();
+    let top = above.find(|above| above.parent() == Some(Path::new("/")));
+    top.map(Path::to_owned)
 }
 
 impl Readable {
@@ -212,6 +249,13 @@ impl Readable {
         };
         let mut closed = keys_but(open);
         closed.extend(state());
+        let mut paths = Vec::new();
+        if reach == Reach::System {
+            let whole = [home(), state()].into_iter().flatten();
+            closed.extend(whole.filter_map(|path| top_folder(&path)));
+            closed.extend(NO_PROGRAMS.map(PathBuf::from));
+            paths.extend(NEEDED.map(PathBuf::from));
+        }
         // Both may come to be, or change, by a name that is not the real one.
         let named: Vec<PathBuf> = [named_home(), named_state()]
             .into_iter()
@@ -226,7 +270,6 @@ impl Readable {
         let seen = seen.iter().map(|path| (path.to_path_buf(), stamp(path)));
         let seen = seen.collect();
         let closed: Vec<&Path> = closed.iter().map(PathBuf::as_path).collect();
-        let mut paths = Vec::new();
         open_around(Path::new("/"), &closed, &mut paths);
         Self { paths, seen }
     }
@@ -397,6 +440,38 @@ mod tests {
         let checkout = scene.store.checkout().unwrap();
         let writing = checkout.writing_call(&scene.store.git);
         writing.args(branch).output().unwrap();
+    }
+
+    #[test]
+    fn every_login_that_is_opened_is_closed_otherwise() {
+        let all = keys_but(&[]);
+        for login in LOGINS {
+            assert!(keys_but(&[login]).len() < all.len(), "{login}");
+        }
+    }
+
+    #[test]
+    fn a_local_git_has_neither_the_users_environment_nor_a_way_to_read_it() {
+        let scene = Scene::new();
+        let call = || scene.store.call();
+        let names = |call: Call| {
+            let printed = call.setting("alias.shown=!env").arg("shown");
+            let printed = String::from_utf8(printed.output().unwrap()).unwrap();
+            let names = printed.lines().filter_map(|line| line.split_once('='));
+            let names: Vec<String> = names.map(|(name, _)| name.to_owned()).collect();
+            names
+        };
+        // Whoever runs the tests sets it.
+        let set = "CARGO_MANIFEST_DIR".to_owned();
+        assert!(names(call().with_servers()).contains(&set));
+        let local = names(call());
+        assert!(!local.contains(&set), "{local:?}");
+        assert!(local.contains(&"PATH".to_owned()), "{local:?}");
+        if holds_our_own() {
+            let read = ["config", "--list", "--file", "/proc/self/environ"];
+            let why = call().args(read).output().unwrap_err().to_string();
+            assert!(why.contains("ermission"), "{why}");
+        }
     }
 
     #[test]

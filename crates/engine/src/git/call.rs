@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of whose repository it is in.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
@@ -17,6 +18,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use super::bounds::{self, Bounds, Reach};
 use super::{GitError, USERS_CONFIG, scrub};
+use crate::agent::is_allowed_to_all;
 use crate::process::{Cancel, STARTED_BY, Woke, own_mark, wait};
 
 /// How long a call may take that has much to do.
@@ -36,6 +38,15 @@ const BRIEF: [&str; 9] = [
     "version",
 ];
 const BRIEF_DEADLINE: Duration = Duration::from_mins(1);
+
+/// What git may need besides what agents see: to find what it is made of, to know whose repositories it may trust, and
+/// to read the user's settings.
+const PASSED_ON: [&str; 4] = [
+    "LD_LIBRARY_PATH",
+    "SUDO_UID",
+    "XDG_CONFIG_DIRS",
+    "XDG_STATE_HOME",
+];
 
 /// How long a call that is stopped may take to put its files in order.
 const GRACE: Duration = Duration::from_secs(2);
@@ -330,6 +341,9 @@ impl Call {
                 None => Stdio::from(stdout.try_clone()?),
             })
             .stderr(stderr.try_clone()?);
+        if self.bounds.is_local() {
+            withhold_secrets(&mut self.command);
+        }
         let mut child = self.bounds.spawn(&mut self.command)?;
         let pid = Pid::from_child(&child);
         let stop = self.stop.as_ref().map(Cancel::as_fd);
@@ -370,6 +384,21 @@ impl Output {
             what: self.what.clone(),
             code: self.code,
             stderr: scrub(stderr.trim(), &self.secrets),
+        }
+    }
+}
+
+/// Leaves of our own environment what agents see as well: tokens are for servers, and git can be led to read its own
+/// environment.
+fn withhold_secrets(command: &mut Command) {
+    let said: HashSet<OsString> = command
+        .get_envs()
+        .map(|(name, _)| name.to_owned())
+        .collect();
+    let is_passed_on = |name: &str| is_allowed_to_all(name) || PASSED_ON.contains(&name);
+    for (name, _) in std::env::vars_os() {
+        if !said.contains(&name) && !name.to_str().is_some_and(is_passed_on) {
+            command.env_remove(name);
         }
     }
 }

@@ -13,6 +13,9 @@ use crate::regular_file;
 /// The place of such rules in a git folder.
 pub(crate) const RULES: &str = "info/exclude";
 
+/// How the names of nested repositories end once they are disabled.
+pub(crate) const DISABLED: &str = ".disabled";
+
 /// More bytes of rules than anybody has.
 const LARGEST: u64 = 16 << 20;
 
@@ -20,7 +23,8 @@ impl Store {
     /// Makes the rules of the user's configuration and git folder hold in all worktrees that are made from now on, for
     /// agents' git and for ours.
     pub(crate) fn adopt_excludes(&self) -> Result<(), StoreError> {
-        let mut rules = Vec::new();
+        // Capture takes nothing of a nested repository's git folder, whatever its name is by now.
+        let mut rules = format!(".git{DISABLED}*\n").into_bytes();
         let (config, local) = match &self.project {
             Project::Local(checkout) => {
                 let local = checkout.common_dir.join(RULES);

@@ -58,16 +58,27 @@ impl Store {
         };
         let mut store = Self::at(git, home, Project::Remote(remote), identity);
         let lock = store.lock("store.lock")?;
-        store.show_up()?;
-        // Noted after everything else, so it says that all has come.
-        if store.git_dir().exists() && store.ref_commit(REMOTE_HEAD)?.is_some() {
-            store.ensure_folders()?;
-            store.leave_older_layout()?;
-        } else {
+        if let Err(error) = store.open_or_clone(logins) {
+            // As for a repository nearby.
+            let found = store.set_aside_damage()?.ok_or(error)?;
+            store.set_aside.push(found);
             store.clone_all(logins)?;
         }
         drop(lock);
         Ok(store)
+    }
+
+    fn open_or_clone(&mut self, logins: &Logins) -> Result<(), StoreError> {
+        if self.git_dir().exists() {
+            self.prepare()?;
+            let refs = self.call().args(["for-each-ref", REMOTE_HEAD]).output()?;
+            // Noted after everything else, so it says that all has come.
+            if !refs.is_empty() && self.set_aside.is_empty() {
+                return Ok(());
+            }
+        }
+        self.show_up()?;
+        self.clone_all(logins)
     }
 
     fn clone_all(&mut self, logins: &Logins) -> Result<(), StoreError> {
@@ -80,7 +91,12 @@ impl Store {
             format.clone_into(&mut remote.object_format);
         }
         self.ensure_folders()?;
-        self.fetch_all(logins, &announced)
+        // Objects that were here may be gone.
+        let how: &[&str] = match self.set_aside[..] {
+            [] => &[],
+            _ => &["--refetch"],
+        };
+        self.fetch_all(logins, &announced, how)
     }
 
     /// Fetches from the project's server into `refs/remotes/origin/`; touches no other ref.
@@ -88,7 +104,7 @@ impl Store {
         let _lock = self.lock("store.lock")?;
         let (address, written) = self.server()?;
         let announced = announced(&self.line(&address, &written, logins))?;
-        self.fetch_all(logins, &announced)
+        self.fetch_all(logins, &announced, &[])
     }
 
     /// The commit to start from: what a name means in the user's repository, or the default.
@@ -193,10 +209,15 @@ impl Store {
         Ok(commit)
     }
 
-    fn fetch_all(&self, logins: &Logins, announced: &Announced) -> Result<(), StoreError> {
+    fn fetch_all(
+        &self,
+        logins: &Logins,
+        announced: &Announced,
+        how: &[&str],
+    ) -> Result<(), StoreError> {
         let (address, written) = self.server()?;
         self.drop_planted_links()?;
-        let call = self.call().args(FETCH);
+        let call = self.call().args(FETCH).args(how);
         let call = call.args(["--prune", "--", address.as_str()]);
         let mut call = call.args(FROM_ORIGIN);
         if let (None, Some(commit)) = (&announced.branch, &announced.commit) {

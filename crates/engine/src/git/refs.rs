@@ -18,6 +18,32 @@ impl Store {
         self.claim(Place::Ours(&git_dir), &wanted, commit, &[])
     }
 
+    /// Keeps several commits in the same way, however many there are.
+    pub(crate) fn keep_all(&self, commits: &[CommitId], name: &str) -> Result<(), StoreError> {
+        let wanted = format!("refs/pleach/keep/{name}");
+        let numbered = format!("{wanted}-*");
+        let list = ["for-each-ref", "--format=%(objectname)%00%(refname)%00"];
+        let list = self.call().args(list).args([&wanted, &numbered]);
+        let printed = list.output()?;
+        let taken: Vec<&[u8]> = nul_separated(&printed).map(<[u8]>::trim_ascii).collect();
+        let is_free = |field: &str| !taken.contains(&field.as_bytes());
+        let numbered = (2..).map(|number| format!("{wanted}-{number}"));
+        let names = std::iter::once(wanted.clone()).chain(numbered);
+        let new = commits.iter().filter(|commit| is_free(commit.as_str()));
+        let free = names.filter(|name| is_free(name));
+        let lines: Vec<String> = free
+            .zip(new)
+            .map(|(name, commit)| format!("create {name} {commit}\n"))
+            .collect();
+        let update = self.call().args(["update-ref", "--no-deref", "--stdin"]);
+        if lines.is_empty() || update.stdin(lines.concat()).run()?.code == 0 {
+            return Ok(());
+        }
+        // Somebody took one of the names meanwhile, or left a lock on it.
+        let mut commits = commits.iter();
+        commits.try_for_each(|commit| self.keep(commit, name).map(drop))
+    }
+
     /// The commit that a ref of the store points at.
     pub fn ref_commit(&self, name: &str) -> Result<Option<CommitId>, GitError> {
         let object = format!("{name}^{{commit}}");

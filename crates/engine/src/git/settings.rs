@@ -54,7 +54,7 @@ const STORE_SETTINGS: &str = "\
 const NO_PUSH: &str = "pleach-agents-do-not-push";
 
 /// A branch that nobody makes, so that no tree is taken for the current one.
-const NO_HEAD: &str = "ref: refs/heads/pleach-nothing\n";
+pub(super) const NO_HEAD: &str = "ref: refs/heads/pleach-nothing\n";
 
 impl Store {
     /// Makes what is missing and brings up to date what an older version made.

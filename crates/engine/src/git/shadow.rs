@@ -101,11 +101,13 @@ impl Store {
             .canonicalize()
             .map_err(StoreError::io("find", folder))?;
         let home = make_home(stores, &folder, &place(&folder))?;
-        let store = Self::plain_at(git, home, folder, leave_out)?;
+        let mut store = Self::plain_at(git, home, folder, leave_out)?;
         let _lock = store.lock("store.lock")?;
-        store.show_up()?;
-        store.ensure_folders()?;
-        store.leave_older_layout()?;
+        store.prepare()?;
+        if let Err(error) = store.call().arg("for-each-ref").output() {
+            let found = store.set_aside_damage()?.ok_or(error)?;
+            store.set_aside.push(found);
+        }
         let attributes = store.git_dir().join("info/attributes");
         let info = attributes.parent().unwrap_or(&attributes);
         fs::create_dir_all(info).map_err(StoreError::io("create", info))?;

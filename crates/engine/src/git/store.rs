@@ -11,7 +11,9 @@ use super::checkout::Checkout;
 use super::names::fnv1a;
 use super::shadow::PlainFolder;
 use super::users_config::UsersConfig;
-use super::{Call, CommitId, Git, GitError, Place, StoreError, TreeId, nul_separated, parse_id};
+use super::{
+    Call, CommitId, Git, GitError, Place, SetAside, StoreError, TreeId, nul_separated, parse_id,
+};
 
 /// Who signs the commits that Pleach makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +48,8 @@ pub struct Store {
     pub(super) project: Project,
     pub(super) identity: Identity,
     home: PathBuf,
+    /// What was damaged when it was opened.
+    pub(super) set_aside: Vec<SetAside>,
 }
 
 /// What a store is a store of.
@@ -75,17 +79,17 @@ impl Store {
         let place = checkout.common_dir.as_os_str().as_encoded_bytes();
         let home = make_home(stores, top(&checkout.common_dir), place)?;
         let identity = checkout.config.identity();
-        let store = Self::at(git, home, Project::Local(checkout), identity);
+        let mut store = Self::at(git, home, Project::Local(checkout), identity);
         let _lock = store.lock("store.lock")?;
-        store.show_up()?;
-        store.ensure_folders()?;
-        let fetched = match store.leave_older_layout()? {
-            Some(_) => store.fetch_anew(),
-            None => store.fetch_local(&NEWS),
+        store.prepare()?;
+        let fetched = match store.set_aside[..] {
+            [] => store.fetch_local(&NEWS),
+            _ => store.fetch_anew(),
         };
         if let Err(error) = fetched {
             // What stands in its way may not be git's own; if all is well, the error stands.
-            store.set_aside_damage()?.ok_or(error)?;
+            let found = store.set_aside_damage()?.ok_or(error)?;
+            store.set_aside.push(found);
             store.fetch_anew()?;
         }
         Ok(store)
@@ -152,7 +156,23 @@ impl Store {
             project,
             identity,
             home,
+            set_aside: Vec::new(),
         }
+    }
+
+    /// Brings what is there of the store to the present layout, and out of the way what stands in that of every git.
+    pub(super) fn prepare(&mut self) -> Result<(), StoreError> {
+        self.show_up()?;
+        let top = self.set_aside_top()?;
+        self.ensure_folders()?;
+        let older = self.leave_older_layout()?;
+        self.set_aside.extend(top.into_iter().chain(older));
+        Ok(())
+    }
+
+    /// What was found to be damaged when the store was opened, and moved away.
+    pub fn set_aside(&self) -> &[SetAside] {
+        &self.set_aside
     }
 
     /// Makes this process known to others of the store, and clears what dead ones left in its way.

@@ -2,7 +2,7 @@
 
 use pleach_domain::task_state::{Ending, TaskState};
 
-use super::attempt::Disposal;
+use super::disposing::Disposal;
 use super::record::Marking;
 use super::run_loop::{Effect, Loop};
 

@@ -6,21 +6,21 @@ mod program;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use pleach_domain::batch::{AttemptEnding, Spent};
 use pleach_domain::id::TaskId;
 
 use super::Heard;
+use super::disposing::Tree;
 use super::judge::{self, Judged};
 use super::record::BatchRecord;
-use super::spares::{Promise, Spares};
+use super::spares::Spares;
 use crate::agent::{Agent, Said};
-use crate::capture::Kept;
 use crate::causes::with_causes;
 use crate::database::Whose;
-use crate::git::{CommitId, Store, ref_segment};
+use crate::git::{CommitId, Store};
 use crate::process::{Cancel, Ending, ProcessIdentity, Record, load_record};
 use crate::secrets::{Hider, Secrets};
 use crate::state_folder::StateFolder;
@@ -137,32 +137,11 @@ impl Finished {
     }
 }
 
-/// What becomes of a worktree whose attempt is over.
-#[derive(Debug)]
-pub(super) enum Disposal {
-    /// Its agent goes on there, or nobody decided.
-    Stay,
-    /// It is for a person to look at.
-    Show,
-    Remove,
-    /// It goes, and its files are for the next task.
-    Recycle(Promise),
-}
-
 /// The attempt's line to the loop.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub(super) loop_: Sender<Heard>,
     pub(super) cancel: Cancel,
-}
-
-/// A worktree whose attempt is over.
-struct Tree {
-    worktree: Worktree,
-    /// Proof that what is in it is kept, if there is any.
-    kept: Option<Kept>,
-    /// What may come along to the next task, if the agent ended well: what was broken off may be half written.
-    cache: Vec<String>,
 }
 
 impl Workshop {
@@ -199,82 +178,6 @@ impl Workshop {
         });
     }
 
-    fn dispose(
-        &self,
-        attempt: &Attempt,
-        tree: Option<Tree>,
-        disposal: &Receiver<Disposal>,
-    ) -> Vec<String> {
-        let wanted = disposal.recv().unwrap_or(Disposal::Stay);
-        let Some(Tree {
-            worktree,
-            kept,
-            cache,
-        }) = tree
-        else {
-            return Vec::new();
-        };
-        let removed = match (wanted, kept) {
-            (Disposal::Stay, _) => return Vec::new(),
-            (_, None) if attempt.path.exists() => {
-                let path = attempt.path.display();
-                let mut notes = self.make_safe(&worktree);
-                notes.push(format!(
-                    "its worktree stays at {path}, because it could not be kept otherwise"
-                ));
-                return notes;
-            }
-            (Disposal::Show, _) => return self.make_safe(&worktree),
-            (_, None) => return Vec::new(),
-            (Disposal::Recycle(promise), Some(kept)) => worktree
-                .release(&self.store, &kept, &cache)
-                .map(|spare| self.spares.put(spare, promise)),
-            (Disposal::Remove, Some(kept)) => worktree.remove(&self.store, &kept),
-        };
-        reached(Step::WorktreeRemoved);
-        let told = |error| explain("its worktree could not be removed", &error);
-        removed.err().map(told).into_iter().collect()
-    }
-
-    /// Lets a person run git in a worktree that stays.
-    fn make_safe(&self, worktree: &Worktree) -> Vec<String> {
-        let made = worktree.make_safe(&self.store);
-        let told = |error| {
-            explain(
-                "its worktree could not be made safe, so run no git in it",
-                &error,
-            )
-        };
-        let nested = worktree.nested_repositories();
-        let nested = nested.first().map(|first| {
-            let (count, first) = (nested.len(), first.display());
-            format!(
-                "its worktree has {count} other git repositories, such as {first}: git run there does what the agent \
-                 configured"
-            )
-        });
-        made.err().map(told).into_iter().chain(nested).collect()
-    }
-
-    /// The same for a worktree that an earlier process left behind.
-    pub(super) fn dispose_of_earlier(
-        &self,
-        worktree: Worktree,
-        task: &TaskId,
-        attempt: u32,
-        disposal: &Receiver<Disposal>,
-    ) -> Vec<String> {
-        match disposal.recv() {
-            Ok(Disposal::Stay) | Err(_) => return Vec::new(),
-            Ok(Disposal::Show) => return self.make_safe(&worktree),
-            Ok(Disposal::Remove | Disposal::Recycle(_)) => {}
-        }
-        let name = self.keep_name(&ref_segment(task.as_str()), attempt);
-        let retired = worktree.retire(&self.store, &name);
-        let told = |error| explain("its worktree could not be removed", &error);
-        retired.err().map(told).into_iter().collect()
-    }
-
     fn carry_out(
         &self,
         attempt: &Attempt,
@@ -306,7 +209,7 @@ impl Workshop {
         };
         let kept = kept.or_else(|| self.keep_last_state(attempt, &worktree, finished));
         if kept.is_none() {
-            self.note_what_is_left(&worktree, finished);
+            self.note_what_is_left(attempt, &worktree, finished);
         }
         self.note_what_is_not_kept(finished);
         reached(Step::WorkKept);

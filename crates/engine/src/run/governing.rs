@@ -9,7 +9,7 @@ use pleach_domain::governor::{self, Machine as Measured};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::TaskState;
 
-use super::attempt::Disposal;
+use super::disposing::Disposal;
 use super::run_loop::Loop;
 use super::{Progress, RunError, Told};
 use crate::agent::Said;

@@ -9,11 +9,12 @@ use pleach_domain::batch::{AttemptEnding, BatchStatus, Chance, Message};
 use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::task_state::{Commit, Ending, TaskState};
 
-use super::attempt::{Disposal, From, PATIENCE, tell_when_cleared};
+use super::attempt::{From, PATIENCE, explain, tell_when_cleared};
+use super::disposing::{Disposal, NotRetired};
 use super::paths::task_branch;
 use super::run_loop::Loop;
 use super::{RunError, Told};
-use crate::capture::{committed, keep_last_state};
+use crate::capture::committed;
 use crate::database::Whose;
 use crate::git::{CommitId, ref_segment};
 use crate::kept::refs_below;
@@ -158,20 +159,23 @@ impl Loop<'_> {
         }
         let id = self.id(task);
         let name = self.workshop.keep_name(&ref_segment(id.as_str()), attempt);
-        match worktree.retire(&self.workshop.store, &name) {
-            Ok(kept) => {
+        match self.workshop.retire(worktree, &name) {
+            Ok((kept, notes)) => {
                 reached(Step::AttemptRetired);
+                self.tell_notes(&id, notes);
                 self.interrupted(task, kept)
             }
-            Err(error) => {
+            Err(failure) => {
+                let NotRetired { error, left } = *failure;
                 // It stays, and the next attempt finds it in its way; the others go on.
-                let why = super::attempt::explain("its last state could not be kept", &error);
+                let why = explain("its last state could not be kept", &error);
                 let note = format!("{why}; its worktree stays at {}", spec.path.display());
                 self.tell_notes(&id, vec![note]);
-                let committed = Worktree::existing(&self.workshop.store, &spec)
-                    .ok()
-                    .flatten()
-                    .and_then(|left| committed(&self.workshop.store, &left));
+                let store = &self.workshop.store;
+                let committed = left.as_ref().and_then(|left| committed(store, left, &name));
+                // Whoever worked there was ended, so nobody undoes it.
+                let notes = left.map(|left| self.workshop.make_safe(&left, None));
+                self.tell_notes(&id, notes.unwrap_or_default());
                 self.interrupted(task, committed)
             }
         }
@@ -251,7 +255,7 @@ impl Loop<'_> {
             if let Err(error) = self.workshop.clear_run(number, &self.base) {
                 let what =
                     format!("the worktree of run {number} of the tests could not be removed");
-                (self.told)(Told::Note(super::attempt::explain(&what, &error)));
+                (self.told)(Told::Note(explain(&what, &error)));
             }
         }
         Ok(())
@@ -284,17 +288,14 @@ impl Loop<'_> {
         let name = self
             .workshop
             .keep_name(&ref_segment(id.as_str()), state.attempts);
-        let cleared = Worktree::existing(store, &spec).and_then(|found| match found {
-            Some(worktree) if matches!(wanted, Disposal::Show) => worktree.make_safe(store),
-            Some(worktree) => {
-                let kept = keep_last_state(store, &worktree, &name)?;
-                worktree.remove(store, &kept)
+        let cleared = Worktree::existing(store, &spec).map(|found| match found {
+            Some(worktree) if matches!(wanted, Disposal::Show) => {
+                self.workshop.show_earlier(&worktree, &name)
             }
-            None => Ok(()),
+            Some(worktree) => self.workshop.remove_earlier(worktree, &name),
+            None => Vec::new(),
         });
-        if let Err(error) = cleared {
-            let note = super::attempt::explain("its worktree could not be removed", &error);
-            self.tell_notes(&id, vec![note]);
-        }
+        let told = |error| vec![explain("its worktree could not be removed", &error)];
+        self.tell_notes(&id, cleared.unwrap_or_else(told));
     }
 }

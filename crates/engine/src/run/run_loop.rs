@@ -13,8 +13,9 @@ use pleach_domain::schedule::{Action, schedule};
 use pleach_domain::task_state::Commit;
 
 use super::answers::Answers;
-use super::attempt::{Attempt, Disposal, Finished, From, Launched, Line, Workshop};
+use super::attempt::{Attempt, Finished, From, Launched, Line, Workshop};
 use super::clock::Clock;
+use super::disposing::Disposal;
 use super::governing::FIRST_ADVICE;
 use super::hiding::without_secrets;
 use super::lander::Lander;
@@ -99,6 +100,9 @@ pub(super) enum Effect {
 impl Loop<'_> {
     /// Runs until the batch is over, or left.
     pub(super) fn run_to_the_end(&mut self, inbox: &Receiver<Heard>) -> Result<(), RunError> {
+        for found in self.workshop.store.set_aside() {
+            (self.told)(Told::Note(format!("the store: {found}")));
+        }
         if self.workshop.record.auto_slots {
             self.timers.look_at_machine(FIRST_ADVICE);
         }

@@ -44,7 +44,7 @@ impl Workshop {
             }
         };
         let (ending, left_out) = match captured {
-            Captured::Unchanged { left_out } => (AttemptEnding::Unchanged, left_out),
+            Captured::Unchanged { left_out, .. } => (AttemptEnding::Unchanged, left_out),
             Captured::Changed {
                 commit,
                 files,
@@ -104,8 +104,14 @@ impl Workshop {
     }
 
     /// Where the work is when the worktree could not be read: what was committed can be.
-    pub(super) fn note_what_is_left(&self, worktree: &Worktree, finished: &mut Finished) {
-        finished.kept = committed(&self.store, worktree);
+    pub(super) fn note_what_is_left(
+        &self,
+        attempt: &Attempt,
+        worktree: &Worktree,
+        finished: &mut Finished,
+    ) {
+        let name = self.keep_name(&attempt.segment, attempt.number);
+        finished.kept = committed(&self.store, worktree, &name);
     }
 
     /// The name under which the work of an attempt is kept.

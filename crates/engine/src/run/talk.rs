@@ -6,7 +6,8 @@ use pleach_domain::batch::Spent;
 use pleach_domain::event::{Coming, Rollback};
 use pleach_domain::id::TaskId;
 
-use super::attempt::{Disposal, Finished, Launched};
+use super::attempt::{Finished, Launched};
+use super::disposing::Disposal;
 use super::probe::ProbeEnded;
 use super::radar;
 use crate::agent::Said;

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use rustix::fd::OwnedFd;
 use rustix::fs::CWD;
 
-use super::trash::{self, delete_later, remove_all};
-use super::{LOCK, Worktree, WorktreeError, failed, is_present};
+use super::trash::remove_all;
+use super::{Worktree, WorktreeError, failed};
 use crate::git::{CommitId, Store};
 use crate::plain_file::{self, names, open_folder};
 
@@ -22,8 +22,11 @@ const LONGEST_REF: u64 = 4096;
 /// Lists of packed refs that are longer are not read.
 const LONGEST_LIST: u64 = 64 << 20;
 
-/// More refs than any agent makes in earnest.
+/// More branches than any agent makes in earnest.
 const MOST_REFS: usize = 1000;
+
+/// So many files and folders are looked at among refs.
+const MOST_LOOSE: usize = 20_000;
 
 /// So deep names of refs may be nested.
 const DEEPEST: usize = 16;
@@ -38,6 +41,8 @@ pub(crate) struct LeftCommits {
     pub(crate) head: Option<CommitId>,
     /// Where other branches are, and the stash.
     pub(crate) others: BTreeSet<CommitId>,
+    /// How many more of these there are.
+    pub(crate) beyond: usize,
 }
 
 impl Worktree {
@@ -60,54 +65,6 @@ impl Worktree {
             .map_err(failed("set up", &stage))?;
         Ok(stage)
     }
-
-    /// Replaces everything that could make git run a program here: for a person who will look around.
-    ///
-    /// What the agent left in its git folder is kept already, as far as it was work.
-    pub(crate) fn make_safe(&self, store: &Store) -> Result<(), WorktreeError> {
-        if self.is_in_place() || !is_present(&self.path) {
-            return Ok(());
-        }
-        let head = self.left_commits().head;
-        let known = head.filter(|head| store.has_commit(head));
-        let head = known.unwrap_or_else(|| self.basis.clone());
-        let stage = self.build_git_folder(store, &head)?;
-        let index = stage.join("index");
-        let read = ["read-tree", head.as_str()];
-        store.call().index(&index).args(read).output()?;
-        let _lock = store.lock(LOCK)?;
-        if is_present(&self.git_folder) {
-            delete_later(trash::move_away(store, &self.git_folder)?);
-        }
-        fs::rename(&stage, &self.git_folder).map_err(failed("set up", &self.git_folder))?;
-        self.write_git_file()
-            .map_err(failed("write to", &self.path))
-    }
-
-    /// Repositories that are in the worktree besides its own, where git would do what they are configured to do.
-    pub(crate) fn nested_repositories(&self) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        let mut folders = vec![self.path.clone()];
-        while let Some(folder) = folders.pop() {
-            let entries: Vec<_> = fs::read_dir(&folder)
-                .into_iter()
-                .flatten()
-                .flatten()
-                .collect();
-            let has = |name: &str| entries.iter().any(|entry| entry.file_name() == name);
-            let is_bare = has("HEAD") && has("objects") && has("refs");
-            if is_bare || has(".git") && folder != self.path {
-                found.push(folder);
-                continue;
-            }
-            let inner = entries.iter().filter(|entry| {
-                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-                is_folder && entry.file_name() != ".git"
-            });
-            folders.extend(inner.map(fs::DirEntry::path));
-        }
-        found
-    }
 }
 
 /// Where the git folders of worktrees are.
@@ -128,9 +85,10 @@ pub(super) fn left_commits(git_folder: &Path) -> LeftCommits {
     if let Some(list) = list.ok().and_then(|file| read_text(file, LONGEST_LIST)) {
         refs.extend(list.lines().filter_map(packed_ref));
     }
+    let mut budget = MOST_LOOSE;
     if let Ok(folder) = open_folder(&folder, "refs") {
         // A loose ref counts more than a packed one of the same name, and comes later.
-        loose_refs(&folder, "refs", DEEPEST, &mut refs);
+        loose_refs(&folder, "refs", &mut budget, &mut refs);
     }
     let at = |name: &str| {
         let mut latest = refs.iter().rev();
@@ -143,11 +101,21 @@ pub(super) fn left_commits(git_folder: &Path) -> LeftCommits {
     };
     let is_left = |name: &str| LEFT_AT.iter().any(|place| name.starts_with(place));
     let others = refs.iter().filter(|(name, _)| is_left(name));
-    let mut others: BTreeSet<CommitId> = others.map(|(_, commit)| commit.clone()).collect();
-    if let Some(head) = &head {
-        others.remove(head);
+    let others = others.map(|(_, commit)| commit.clone());
+    let mut others: BTreeSet<CommitId> = others
+        .filter(|commit| Some(commit) != head.as_ref())
+        .collect();
+    // Where names were left out, there is at least one more.
+    let mut beyond = usize::from(budget == 0);
+    while others.len() > MOST_REFS {
+        others.pop_last();
+        beyond += 1;
     }
-    LeftCommits { head, others }
+    LeftCommits {
+        head,
+        others,
+        beyond,
+    }
 }
 
 fn packed_ref(line: &str) -> Option<(String, CommitId)> {
@@ -155,19 +123,27 @@ fn packed_ref(line: &str) -> Option<(String, CommitId)> {
     Some((name.to_owned(), id.parse().ok()?))
 }
 
-fn loose_refs(folder: &OwnedFd, above: &str, depth: usize, found: &mut Vec<(String, CommitId)>) {
+/// Reads refs that are files, not for ever and not deeper than anybody nests names.
+fn loose_refs(
+    folder: &OwnedFd,
+    above: &str,
+    budget: &mut usize,
+    found: &mut Vec<(String, CommitId)>,
+) {
     for name in names(folder).unwrap_or_default() {
         let Ok(text) = std::str::from_utf8(name.as_bytes()) else {
             continue;
         };
+        if *budget == 0 {
+            return;
+        }
+        *budget -= 1;
         let full = format!("{above}/{text}");
         if let Ok(inner) = open_folder(folder, &name) {
-            if depth > 0 {
-                loose_refs(&inner, &full, depth - 1, found);
+            if full.split('/').count() <= DEEPEST {
+                loose_refs(&inner, &full, budget, found);
             }
-        } else if let Ok(file) = plain_file::open(folder, &name)
-            && found.len() < MOST_REFS
-        {
+        } else if let Ok(file) = plain_file::open(folder, &name) {
             let commit = read_text(file, LONGEST_REF).and_then(|text| text.trim_end().parse().ok());
             found.extend(commit.map(|commit| (full, commit)));
         }

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use super::git_folder::{git_folders, left_commits};
 use super::record::{self, Record, Stage};
+use super::safe::is_safe;
 use super::{Worktree, WorktreeError, is_present};
 use crate::git::{CommitId, Store};
 use crate::resolve::is_for_resolving;
@@ -24,6 +25,8 @@ pub struct Listed {
     pub basis: Option<CommitId>,
     /// What is there of it.
     pub state: TreeState,
+    /// Whether nothing of an agent's makes git run a program there.
+    pub is_safe: bool,
     /// How long it has been there.
     pub age: Option<Duration>,
 }
@@ -83,6 +86,8 @@ fn look(store: &Store, id: &str, record: Record, git_folder: &Path) -> Listed {
     };
     let began = record::written(store, id);
     Listed {
+        // Where people resolve conflicts, no agent was.
+        is_safe: state == TreeState::Resolving || is_safe(store, id),
         path: record.path,
         branch: Some(record.branch),
         head: left_commits(git_folder).head,

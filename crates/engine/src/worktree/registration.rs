@@ -58,7 +58,8 @@ impl Worktree {
         }
         if is_present(&self.git_folder) && !is_present(&self.path) {
             // The files are gone, and what was committed is all that is left to keep.
-            keep_last_state(store, self, &self.branch)?;
+            let kept = keep_last_state(store, self, &self.branch)?;
+            self.save_commits(store, Some(&kept))?;
             self.put_away(store)?;
         }
         Ok(())

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::{Worktree, WorktreeError, copy_index, failed};
 use crate::git::{CommitId, Store, nul_separated};
-use crate::plain_file;
+use crate::plain_file::{self, LARGEST_INDEX};
 use crate::weave::{Content, Marked};
 
 /// What is to be in a worktree.
@@ -70,7 +70,7 @@ impl Worktree {
         &self,
         store: &Store,
     ) -> Result<Option<BTreeSet<Vec<u8>>>, WorktreeError> {
-        let Ok(own) = plain_file::read(&self.git_folder.join("index")) else {
+        let Ok(own) = plain_file::read(&self.git_folder.join("index"), LARGEST_INDEX) else {
             return Ok(None);
         };
         let scratch = store.scratch()?;

@@ -22,7 +22,10 @@ fn doing_nothing_is_unchanged() {
     let scene = Scene::new();
     scene.write("debug.log", "ignored");
     scene.write("out/binary", "ignored");
-    let unchanged = Captured::Unchanged { left_out: vec![] };
+    let unchanged = Captured::Unchanged {
+        left_out: vec![],
+        unread: 0,
+    };
     assert_eq!(scene.capture_with(&[]), unchanged);
     assert_eq!(snapshot(&scene.store, &scene.worktree).unwrap(), None);
     scene.commit("empty");
@@ -168,7 +171,10 @@ fn changes_of_the_plan_file_are_left_out_and_reported() {
     let left_out = plan.clone();
     assert_eq!(
         scene.capture_with(&["PLAN.md"]),
-        Captured::Unchanged { left_out }
+        Captured::Unchanged {
+            left_out,
+            unread: 0
+        }
     );
     scene.commit("the agent commits its edit of the plan");
     scene.write("a.txt", "work\n");
@@ -197,7 +203,13 @@ fn a_plan_file_that_became_a_folder_or_appeared_is_put_back_too() {
     scene.write("other-plan.md", "x");
     let names = ["PLAN.md", "other-plan.md"];
     let left_out = names.iter().map(PathBuf::from).collect();
-    assert_eq!(scene.capture_with(&names), Captured::Unchanged { left_out });
+    assert_eq!(
+        scene.capture_with(&names),
+        Captured::Unchanged {
+            left_out,
+            unread: 0
+        }
+    );
 }
 
 #[test]

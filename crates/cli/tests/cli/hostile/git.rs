@@ -178,6 +178,63 @@ fn git_in_a_worktree_that_stays_runs_nothing_of_the_agents() {
     }
 }
 
+/// Makes a submodule that git looks into whatever the user's settings are, and a folder that is a repository by what it
+/// borrows from elsewhere.
+const NESTED: &str = "
+    git init -q sub; cd sub; git -c user.name=a -c user.email=a@b.c commit -q --allow-empty -m sub
+    git config core.fsmonitor BESIDE/trap; echo y > y; cd ..
+    printf '[submodule \"sub\"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n' > .gitmodules
+    git add .gitmodules sub; git commit -qm sub
+    mkdir thin; echo 'ref: refs/heads/x' > thin/HEAD; echo BESIDE/bare.git > thin/commondir
+    printf '[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = BESIDE/trap\n' > thin/config.worktree
+    echo x > x; exit 1";
+
+#[test]
+fn git_in_a_worktree_that_stays_runs_nothing_of_repositories_that_are_nested_in_it() {
+    let scene = attack(CLOSED, "- [ ] 1 A\n", NESTED);
+    let canary = scene.repo.beside("canary");
+    let trap = format!("#!/bin/sh\ntouch {}\n", canary.display());
+    script(&scene, "trap", &trap);
+    let bare = scene.repo.beside("bare.git");
+    scene
+        .repo
+        .git(&["init", "-q", "--bare", bare.to_str().unwrap()]);
+    for (key, value) in [
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.worktreeConfig", "true"),
+    ] {
+        scene.repo.git_in(&bare, &["config", key, value]);
+    }
+    scene
+        .repo
+        .git_in(&bare, &["config", "--unset", "core.bare"]);
+    let story = scene.story(&[]);
+    story.check(1, "1:failed");
+    assert!(
+        story.notes().contains("2 other git repositories"),
+        "{}",
+        story.notes()
+    );
+    let listed = crate::pleach(scene.repo.path(), &scene.home(), &["worktrees", "--json"]).json();
+    let tree = &listed["worktrees"][0];
+    assert_eq!(tree["git_safe"], true);
+    let path = PathBuf::from(tree["path"].as_str().unwrap());
+    for folder in ["", "sub", "thin"] {
+        let status = ["status", "--porcelain"];
+        let status = scene.repo.git_in(&path.join(folder), &status);
+        assert!(!canary.exists(), "{folder:?}: the trap ran");
+        assert!(status.contains(" x"), "{folder:?}: {status}");
+    }
+    // What was renamed is not taken for work when the worktree goes.
+    crate::pleach(scene.repo.path(), &scene.home(), &["gc", "--yes"]);
+    let list = ["for-each-ref", "--format=%(refname)", "refs/pleach/keep"];
+    for name in scene.repo.git_in(&scene.store(), &list).lines() {
+        let tree = ["ls-tree", "-r", "--name-only", name];
+        let files = scene.repo.git_in(&scene.store(), &tree);
+        assert!(!files.contains(".git.disabled"), "{files}");
+    }
+}
+
 #[test]
 fn rubbish_and_pipes_in_git_folders_stop_neither_siblings_nor_later_runs() {
     let damages = [

@@ -11,7 +11,7 @@ use pleach_testkit::gate_or_night;
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, open, renameat_with};
 use rustix::process::Signal;
 
-use crate::scene::{Gate, Scene, WAIT, make_pipe};
+use crate::scene::{Gate, Running, Scene, WAIT, make_pipe};
 
 const KEY: &str = "a-key-that-no-agent-may-read";
 
@@ -63,18 +63,30 @@ fn swap(folder: &Path, is_over: &AtomicBool) {
 
 #[test]
 fn a_survivor_that_swaps_files_against_links_has_no_key_captured() {
-    // Git reads as much as the file has that it looked at.
-    let length = KEY.len();
+    check_swapped_against("BESIDE/home/.ssh/id_rsa", KEY.len());
+}
+
+#[test]
+fn a_survivor_that_swaps_files_against_links_has_no_token_of_the_environment_captured() {
+    // It comes first there.
+    check_swapped_against("/proc/self/environ", "A_TOKEN=".len() + KEY.len());
+}
+
+#[track_caller]
+fn check_swapped_against(target: &str, length: usize) {
     for _ in 0..gate_or_night(4, 10) {
+        // Git reads as much as the file has that it looked at.
         let shell = format!(
-            "case $PLEACH_TASK in 1) printf %{length}d 1 > r; ln -s BESIDE/home/.ssh/id_rsa s; \
+            "case $PLEACH_TASK in 1) printf %{length}d 1 > r; ln -s {target} s; \
              pwd > BESIDE/where; {WAIT};; 2) echo two > two;; esac"
         );
         let scene = Scene::of("1, 2", "retries = 0", &shell);
         fs::create_dir_all(scene.home().join(".ssh")).unwrap();
         fs::write(scene.home().join(".ssh/id_rsa"), KEY).unwrap();
         let mut gate = Gate::at(&scene);
-        let running = scene.start(&[]);
+        let words = ["run", "--yes", "--json"];
+        let mut command = crate::command(scene.repo.path(), &scene.home(), &words);
+        let running = Running::start(command.env("A_TOKEN", KEY));
         assert_eq!(gate.wait_for(1), "1");
         let folder = PathBuf::from(scene.trace("where"));
         let is_over = AtomicBool::new(false);

@@ -272,7 +272,10 @@ fn an_agent_that_did_nothing_in_a_repository_without_files_changed_nothing() {
     let repo = TestRepo::empty();
     repo.commit("empty");
     let scene = Scene::of(repo);
-    let unchanged = Captured::Unchanged { left_out: vec![] };
+    let unchanged = Captured::Unchanged {
+        left_out: vec![],
+        unread: 0,
+    };
     assert_eq!(scene.capture_with(&[]), unchanged);
     scene.write("first.txt", "x");
     assert_eq!(scene.capture().files, ["first.txt"]);

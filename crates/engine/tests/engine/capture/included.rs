@@ -84,7 +84,10 @@ fn named_files_come_along_and_stay_out_of_the_work() {
     }
     assert_eq!(
         scene.capture_with(&[]),
-        Captured::Unchanged { left_out: vec![] }
+        Captured::Unchanged {
+            left_out: vec![],
+            unread: 0
+        }
     );
     scene.write("work.txt", "work\n");
     let work = scene.capture();

@@ -11,7 +11,10 @@ use crate::capture::scene::Scene;
 
 #[track_caller]
 fn check_unchanged(scene: &Scene) {
-    let unchanged = Captured::Unchanged { left_out: vec![] };
+    let unchanged = Captured::Unchanged {
+        left_out: vec![],
+        unread: 0,
+    };
     assert_eq!(scene.capture_with(&[]), unchanged);
 }
 
@@ -226,7 +229,13 @@ fn a_sha256_repository_is_captured() {
         leave_out: Vec::new(),
     };
     let take = || capture(&store, &worktree, &options).unwrap();
-    assert_eq!(take(), Captured::Unchanged { left_out: vec![] });
+    assert_eq!(
+        take(),
+        Captured::Unchanged {
+            left_out: vec![],
+            unread: 0
+        }
+    );
     fs::write(worktree.path().join("a.txt"), "b\n").unwrap();
     assert!(matches!(take(), Captured::Changed { .. }));
 }

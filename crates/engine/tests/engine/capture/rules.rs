@@ -29,7 +29,10 @@ fn what_the_users_own_git_ignores_is_ignored_by_everybody() {
     assert_eq!(scene.git(&["status", "--porcelain"]), "");
     assert_eq!(
         scene.capture_with(&[]),
-        Captured::Unchanged { left_out: vec![] }
+        Captured::Unchanged {
+            left_out: vec![],
+            unread: 0
+        }
     );
     scene.write("kept.swp", "changed\n");
     scene.write("a.both", "the later rule wins");
@@ -89,7 +92,10 @@ fn a_link_that_was_there_before_stays_whatever_the_rules_say() {
     let scene = Scene::of(repo);
     assert_eq!(
         scene.capture_with(&[]),
-        Captured::Unchanged { left_out: vec![] }
+        Captured::Unchanged {
+            left_out: vec![],
+            unread: 0
+        }
     );
     fs::remove_file(scene.path("shared")).unwrap();
     symlink(".gitignore", scene.path("shared")).unwrap();
