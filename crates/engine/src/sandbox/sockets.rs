@@ -89,7 +89,8 @@ pub(super) fn hidden(
     let known = known.into_iter().flat_map(|path| path.canonicalize());
     let (folders, others): (Vec<_>, Vec<_>) =
         known.filter(is_hidden).partition(|path| path.is_dir());
-    let (mut sockets, files): (Vec<_>, Vec<_>) = others.into_iter().partition(is_socket);
+    let (mut sockets, files): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|path| is_socket(path));
     sockets.extend(besides.into_iter().flat_map(|path| path.canonicalize()));
     sockets.extend(listening(home, of_user).into_iter().filter(is_hidden));
     let kept = kept(open.programs, &folders);
@@ -132,7 +133,7 @@ fn listeners() -> Vec<PathBuf> {
         .collect()
 }
 
-fn is_socket(path: &PathBuf) -> bool {
+fn is_socket(path: &Path) -> bool {
     let found = path.symlink_metadata();
     found.is_ok_and(|found| found.file_type().is_socket())
 }
