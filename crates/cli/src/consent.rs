@@ -53,6 +53,7 @@ pub(crate) fn obtain(
     show(
         "These files control the agents. Review them:",
         &changes,
+        "pleach run --dry-run --json",
         see.as_deref(),
     );
     if asks("Consent and run?") != Some(true) {
@@ -91,7 +92,7 @@ pub(crate) fn obtain_pending(batch: u32, pending: &PendingConsent) -> Result<(),
     let heading =
         format!("Tasks before {task} changed files that control the agents. Review them:");
     let see = format!("pleach diff {batch}");
-    show(&heading, &pending.changes, Some(&see));
+    show(&heading, &pending.changes, &see, Some(&see));
     if asks(&format!("Consent and start {task}?")) == Some(true) {
         return Ok(());
     }

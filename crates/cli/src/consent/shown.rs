@@ -24,9 +24,6 @@ const NARROWEST: usize = 20;
 /// The longest value that is shown whole, in characters.
 const LONGEST: usize = 4_000;
 
-/// Prints the names of all steering files.
-const LISTS_ALL: &str = "pleach run --dry-run --json";
-
 /// So many lines of a file are shown that are different, and so many of all files.
 const MOST_LINES: usize = 12;
 const MOST_LINES_OF_ALL: usize = 100;
@@ -34,11 +31,11 @@ const MOST_LINES_OF_ALL: usize = 100;
 /// The longest line that is shown among them.
 const LONGEST_LINE: usize = 500;
 
-/// Lists changes on standard error; `see` is the command that shows more of a file.
-pub(crate) fn show(heading: &str, changes: &[Change], see: Option<&str>) {
+/// Lists changes on standard error; `all` is the command that names all of them, `see` the one that shows a file.
+pub(crate) fn show(heading: &str, changes: &[Change], all: &str, see: Option<&str>) {
     let width = Size::of(std::io::stderr()).width();
     tell_error(format_args!("  {}\n", one_line(heading)));
-    for line in list(changes, width) {
+    for line in list(changes, all, width) {
         tell_error(format_args!("{line}\n"));
     }
     if let Some(see) = see {
@@ -58,7 +55,7 @@ pub(crate) fn git_show(commit: &str, changes: &[Change]) -> Option<String> {
     Some(format!("git show {}", quoted(&format!("{short}:{path}"))))
 }
 
-fn list(changes: &[Change], width: usize) -> Vec<String> {
+fn list(changes: &[Change], all: &str, width: usize) -> Vec<String> {
     let room = width.saturating_sub(INDENT + 6).max(NARROWEST);
     let (shown, folded) = fold(changes);
     let mut lines = Vec::new();
@@ -83,7 +80,7 @@ fn list(changes: &[Change], width: usize) -> Vec<String> {
     let indent = " ".repeat(INDENT);
     lines.extend(folded.iter().map(|files| format!("{indent}{files}")));
     if !folded.is_empty() {
-        lines.push(format!("{indent}{DIM}all of them{DIM:#}  {LISTS_ALL}"));
+        lines.push(format!("{indent}{DIM}all of them{DIM:#}  {all}"));
     }
     lines
 }
@@ -203,7 +200,7 @@ mod tests {
     }
 
     fn plain(changes: &[Change], width: usize) -> String {
-        let lines = list(changes, width).join("\n");
+        let lines = list(changes, "pleach diff 1", width).join("\n");
         anstream::adapter::strip_str(&lines).to_string()
     }
 
