@@ -30,7 +30,7 @@ pub fn harden() {
 }
 
 /// Takes from the calling thread, and what it starts, the rights of root that open memory of other processes past
-/// Landlock: since Linux 6.16, who may measure the system may read its environments.
+/// Landlock: on newer kernels, who may measure the system may read its environments (seen on 6.18).
 pub(super) fn give_up_rights() {
     for right in [CapabilitySet::PERFMON, CapabilitySet::SYS_ADMIN] {
         // Nobody but root has them, or may give them up.
