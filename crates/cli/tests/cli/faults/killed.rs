@@ -14,8 +14,9 @@ use crate::{Answer, command};
 
 /// Is found as `git`: counts calls, and kills whoever made a certain one.
 ///
-/// Like git, it may write to no file that the call does not name; it notes the number as the date of one.
-const WRAPPER: &str = r#"#!/bin/sh
+/// Like git, it may write to no file that the call does not name, and gets no variable of ours; it notes the number as
+/// the date of a file, and what it is to do stands in its first line.
+const WRAPPER: &str = r#"
 number=$(($(stat -c %Y "$FAULT_COUNT") + 1))
 touch -c -d @$number "$FAULT_COUNT"
 if [ "$number" = "$FAULT_AT" ] && [ "$FAULT_WHEN" = before ]; then
@@ -46,9 +47,6 @@ impl Scene {
         let repo = TestRepo::with_branches();
         let folder = repo.beside("wrapper");
         fs::create_dir(&folder).unwrap();
-        let wrapper = folder.join("git");
-        fs::write(&wrapper, WRAPPER).unwrap();
-        fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
         let temporary = repo.beside("temporary");
         fs::create_dir(&temporary).unwrap();
         Self { repo, temporary }
@@ -67,13 +65,16 @@ impl Scene {
         note.set_modified(UNIX_EPOCH).unwrap();
         let path = std::env::var("PATH").unwrap();
         let wrapper = self.repo.beside("wrapper");
+        let git = wrapper.join("git");
+        let noted_at = count.display();
+        let orders = format!(
+            "#!/bin/sh\nFAULT_COUNT='{noted_at}' FAULT_AT={at} FAULT_WHEN={when} FAULT_PATH='{path}'"
+        );
+        fs::write(&git, format!("{orders}{WRAPPER}")).unwrap();
+        fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
         let output = self
             .weave()
             .env("PATH", format!("{}:{path}", wrapper.display()))
-            .env("FAULT_PATH", path)
-            .env("FAULT_COUNT", &count)
-            .env("FAULT_AT", at.to_string())
-            .env("FAULT_WHEN", when)
             .output()
             .unwrap();
         output.status.signal() == Some(9)

@@ -177,7 +177,9 @@ fn a_store_that_git_cannot_write_to_is_told_with_a_hint() {
     scene.run(&["1.1"]).good();
     let stores = scene.home().join(".local/state/pleach/stores");
     let mut homes = fs::read_dir(stores).unwrap();
-    let logs = homes.next().unwrap().unwrap().path().join("store.git/logs");
+    // What stands at the top of a store is mended before git is asked to write.
+    let logs = homes.next().unwrap().unwrap().path();
+    let logs = logs.join("store.git/logs/refs");
     fs::remove_dir_all(&logs).unwrap();
     fs::write(&logs, "").unwrap();
     scene.repo.commit("news that the store has to fetch");

@@ -18,8 +18,9 @@ use super::life::{Life, plain_git, steps};
 
 /// Stands between Pleach and git: counts calls, and kills whoever made a certain one.
 ///
-/// Like git, it may write to no file that the call does not name; it notes numbers as the dates of files.
-const WRAPPER: &str = r#"#!/bin/sh
+/// Like git, it may write to no file that the call does not name, and gets no variable of ours; it notes numbers as the
+/// dates of files, and what it is to do stands in its first line.
+const WRAPPER: &str = r#"
 number=$(($(stat -c %Y "$FAULT_COUNT") + 1))
 touch -c -d @$number "$FAULT_COUNT"
 touch -c -d @$$ "$FAULT_COUNT.pid"
@@ -42,21 +43,13 @@ const AT_ONCE: usize = 4;
 struct Scene {
     repo: TestRepo,
     before: Fingerprint,
-    wrapper: PathBuf,
 }
 
 impl Scene {
     fn new() -> Self {
         let repo = TestRepo::with_branches();
-        let wrapper = repo.beside("git-that-kills");
-        fs::write(&wrapper, WRAPPER).unwrap();
-        fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
         let before = repo.fingerprint();
-        Self {
-            repo,
-            before,
-            wrapper,
-        }
+        Self { repo, before }
     }
 
     /// A life with a store of its own, so that making the store is part of it.
@@ -71,13 +64,15 @@ impl Scene {
             let note = fs::File::create(note).unwrap();
             note.set_modified(UNIX_EPOCH).unwrap();
         }
-        let mut command = life.process(&self.wrapper);
-        command
-            .env("FAULT_COUNT", &count)
-            .env("FAULT_AT", at.to_string())
-            .env("FAULT_WHEN", when)
-            .env("FAULT_GIT", plain_git());
-        (command, count)
+        let wrapper = self.repo.beside(&format!("git-that-kills-{}", life.name));
+        let (noted_at, git) = (count.display(), plain_git());
+        let orders = format!(
+            "#!/bin/sh\nFAULT_COUNT='{noted_at}' FAULT_AT={at} FAULT_WHEN={when} FAULT_GIT='{}'",
+            git.display()
+        );
+        fs::write(&wrapper, format!("{orders}{WRAPPER}")).unwrap();
+        fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+        (life.process(&wrapper), count)
     }
 
     /// How many calls of git a life makes, and how long it takes.
