@@ -102,7 +102,7 @@ fn filled(template: &str, plan: &Plan, task: &Task) -> String {
     let parts = pieces(template).into_iter().map(|piece| match piece {
         Piece::Text(text) => text.to_owned(),
         Piece::Place { name, written } => match name {
-            "title" => task.title.clone(),
+            "title" => task.written_title().to_owned(),
             "details" => task.details.clone(),
             "phase" => phase(plan, task).unwrap_or_default(),
             "acceptance" => acceptance(plan, task),
@@ -127,7 +127,7 @@ fn acceptance(plan: &Plan, task: &Task) -> String {
 }
 
 fn usual(plan: &Plan, task: &Task, plan_file: Option<&str>) -> String {
-    let mut parts = vec![format!("# Task {}: {}", task.id, task.title)];
+    let mut parts = vec![format!("# Task {}: {}", task.id, task.written_title())];
     if !task.details.is_empty() {
         parts.push(task.details.clone());
     }

@@ -330,9 +330,9 @@ impl<'d> Ledger<'d> {
             };
             (design.phase, status)
         });
-        let before = self.design.settled_before.iter();
-        let before = before.map(|(phase, status)| (Some(*phase), *status));
-        let open = OpenPhases::of_statuses(before.chain(here), self.design.threshold);
+        let others = self.design.others.iter();
+        let others = others.map(|(phase, status)| (Some(*phase), *status));
+        let open = OpenPhases::for_run(others.chain(here), self.design.threshold);
         let closed = !open.is_open(phase);
         assert!(
             !closed || self.is_still() || self.gives_way,

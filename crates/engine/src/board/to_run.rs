@@ -17,6 +17,7 @@ use super::tasks::task_row;
 use super::{Board, BoardError, FieldProblem, Project, execution_plan};
 use crate::database::board::TaskRow;
 use crate::database::projects::PlanRow;
+use crate::mentioned_files::declare_mentioned;
 use crate::plan_file::PlanFile;
 use crate::plan_to_run::{PlanOrigin, PlanToRun};
 
@@ -177,6 +178,7 @@ fn of_board(mut plan: Plan) -> PlanToRun {
         .collect();
     let place = TaskPlace {
         mark: Mark::None,
+        nested: Vec::new(),
         identity: Identity::WrittenId,
     };
     PlanToRun {
@@ -193,10 +195,12 @@ fn of_board(mut plan: Plan) -> PlanToRun {
 pub(super) fn of_file(path: &Path) -> Result<PlanToRun, BoardError> {
     refuse_link(path)?;
     let file = PlanFile::load(path)?;
+    let mut document = pleach_formats::read(file.text());
+    declare_mentioned(&mut document.plan, path.parent().unwrap_or(path));
     Ok(PlanToRun {
         origin: PlanOrigin::File(PathBuf::from(path)),
         text: file.text().to_owned(),
-        document: pleach_formats::read(file.text()),
+        document,
     })
 }
 
