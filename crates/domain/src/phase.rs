@@ -208,7 +208,11 @@ mod tests {
     #[test]
     fn a_run_does_not_go_on_over_failures() {
         check_run("ff p p p", &[1], "phase 1 is 0 of 2 done, below 80 %");
-        check_run("ccccf pc p p", &[1, 2], "phase 2 is 1 of 2 done, below 80 %");
+        check_run(
+            "ccccf pc p p",
+            &[1, 2],
+            "phase 2 is 1 of 2 done, below 80 %",
+        );
     }
 
     #[test]

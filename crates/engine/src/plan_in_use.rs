@@ -132,8 +132,7 @@ fn markdown_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn has_open_tasks(plan: &Path) -> bool {
-    let is_open =
-        |task: &Task| matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress);
+    let is_open = |task: &Task| matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress);
     tasks_in(plan).iter().any(is_open)
 }
 
@@ -144,7 +143,9 @@ fn has_tasks(plan: &Path) -> bool {
 
 fn tasks_in(plan: &Path) -> Vec<Task> {
     let file = PlanFile::load(plan).ok();
-    file.map_or_else(Vec::new, |file| pleach_formats::read(file.text()).plan.tasks)
+    file.map_or_else(Vec::new, |file| {
+        pleach_formats::read(file.text()).plan.tasks
+    })
 }
 
 #[cfg(test)]

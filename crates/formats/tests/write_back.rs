@@ -229,5 +229,10 @@ fn boxes_inside_a_task_are_ticked_and_restored_with_it() {
     let edited = done.replace("    - [x] deep\n", "");
     let parent_alone = edited.replacen("[x] Parent", "[ ] Parent", 1);
     check(&edited, "1", Marker::TakenBack(before), &parent_alone);
-    check(done, "1", Marker::TakenBack(" ".into()), &done.replacen("[x]", "[ ]", 1));
+    check(
+        done,
+        "1",
+        Marker::TakenBack(" ".into()),
+        &done.replacen("[x]", "[ ]", 1),
+    );
 }

@@ -359,7 +359,9 @@ impl Batch {
             let own = &self.tasks[position].design;
             let later_stage = first_stage.is_some() && own.stage > first_stage;
             let later_phase = first_phase.is_some() && own.phase > first_phase;
-            later_stage || (later_phase && own.follows_phase) || positions.iter().any(|retried| before[*retried])
+            later_stage
+                || (later_phase && own.follows_phase)
+                || positions.iter().any(|retried| before[*retried])
         };
         let tasks = self.tasks.iter().enumerate();
         tasks

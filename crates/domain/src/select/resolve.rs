@@ -98,9 +98,9 @@ impl Search<'_, '_> {
                 let range = IdRange::between(first, last).expect("the parser checked it");
                 self.take_range(&range);
             }
-            Term::Phase(phase) => self.take_open(&format!("phase {phase}"), |task| {
-                task.phase == Some(*phase)
-            }),
+            Term::Phase(phase) => {
+                self.take_open(&format!("phase {phase}"), |task| task.phase == Some(*phase))
+            }
             Term::All => self.take_open("the plan", |_| true),
             Term::Label(label) => self.take_open(&format!("label {label}"), |task| {
                 task.labels.contains(label)
@@ -137,7 +137,8 @@ impl Search<'_, '_> {
         let all = self.positions(wanted);
         if all.is_empty() {
             let problem = Problem::new(Code::TaskNotFound, format!("{whole} has no task"));
-            self.errors.push(problem.hint("`pleach plan` lists the tasks"));
+            self.errors
+                .push(problem.hint("`pleach plan` lists the tasks"));
             return;
         }
         let before = self.chosen.len();
@@ -224,7 +225,8 @@ impl Search<'_, '_> {
             );
             // Finished tasks are archived out of plans, so that ranges have gaps.
             if inside.is_empty() {
-                self.errors.push(problem.hint("`pleach plan` lists the tasks"));
+                self.errors
+                    .push(problem.hint("`pleach plan` lists the tasks"));
             } else {
                 self.note(problem);
             }

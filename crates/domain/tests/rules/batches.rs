@@ -121,7 +121,12 @@ fn a_phase_that_ends_below_the_threshold_blocks_those_behind_it() {
         ),
     );
     // A person who takes tasks out has decided.
-    check("9 retries=0", text, "1.1:cancel 1.2:cancel", "block 2.2 because it needs 1.2, which is cancelled");
+    check(
+        "9 retries=0",
+        text,
+        "1.1:cancel 1.2:cancel",
+        "block 2.2 because it needs 1.2, which is cancelled",
+    );
     tell("9 retries=0", text, "go 1.1:failed 1.2:failed go 1.1:retry")
         .follows("1.1 retried; 2.1 retried; 3.1 retried");
 }
@@ -150,10 +155,18 @@ fn what_follows_in_a_note_needs_what_is_before_it() {
     sequence(&mut plan, "1-2", &["1", "2"]);
     let graph = graph(&plan);
     let order = Order::of(&graph, &[true; 4], Rules::default());
-    assert_eq!(order.ordered.len(), 2, "each pair once: {:?}", order.ordered);
+    assert_eq!(
+        order.ordered.len(),
+        2,
+        "each pair once: {:?}",
+        order.ordered
+    );
     assert_eq!(graph.needs(1).collect::<Vec<_>>(), [0]);
     assert_eq!(graph.needs(3).collect::<Vec<_>>(), [1]);
-    assert_eq!(graph.missing_needs(&[3])[0].message, "task 4 needs 2, which is not done and not selected");
+    assert_eq!(
+        graph.missing_needs(&[3])[0].message,
+        "task 4 needs 2, which is not done and not selected"
+    );
     let design = Design::of(
         &graph,
         &[0, 1, 3],

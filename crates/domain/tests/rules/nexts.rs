@@ -84,7 +84,12 @@ fn a_task_without_its_dependencies_follows_its_phase() {
         dependencies: Rule::Ignored,
         ..NextRules::default()
     };
-    check_with(&plan("1.1 p1\n2.1 p2 < 1.1\n1.2 p1 < 1.1"), 5, rules, "1.1 1.2");
+    check_with(
+        &plan("1.1 p1\n2.1 p2 < 1.1\n1.2 p1 < 1.1"),
+        5,
+        rules,
+        "1.1 1.2",
+    );
 }
 
 #[test]

@@ -103,7 +103,10 @@ fn what_does_not_exist_is_an_error() {
     );
     assert_eq!(
         error("ENG-8"),
-        ("there is no task ENG-8".into(), "did you mean ENG-7?".into())
+        (
+            "there is no task ENG-8".into(),
+            "did you mean ENG-7?".into()
+        )
     );
     assert_eq!(error("phase:9").0, "phase 9 has no task");
     assert_eq!(error("90-91").0, "the range names no task for 90, 91");
@@ -157,7 +160,11 @@ fn a_sentence_is_no_selection() {
         "    ^^^",
     );
     check_refusal("1.1 all", "`all` stands alone or between commas", "    ^^^");
-    check_refusal("failed 2", "`failed` stands alone or between commas", "^^^^^^");
+    check_refusal(
+        "failed 2",
+        "`failed` stands alone or between commas",
+        "^^^^^^",
+    );
     check(PLAN, "1.1, failed", "66 1.1");
     assert!(Selection::parse("a b", |id| matches!(id, "a" | "b")).is_ok());
 }

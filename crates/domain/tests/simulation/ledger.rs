@@ -3,6 +3,7 @@
 //! Shares no code with the rules it checks, but for the one of phases.
 
 mod governors;
+mod phases;
 mod proofs;
 
 use pleach_domain::batch::{
@@ -25,6 +26,9 @@ struct StageAccount {
 
 /// Why another number may run at once, if nothing that happened in the batch says so.
 pub(crate) const ADVICE: &str = "the machine bears another number";
+
+/// Why a task is blocked that a person does not consent to.
+pub(crate) const NO_CONSENT: &str = "nobody consents";
 
 /// Where the batch is bound for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -179,6 +183,11 @@ impl<'d> Ledger<'d> {
             self.check_leaving(at, event);
         } else {
             assert!(!was.is_end(), "{at} ended twice: {event:?}");
+            if let TaskEvent::Blocked { because } = event {
+                let by_a_person = because == NO_CONSENT;
+                let may_be = by_a_person || self.has_reason_to_block(at);
+                assert!(may_be, "{at} is blocked for nothing");
+            }
         }
         let resolved = matches!(event, TaskEvent::Resolved { .. });
         assert!(
@@ -286,6 +295,10 @@ impl<'d> Ledger<'d> {
         assert!(
             self.at_work().count() < self.room_for(task),
             "no room for {at}"
+        );
+        assert!(
+            !self.is_behind_a_phase_that_fell_short(at),
+            "{at} starts over the failures of an earlier phase"
         );
         self.check_phase(at);
         self.check_turn(at);

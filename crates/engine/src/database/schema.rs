@@ -187,6 +187,17 @@ pub(super) const STEPS: &[&str] = &[
         PRIMARY KEY (project, fingerprint)
     ) STRICT, WITHOUT ROWID;
 ",
+    "
+    CREATE TABLE plan_mark (
+        project TEXT NOT NULL,
+        plan TEXT NOT NULL,
+        task TEXT NOT NULL,
+        title TEXT,
+        status TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        PRIMARY KEY (project, plan, task)
+    ) STRICT, WITHOUT ROWID;
+",
 ];
 
 /// Brings the database to the version of `steps`, with a copy first if there is anything to lose.

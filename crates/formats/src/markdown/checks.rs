@@ -24,7 +24,8 @@ pub(super) enum Criteria {
 impl Reader<'_> {
     /// Notes that a heading stands here, which may end criteria or begin them.
     pub(super) fn criteria_at_heading(&mut self, level: usize, title: &str) {
-        let goes_on = |criteria: &Criteria| matches!(criteria, Criteria::Heading(open) if level > *open);
+        let goes_on =
+            |criteria: &Criteria| matches!(criteria, Criteria::Heading(open) if level > *open);
         self.criteria = self.criteria.filter(goes_on);
         if self.criteria.is_none() && is_criteria_label(title) {
             self.criteria = Some(Criteria::Heading(level));

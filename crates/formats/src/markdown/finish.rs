@@ -98,7 +98,8 @@ fn tasks_among(raws: &mut [Raw]) -> Vec<bool> {
         return kept;
     }
     for raw in raws.iter_mut().filter(|raw| raw.kind == Kind::Section) {
-        raw.is_heading |= !raw.has_status;
+        // One that names dependencies or files is a task whose Status line was forgotten.
+        raw.is_heading |= !raw.has_status && !raw.has_metadata;
     }
     keep(raws)
 }
@@ -270,7 +271,9 @@ fn name_tasks(raws: &mut [Raw], plan: &mut Plan) -> Vec<Identity> {
 fn not_an_id(word: &str, line: u32, id: &str) -> Problem {
     let message = format!("{word} at line {line} is not taken as an id; it is task {id}");
     let digits: String = word.chars().filter(char::is_ascii_digit).collect();
-    let hint = format!("for an id write {digits}., #{digits}, **{digits}**, T{digits:0>3} or AUTH-{digits}");
+    let hint = format!(
+        "for an id write {digits}., #{digits}, **{digits}**, T{digits:0>3} or AUTH-{digits}"
+    );
     Problem::new(Code::NoId, message).at(line).hint(hint)
 }
 

@@ -211,7 +211,14 @@ mod tests {
             let expected = word.trim_matches(['(', ')']);
             assert_eq!(lookalike(&format!("{word} Text")), Some(expected));
         }
-        for text in ["Fix 7", "3.x upgrade", "utf-8 names", "S3 upload", "100% of it", "2024-01-01"] {
+        for text in [
+            "Fix 7",
+            "3.x upgrade",
+            "utf-8 names",
+            "S3 upload",
+            "100% of it",
+            "2024-01-01",
+        ] {
             assert_eq!(lookalike(text), None, "{text}");
         }
     }

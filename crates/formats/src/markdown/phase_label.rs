@@ -99,7 +99,9 @@ pub(super) fn is_criteria_label(text: &str) -> bool {
         .filter(|word| !word.is_empty())
         .collect();
     let is_known = |word: &&str| CRITERIA_WORDS.contains(word) || word.parse::<u32>().is_ok();
-    let begins_with_word = words.first().is_some_and(|word| word.parse::<u32>().is_err());
+    let begins_with_word = words
+        .first()
+        .is_some_and(|word| word.parse::<u32>().is_err());
     let names_criteria = words
         .iter()
         .any(|word| matches!(*word, "criteria" | "acceptance" | "verification"))

@@ -66,14 +66,26 @@ mod tests {
     #[test]
     fn a_written_title_loses_its_id_and_keeps_its_marks() {
         for (written, id, expected) in [
-            ("1.1 Fix [it](https://x.org) in `a b.py`", "1.1", "Fix [it](https://x.org) in `a b.py`"),
+            (
+                "1.1 Fix [it](https://x.org) in `a b.py`",
+                "1.1",
+                "Fix [it](https://x.org) in `a b.py`",
+            ),
             ("**2.1** Bold id", "2.1", "Bold id"),
             ("**2.1:** Bold id", "2.1", "Bold id"),
             ("**2.1**: Bold id", "2.1", "Bold id"),
-            ("**3.1 Bold title** and more", "3.1", "**Bold title** and more"),
+            (
+                "**3.1 Bold title** and more",
+                "3.1",
+                "**Bold title** and more",
+            ),
             ("🚀 4.1 Launch", "4.1", "🚀 Launch"),
             ("[ENG-7] Fix", "ENG-7", "Fix"),
-            ("[ENG-7](https://x.org/7) Fix", "ENG-7", "[ENG-7](https://x.org/7) Fix"),
+            (
+                "[ENG-7](https://x.org/7) Fix",
+                "ENG-7",
+                "[ENG-7](https://x.org/7) Fix",
+            ),
             ("Task 5 - Write", "5", "Write"),
             ("7) ...and more", "7", "...and more"),
         ] {

@@ -12,10 +12,7 @@ fn annotations_in_code_and_links_say_nothing() {
          1.2 [ ] Read (depends: 9.9) and docs (depends: 8.8)
          1.3 [ ] C, not (depends: 9) < 1.1",
     );
-    check(
-        "### 1. T\n- Uses `(depends: 9.9)` syntax\n",
-        "1 [ ] T",
-    );
+    check("### 1. T\n- Uses `(depends: 9.9)` syntax\n", "1 [ ] T");
     let plan = pleach_formats::read(
         "## Phase 3: P\nTasks 3.1-3.2 are `[SEQUENTIAL]`, see [Tasks 3.1-3.2 are [SEQUENTIAL]](x.md)\n\n- [ ] 3.1 A\n- [ ] 3.2 B\n",
     )
@@ -95,6 +92,10 @@ fn where_sections_say_how_far_they_are_one_that_does_not_is_a_heading() {
     check(
         "## Task Order\n### 0. Strict\ntext\n### 1. Phase B (CRITICAL PATH)\n- 81 first\n### Backlog\n## Tasks\n### 81. A\n**Status**: [NOT STARTED]\n### 82. B\n**Status**: [PLANNED]\n#### 1. A step\n### 83. C ✅\n",
         "81 [ ] A\n82 [ ] B\n83 [x] C",
+    );
+    check(
+        "### 1. A\n**Dependencies**: 2\n### 2. B\n**Status**: [DONE]\n",
+        "1 [ ] A < 2\n2 [x] B",
     );
     check(
         "### 1. A\n### 2. B\n### 3. C\n**Status**: [DONE]\n",
