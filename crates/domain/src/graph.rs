@@ -233,8 +233,13 @@ impl<'p> Graph<'p> {
         }
         let tasks = self.plan.tasks.len();
         self.own_needs = Edges::from_pairs(tasks, &pairs);
-        pairs.extend(self.needs_of_notes());
-        self.needs = Edges::from_pairs(tasks, &pairs);
+        let of_notes = self.needs_of_notes();
+        self.needs = if of_notes.is_empty() {
+            self.own_needs.clone()
+        } else {
+            pairs.extend(of_notes);
+            Edges::from_pairs(tasks, &pairs)
+        };
     }
 
     /// Each open task of a note needs the open one before it, once.

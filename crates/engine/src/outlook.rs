@@ -105,7 +105,7 @@ struct Known {
 impl Outlook {
     /// Counts, and estimates the end.
     pub fn of(plan: &Plan, setting: &Setting<'_>) -> Result<Self, ViewError> {
-        let known = Known::of(setting)?;
+        let known = Known::of(setting, Among::All)?;
         let titles: HashMap<u32, &str> = plan
             .phases
             .iter()
@@ -175,7 +175,11 @@ pub enum Recall {
 
 /// Gives the open tasks of a plan the states that the database knows.
 pub fn recall(plan: &mut Plan, setting: &Setting<'_>, recall: Recall) -> Result<(), ViewError> {
-    let known = Known::of(setting)?;
+    let among = match recall {
+        Recall::ForRun => Among::Open,
+        Recall::ForNext | Recall::ForFailed => Among::All,
+    };
+    let known = Known::of(setting, among)?;
     for task in &mut plan.tasks {
         let status = known.status_of(task);
         let last = known.last(task);
@@ -218,13 +222,13 @@ impl Tally {
 }
 
 impl Known {
-    fn of(setting: &Setting<'_>) -> Result<Self, ViewError> {
+    fn of(setting: &Setting<'_>, among: Among) -> Result<Self, ViewError> {
         let (Some(project), Some(plan)) = (setting.project, setting.plan) else {
             return Ok(Self::default());
         };
         let filter = BatchFilter {
             project: Some(project),
-            among: Among::All,
+            among,
         };
         let mut known = Self {
             past: setting.database.past_durations(project, plan)?,

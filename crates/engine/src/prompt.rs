@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn a_prompt_says_what_is_wanted_and_how_it_is_judged() {
         let prompt = told(None);
-        assert!(prompt.starts_with("# Task 2.1: North wall.md\n\nof {{title}} brick\n"));
+        assert!(prompt.starts_with("# Task 2.1: North `wall.md`\n\nof {{title}} brick\n"));
         for part in [
             "phase 2: Walls",
             "- it stands",
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_template_is_filled_once_and_replaces_the_usual_text() {
         let template = "{{id}}|{{ title }}|{{details}}|{{phase}}|{{acceptance}}|{{files}}|{{a b}}";
-        let expected = "2.1|North wall.md|of {{title}} brick|2: Walls|- it stands\n- it is dry|wall.md|{{a b}}";
+        let expected = "2.1|North `wall.md`|of {{title}} brick|2: Walls|- it stands\n- it is dry|wall.md|{{a b}}";
         assert_eq!(told(Some(template)), expected);
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use pleach_domain::graph::{Graph, Order, Rules, Strictness};
 use pleach_domain::id::{PhaseNumber, TaskId};
 use pleach_domain::plan::{Phase, Plan, Stage};
-use pleach_domain::task::{Dependency, IfUnknown, Task};
+use pleach_domain::task::{Dependency, Hold, IfUnknown, Task};
 use pleach_formats::{Document, Identity, Mark, TaskPlace};
 
 use super::projects::{ProjectStatus, known, top_of};
@@ -83,7 +83,7 @@ impl Board {
             PlanRow::OfFile(path) => in_stages(of_file(Path::new(&path))?),
             PlanRow::OfBoard(json) => of_board(staged(&rows, &json)),
         };
-        let open = |task: &&Task| !task.status.is_settled();
+        let open = |task: &&Task| !task.status.is_settled() && task.hold == Hold::None;
         let ids = plan.document.plan.tasks.iter().filter(open);
         let ids = ids.map(|task| task.id.clone()).collect();
         Ok((found, plan, ids))

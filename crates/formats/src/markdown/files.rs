@@ -107,6 +107,11 @@ pub(super) fn declared(span: &str) -> Option<&str> {
 
 /// The path that a bare word of prose may be; whether there is such a file is for others to say.
 pub(super) fn mentioned(word: &str) -> Option<&str> {
+    // Asked of every word of a plan, and nearly always this is the answer.
+    let is_marked = word.bytes().any(|byte| matches!(byte, b'/' | b'.'));
+    if !is_marked && !word.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return None;
+    }
     let is_around = |c: char| "()[]{}<>\"'*_,;:!?".contains(c);
     let word = word.trim_matches(is_around).trim_end_matches('.');
     let path = without_line_number(word.strip_prefix("./").unwrap_or(word));

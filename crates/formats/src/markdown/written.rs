@@ -8,6 +8,10 @@ use super::leading_id::{LeadingId, SetOff};
 
 /// The first line of a block as it is written, without annotations.
 pub(super) fn first_line(block: &Block, text: &str) -> String {
+    let raw = block.raw(text);
+    if !raw.contains('(') {
+        return raw.lines().next().unwrap_or("").trim().to_owned();
+    }
     let (kept, _) = without_depends(&block.guarded_raw(text));
     unguarded(kept.lines().next().unwrap_or("").trim())
 }
