@@ -36,7 +36,7 @@ use self::metadata::Key;
 pub(crate) use self::phase_label::phase_title;
 use self::phase_label::{is_criteria_label, verify_label};
 use self::pieces::pieces;
-use self::raw::{Kind, Raw, RawNote};
+use self::raw::{Claim, Kind, Raw, RawNote};
 use self::written::{bold_number, first_line, without_id};
 use crate::lines::Lines;
 use crate::{Document, Mark};
@@ -247,7 +247,9 @@ impl<'t> Reader<'t> {
         let line = self.lines.at(range.start);
         let mut raw = Raw::new(Kind::Section, line, range.end..range.end);
         raw.id = Some(found.id.into());
-        raw.needs_metadata = found.set_off == SetOff::Space;
+        if found.set_off == SetOff::Space {
+            raw.claim = Claim::Metadata;
+        }
         if title.contains('✅') {
             raw.status = TaskStatus::Completed;
             raw.has_status = true;

@@ -210,7 +210,7 @@ proptest! {
         let behind = text.len() - at.end;
         prop_assert_eq!(&edited[..at.start], &text[..at.start]);
         prop_assert_eq!(&edited[edited.len() - behind..], &text[at.end..]);
-        let original = document.marker_text(&text, position).unwrap().to_owned();
+        let original = document.marker_text(&text, position).unwrap();
         let restored = set_markers(&edited, &[document.change(position, Marker::Restored(original))]).unwrap();
         let restored = restored.unwrap_or_else(|| edited.clone());
         // Only what says that it is in progress is ours to take back.

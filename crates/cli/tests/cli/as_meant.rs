@@ -110,8 +110,8 @@ fn only_what_exists_and_is_no_sentence_is_run() {
 
 #[test]
 fn the_reason_for_an_error_is_never_left_out() {
-    let loose: String = (1..20).map(|n| format!("- [ ] loose end {n}\n")).collect();
-    let scene = Scene::new(&format!("- [ ] 1.1 A\n{loose}"), WRITES);
+    let loose: Vec<String> = (1..20).map(|n| format!("- [ ] loose end {n}")).collect();
+    let scene = Scene::new(&format!("- [ ] 1.1 A\n{}\n", loose.join("\n")), WRITES);
     for words in [["label:nope"], ["99"]] {
         let error = scene.run(&words).bad(2);
         let last = error.lines().rev().find(|line| line.starts_with("error: "));

@@ -99,7 +99,7 @@ impl Search<'_, '_> {
                 self.take_range(&range);
             }
             Term::Phase(phase) => {
-                self.take_open(&format!("phase {phase}"), |task| task.phase == Some(*phase))
+                self.take_open(&format!("phase {phase}"), |task| task.phase == Some(*phase));
             }
             Term::All => self.take_open("the plan", |_| true),
             Term::Label(label) => self.take_open(&format!("label {label}"), |task| {

@@ -183,11 +183,7 @@ impl<'d> Ledger<'d> {
             self.check_leaving(at, event);
         } else {
             assert!(!was.is_end(), "{at} ended twice: {event:?}");
-            if let TaskEvent::Blocked { because } = event {
-                let by_a_person = because == NO_CONSENT;
-                let may_be = by_a_person || self.has_reason_to_block(at);
-                assert!(may_be, "{at} is blocked for nothing");
-            }
+            self.check_reason_to_block(at, event);
         }
         let resolved = matches!(event, TaskEvent::Resolved { .. });
         assert!(

@@ -13,7 +13,7 @@ use pleach_domain::task::Task;
 use super::Gathered;
 use super::known::{Known, Needs};
 use super::leading_id::lookalike;
-use super::raw::{Kind, Raw, RawNeed};
+use super::raw::{Claim, Kind, Raw, RawNeed};
 use super::written::without_id;
 use crate::{Document, Identity, TaskPlace};
 
@@ -86,8 +86,9 @@ pub(super) fn document(text: &str, gathered: Gathered) -> Document {
 
 /// Which of the gathered are tasks; where most sections say how far they are, one that does not is a heading.
 fn tasks_among(raws: &mut [Raw]) -> Vec<bool> {
-    for raw in raws.iter_mut() {
-        raw.needs_metadata |= raw.is_criterion && raw.kind == Kind::Section;
+    let sections = raws.iter_mut().filter(|raw| raw.kind == Kind::Section);
+    for raw in sections.filter(|raw| raw.is_criterion) {
+        raw.claim = Claim::Metadata;
     }
     let kept = keep(raws);
     let is_section = |(raw, kept): &(&Raw, &bool)| raw.kind == Kind::Section && **kept;
@@ -99,7 +100,9 @@ fn tasks_among(raws: &mut [Raw]) -> Vec<bool> {
     }
     for raw in raws.iter_mut().filter(|raw| raw.kind == Kind::Section) {
         // One that names dependencies or files is a task whose Status line was forgotten.
-        raw.is_heading |= !raw.has_status && !raw.has_metadata;
+        if !raw.has_status && !raw.has_metadata {
+            raw.claim = Claim::Nothing;
+        }
     }
     keep(raws)
 }
@@ -128,7 +131,11 @@ fn keep(raws: &[Raw]) -> Vec<bool> {
             inside |= kept[section];
             around = raws[section].parent;
         }
-        let is_heading_only = raw.is_heading || (raw.needs_metadata && !raw.has_metadata);
+        let is_heading_only = match raw.claim {
+            Claim::Task => false,
+            Claim::Metadata => !raw.has_metadata,
+            Claim::Nothing => true,
+        };
         kept.push(!inside && !groups[place] && !is_heading_only);
     }
     kept

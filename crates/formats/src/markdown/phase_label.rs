@@ -103,7 +103,7 @@ pub(super) fn is_criteria_label(text: &str) -> bool {
         .iter()
         .any(|word| matches!(*word, "criteria" | "acceptance" | "verification"))
         || words.join(" ").contains("definition of done");
-    begins_with_word && names_criteria && words.iter().all(|word| is_known(word))
+    begins_with_word && names_criteria && words.iter().all(is_known)
 }
 
 #[cfg(test)]

@@ -21,6 +21,17 @@ pub(super) enum Kind {
     Section,
 }
 
+/// What speaks for something being a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// Its form alone.
+    Task,
+    /// Its metadata, if it has any: a heading such as `## 2.1 Scope`.
+    Metadata,
+    /// Nothing: it is a heading beside tasks that say how far they are.
+    Nothing,
+}
+
 /// Something that may be a task.
 #[derive(Debug)]
 pub(super) struct Raw {
@@ -55,10 +66,7 @@ pub(super) struct Raw {
     pub(super) hold: Hold,
     /// It stands below a heading such as "Success criteria".
     pub(super) is_criterion: bool,
-    /// A heading such as `## 2.1 Scope`, which is a task only if it says so.
-    pub(super) needs_metadata: bool,
-    /// A heading beside tasks that say how far they are.
-    pub(super) is_heading: bool,
+    pub(super) claim: Claim,
 }
 
 impl Raw {
@@ -87,8 +95,7 @@ impl Raw {
             has_status: false,
             hold: Hold::None,
             is_criterion: false,
-            needs_metadata: false,
-            is_heading: false,
+            claim: Claim::Task,
         }
     }
 

@@ -139,8 +139,8 @@ fn a_bare_number_is_an_id_where_most_boxes_begin_with_one() {
         plan.warnings[0].hint.as_deref(),
         Some("for an id write 3., #3, **3**, T003 or AUTH-3")
     );
-    let plain = pleach_formats::read("- [ ] 3 apples\n- [ ] pears\n").plan;
-    assert_eq!(plain.warnings.len(), 1);
+    let fruit = pleach_formats::read("- [ ] 3 apples\n- [ ] pears\n").plan;
+    assert_eq!(fruit.warnings.len(), 1);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! What an earlier phase means for the tasks behind it, counted anew.
 
+use pleach_domain::event::TaskEvent;
 use pleach_domain::id::PhaseNumber;
 
-use super::{FailedStage, Ledger};
+use super::{FailedStage, Ledger, NO_CONSENT};
 use crate::account::Now;
 
 impl Ledger<'_> {
@@ -32,8 +33,17 @@ impl Ledger<'_> {
         here.iter().all(|now| now.is_end()) && done * 5 < all * 4
     }
 
+    /// A task is blocked by what it cannot do without, or by a person.
+    pub(super) fn check_reason_to_block(&self, at: usize, event: &TaskEvent) {
+        if let TaskEvent::Blocked { because } = event {
+            let by_a_person = because == NO_CONSENT;
+            let may_be = by_a_person || self.has_reason_to_block(at);
+            assert!(may_be, "{at} is blocked for nothing");
+        }
+    }
+
     /// Whether something that a task cannot do without did not make it.
-    pub(super) fn has_reason_to_block(&self, at: usize) -> bool {
+    fn has_reason_to_block(&self, at: usize) -> bool {
         let own = &self.design.tasks[at];
         let lacks_need = own.needs.iter().any(|need| {
             let now = self.tasks[*need].now;
