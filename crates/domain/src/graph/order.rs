@@ -158,7 +158,12 @@ fn chains(graph: &Graph<'_>, members: &[bool]) -> Vec<(usize, usize, String)> {
             chains.push((pair[0], pair[1], because.to_owned()));
         }
     };
-    for sequence in &plan.sequences {
+    // Of two notes about one pair, the one that says why is told.
+    let (told, bare): (Vec<_>, Vec<_>) = plan
+        .sequences
+        .iter()
+        .partition(|sequence| !sequence.reason.is_empty());
+    for sequence in told.into_iter().chain(bare) {
         let reason = match sequence.reason.as_str() {
             "" => String::new(),
             reason => format!(": {reason}"),

@@ -153,6 +153,7 @@ fn what_follows_in_a_note_needs_what_is_before_it() {
     let mut plan = plan("1\n2\n3 done\n4");
     sequence(&mut plan, "1-4", &["1", "2", "3", "4"]);
     sequence(&mut plan, "1-2", &["1", "2"]);
+    plan.sequences[0].reason.clear();
     let graph = graph(&plan);
     let order = Order::of(&graph, &[true; 4], Rules::default());
     assert_eq!(
@@ -161,6 +162,7 @@ fn what_follows_in_a_note_needs_what_is_before_it() {
         "each pair once: {:?}",
         order.ordered
     );
+    assert_eq!(order.ordered[0].because, "1-2 are sequential: one file");
     assert_eq!(graph.needs(1).collect::<Vec<_>>(), [0]);
     assert_eq!(graph.needs(3).collect::<Vec<_>>(), [1]);
     assert_eq!(
