@@ -197,9 +197,9 @@ pub(crate) enum State {
     Started,
     /// It is done
     Complete,
-    /// It was tried in vain (only with --status)
+    /// It was tried in vain
     Failed,
-    /// It is left out (only with --status)
+    /// It is left out
     Skipped,
     /// It is still to do
     Pending,

@@ -19,6 +19,7 @@ mod output;
 mod pager;
 mod picker;
 mod plan_source;
+mod plan_states;
 mod preview;
 mod region;
 mod rehearsal;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use pleach_domain::graph::{Graph, Overlap, Rules, Strictness};
 use pleach_domain::next::NextRules;
 use pleach_domain::select::Selection;
+use pleach_engine::mentioned_files::declare_mentioned;
 use pleach_engine::plan_file::PlanFile;
 use pleach_engine::plan_in_use;
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
@@ -39,7 +40,8 @@ impl PlanSource {
                 left.display()
             ));
         }
-        let document = pleach_formats::read(file.text());
+        let mut document = pleach_formats::read(file.text());
+        declare_mentioned(&mut document.plan, &current_folder()?);
         if document.plan.tasks.is_empty() && document.plan.errors.is_empty() {
             let message = format!("there is no task in {}", path.display());
             let hint = "a task is a checkbox such as \"- [ ] Fix the login\", or a heading such as \"### 63. Title\"";

@@ -7,11 +7,13 @@ mod cycle;
 mod edges;
 mod order;
 
+use std::collections::HashSet;
+
 pub use edges::Edges;
 pub use order::{Order, Ordered, Overlap, Rules};
 
 use crate::plan::{Index, Plan};
-use crate::problem::{Code, Problem, nearest};
+use crate::problem::{Code, Problem, nearest_id};
 use crate::task::{Dependency, IfUnknown, Task};
 
 /// How many unknown names get a "did you mean": each costs a look at every task.
@@ -32,6 +34,9 @@ pub enum Strictness {
 pub struct Graph<'p> {
     plan: &'p Plan,
     index: Index,
+    /// What tasks say themselves that they need.
+    own_needs: Edges,
+    /// The same, and the task before them in a note.
     needs: Edges,
     errors: Vec<Problem>,
     warnings: Vec<Problem>,
@@ -42,6 +47,7 @@ impl<'p> Graph<'p> {
     pub fn of(plan: &'p Plan, strictness: Strictness) -> Self {
         let index = plan.index();
         let mut graph = Self {
+            own_needs: Edges::from_pairs(0, &[]),
             needs: Edges::from_pairs(0, &[]),
             errors: plan.errors.clone(),
             warnings: plan.warnings.clone(),
@@ -73,9 +79,16 @@ impl<'p> Graph<'p> {
         &self.index
     }
 
-    /// The positions of the tasks that a task needs, in the order written.
+    /// The positions of the tasks that a task needs: its own dependencies in the order written, then the task
+    /// before it in a note.
     pub fn needs(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
         self.needs.of(position).iter().map(|need| *need as usize)
+    }
+
+    /// The positions of a task's own dependencies, in the order written.
+    pub fn own_needs(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
+        let needs = self.own_needs.of(position).iter();
+        needs.map(|need| *need as usize)
     }
 
     /// Everything that is wrong.
@@ -218,7 +231,34 @@ impl<'p> Graph<'p> {
                 }
             }
         }
-        self.needs = Edges::from_pairs(self.plan.tasks.len(), &pairs);
+        let tasks = self.plan.tasks.len();
+        self.own_needs = Edges::from_pairs(tasks, &pairs);
+        let of_notes = self.needs_of_notes();
+        self.needs = if of_notes.is_empty() {
+            self.own_needs.clone()
+        } else {
+            pairs.extend(of_notes);
+            Edges::from_pairs(tasks, &pairs)
+        };
+    }
+
+    /// Each open task of a note needs the open one before it, once.
+    fn needs_of_notes(&self) -> Vec<(u32, u32)> {
+        let mut found = Vec::new();
+        let mut known = HashSet::new();
+        for sequence in &self.plan.sequences {
+            let inside = sequence.tasks.iter();
+            let inside = inside.filter_map(|id| self.index.find(id.as_str()));
+            let open = inside.filter(|at| !self.task(*at).status.is_settled());
+            let open: Vec<usize> = open.collect();
+            for pair in open.windows(2).filter(|pair| pair[0] != pair[1]) {
+                let is_written = self.own_needs(pair[1]).any(|need| need == pair[0]);
+                if !is_written && known.insert((pair[1], pair[0])) {
+                    found.push((narrow(pair[1]), narrow(pair[0])));
+                }
+            }
+        }
+        found
     }
 
     fn unknown_need(&self, task: &Task, need: &Dependency, suggestions: &mut usize) -> Problem {
@@ -238,7 +278,7 @@ impl<'p> Graph<'p> {
         }
         *suggestions -= 1;
         let others = self.index.ids().filter(|id| *id != task.id.as_str());
-        match nearest(need.on.as_str(), others) {
+        match nearest_id(need.on.as_str(), others) {
             Some(near) => problem.hint(format!("did you mean {near}?")),
             None => problem.hint("remove it, or add the task"),
         }

@@ -1,6 +1,6 @@
 //! What to do now: the answer of `next`.
 //!
-//! Knows what the plan says of its tasks; not what runs at the moment.
+//! Knows what the plan says of its tasks; what runs and what failed must be in it.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use crate::graph::{Graph, Order, Overlap, Rules};
 use crate::id::TaskId;
 use crate::phase::{OpenPhases, Threshold};
-use crate::task::TaskStatus;
+use crate::task::{Hold, TaskStatus};
 
 /// Whether a rule counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,16 +69,32 @@ pub fn next(graph: &Graph<'_>, limit: usize, rules: NextRules) -> Vec<Offer> {
         return in_progress.into_iter().take(limit).collect();
     }
     let mut offered = offers(graph, TaskStatus::Failed, Reason::Failed);
-    let ready = Ready::new(graph, rules);
+    let mut ready = Ready::new(graph, rules);
+    let failed = offered.len();
+    offer_ready(graph, limit, &ready, &mut offered);
+    if offered.len() == failed && ready.waits_for_loose_tasks {
+        // Tasks in no phase may themselves need one of a phase.
+        ready.waits_for_loose_tasks = false;
+        offer_ready(graph, limit, &ready, &mut offered);
+    }
+    offered
+}
+
+fn offer_ready<'p>(
+    graph: &Graph<'p>,
+    limit: usize,
+    ready: &Ready<'_, 'p>,
+    offered: &mut Vec<Offer>,
+) {
     let mut declared: HashSet<&str> = HashSet::new();
-    for offer in &offered {
+    for offer in offered.iter() {
         declared.extend(files(graph, offer.position));
     }
-    for position in 0..graph.plan().tasks.len() {
+    for position in by_phase(graph) {
         if offered.len() >= limit {
             break;
         }
-        let collides = rules.conflicts == Rule::Respected
+        let collides = ready.rules.conflicts == Rule::Respected
             && files(graph, position).any(|file| declared.contains(file));
         if !collides && ready.is_ready(position) {
             declared.extend(files(graph, position));
@@ -88,18 +104,24 @@ pub fn next(graph: &Graph<'_>, limit: usize, rules: NextRules) -> Vec<Offer> {
             });
         }
     }
-    offered
 }
 
 fn files<'p>(graph: &Graph<'p>, position: usize) -> impl Iterator<Item = &'p str> {
     graph.task(position).files.iter().map(String::as_str)
 }
 
+/// All positions, those in no phase first.
+fn by_phase(graph: &Graph<'_>) -> Vec<usize> {
+    let mut positions: Vec<usize> = (0..graph.plan().tasks.len()).collect();
+    positions.sort_by_key(|position| graph.task(*position).phase.unwrap_or_default());
+    positions
+}
+
 fn offers(graph: &Graph<'_>, status: TaskStatus, reason: Reason) -> Vec<Offer> {
-    let tasks = graph.plan().tasks.iter().enumerate();
-    tasks
-        .filter(|(_, task)| task.status == status)
-        .map(|(position, _)| Offer { position, reason })
+    let positions = by_phase(graph).into_iter();
+    positions
+        .filter(|position| graph.task(*position).status == status)
+        .map(|position| Offer { position, reason })
         .collect()
 }
 
@@ -108,6 +130,8 @@ struct Ready<'g, 'p> {
     graph: &'g Graph<'p>,
     rules: NextRules,
     phases: OpenPhases,
+    /// Whether every phase waits for tasks that are in none.
+    waits_for_loose_tasks: bool,
     /// Positions that wait for nothing at all, though their phase is closed.
     unheld: OnceCell<Vec<bool>>,
     broken: HashSet<&'g TaskId>,
@@ -121,10 +145,13 @@ impl<'g, 'p> Ready<'g, 'p> {
         let index = graph.index();
         let at = |id: &TaskId| index.find(id.as_str());
         let broken = graph.errors().iter().flat_map(|error| &error.tasks);
+        let phases = OpenPhases::for_next(graph.plan(), rules.threshold);
+        let numbers = graph.plan().tasks.iter().filter_map(|task| task.phase);
         let mut ready = Self {
             graph,
             rules,
-            phases: OpenPhases::of(graph.plan(), rules.threshold),
+            waits_for_loose_tasks: numbers.min().is_some_and(|first| !phases.is_open(first)),
+            phases,
             unheld: OnceCell::new(),
             broken: broken.collect(),
             predecessors: HashMap::new(),
@@ -153,19 +180,27 @@ impl<'g, 'p> Ready<'g, 'p> {
 
     fn is_ready(&self, position: usize) -> bool {
         let task = self.graph.task(position);
-        if task.status != TaskStatus::Pending || self.broken.contains(&task.id) {
+        let is_held = task.hold != Hold::None;
+        if task.status != TaskStatus::Pending || is_held || self.broken.contains(&task.id) {
             return false;
         }
-        let needs_done = self.rules.dependencies == Rule::Ignored
-            || self.graph.open_needs(position).next().is_none();
-        let phase_open = !task.follows_its_phase()
-            || task.phase.is_none_or(|phase| self.phases.is_open(phase))
-            || self.is_unheld(position);
+        let ignores_needs = self.rules.dependencies == Rule::Ignored;
+        let is_open = |need: usize| !self.graph.task(need).status.is_settled();
+        let needs_done = ignores_needs || !self.graph.own_needs(position).any(is_open);
+        // Without its dependencies, a task has nothing but its phase to follow.
+        let phase_open = !(task.follows_its_phase() || ignores_needs)
+            || task
+                .phase
+                .is_none_or(|phase| self.phases.is_open(phase) || self.gives_way(position));
         let stage_open = self
             .stage_of
             .get(&position)
             .is_none_or(|stage| *stage <= self.open_stage);
         needs_done && phase_open && stage_open && self.is_next_in_its_chain(position)
+    }
+
+    fn gives_way(&self, position: usize) -> bool {
+        !self.waits_for_loose_tasks && self.is_unheld(position)
     }
 
     /// A closed phase holds nothing up when all that keeps it closed waits for this very task.

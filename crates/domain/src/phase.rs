@@ -3,12 +3,13 @@
 //! Knows the rule and nothing of who waits for it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::PhaseNumber;
 use crate::plan::Plan;
-use crate::task::TaskStatus;
+use crate::task::{Task, TaskStatus};
 
 /// The share of an earlier phase that must be settled before a later one opens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -42,6 +43,63 @@ struct Tally {
     unfinished: usize,
 }
 
+/// A phase of which less is done than the threshold asks for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shortfall {
+    /// The phase.
+    pub phase: PhaseNumber,
+    /// How many of its tasks are settled.
+    pub settled: usize,
+    /// How many it has.
+    pub total: usize,
+    threshold: Threshold,
+}
+
+impl fmt::Display for Shortfall {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "phase {} is {} of {} done, below {} %",
+            self.phase,
+            self.settled,
+            self.total,
+            (self.threshold.0 * 100.0).round()
+        )
+    }
+}
+
+/// The phases of which less is done than the threshold asks for, earliest first.
+pub fn shortfalls(
+    tasks: impl Iterator<Item = (Option<PhaseNumber>, TaskStatus)>,
+    threshold: Threshold,
+) -> impl Iterator<Item = Shortfall> {
+    let short = move |(phase, tally): (PhaseNumber, Tally)| {
+        let is_reached = threshold.is_reached(tally.settled, tally.total);
+        (!is_reached).then_some(Shortfall {
+            phase,
+            settled: tally.settled,
+            total: tally.total,
+            threshold,
+        })
+    };
+    tallies(tasks).into_iter().filter_map(short)
+}
+
+fn tallies(
+    tasks: impl Iterator<Item = (Option<PhaseNumber>, TaskStatus)>,
+) -> BTreeMap<PhaseNumber, Tally> {
+    let mut tallies: BTreeMap<PhaseNumber, Tally> = BTreeMap::new();
+    for (phase, status) in tasks {
+        let Some(phase) = phase else { continue };
+        let tally = tallies.entry(phase).or_default();
+        tally.total += 1;
+        tally.settled += usize::from(status.is_settled());
+        let unfinished = matches!(status, TaskStatus::Pending | TaskStatus::InProgress);
+        tally.unfinished += usize::from(unfinished);
+    }
+    tallies
+}
+
 /// Which phases are open, given what the plan says of its tasks.
 #[derive(Debug, Clone)]
 pub struct OpenPhases {
@@ -49,28 +107,22 @@ pub struct OpenPhases {
 }
 
 impl OpenPhases {
-    /// Applies the rule to the statuses of a plan.
-    pub fn of(plan: &Plan, threshold: Threshold) -> Self {
-        Self::of_statuses(
-            plan.tasks.iter().map(|task| (task.phase, task.status)),
-            threshold,
-        )
-    }
-
-    /// Applies the rule to pairs of phase and status.
-    pub fn of_statuses(
+    /// The phases that a run may enter: enough of every earlier one is settled.
+    pub fn for_run(
         tasks: impl Iterator<Item = (Option<PhaseNumber>, TaskStatus)>,
         threshold: Threshold,
     ) -> Self {
-        let mut tallies: BTreeMap<PhaseNumber, Tally> = BTreeMap::new();
-        for (phase, status) in tasks {
-            let Some(phase) = phase else { continue };
-            let tally = tallies.entry(phase).or_default();
-            tally.total += 1;
-            tally.settled += usize::from(status.is_settled());
-            let unfinished = matches!(status, TaskStatus::Pending | TaskStatus::InProgress);
-            tally.unfinished += usize::from(unfinished);
-        }
+        let short = shortfalls(tasks, threshold).next();
+        let first_closed = short.map(|short| PhaseNumber(short.phase.0.saturating_add(1)));
+        Self { first_closed }
+    }
+
+    /// The phases that `next` offers tasks of: also where nothing of the earlier ones is left to try. Tasks in no
+    /// phase are of phase 0.
+    pub fn for_next(plan: &Plan, threshold: Threshold) -> Self {
+        let phase = |task: &Task| Some(task.phase.unwrap_or_default());
+        let tasks = plan.tasks.iter().map(|task| (phase(task), task.status));
+        let tallies = tallies(tasks);
         let mut all_finished = true;
         let mut all_reached = true;
         for (phase, tally) in &tallies {
@@ -96,11 +148,13 @@ mod tests {
     use super::*;
 
     /// Phases are words of one letter a task: c completed, s skipped, x cancelled, p pending, f failed.
-    #[track_caller]
-    fn check(threshold: f64, phases: &str, open: &[u32]) {
-        let tasks = phases.split(' ').zip(1..).flat_map(|(states, number)| {
-            states.chars().map(move |state| {
-                let status = match state {
+    fn plan(phases: &str) -> Plan {
+        let mut plan = Plan::default();
+        for (states, number) in phases.split(' ').zip(1..) {
+            for state in states.chars() {
+                let mut task = Task::new("t", "t", 1);
+                task.phase = Some(PhaseNumber(number));
+                task.status = match state {
                     'c' => TaskStatus::Completed,
                     's' => TaskStatus::Skipped,
                     'x' => TaskStatus::Cancelled,
@@ -108,15 +162,34 @@ mod tests {
                     'r' => TaskStatus::InProgress,
                     _ => TaskStatus::Pending,
                 };
-                (Some(PhaseNumber(number)), status)
-            })
-        });
+                plan.tasks.push(task);
+            }
+        }
+        plan
+    }
+
+    fn open(phases: &OpenPhases) -> Vec<u32> {
+        let is_open = |number: &u32| phases.is_open(PhaseNumber(*number));
+        (1..=4).filter(is_open).collect()
+    }
+
+    #[track_caller]
+    fn check(threshold: f64, phases: &str, expected: &[u32]) {
         let threshold = Threshold::new(threshold).unwrap();
-        let phases = OpenPhases::of_statuses(tasks, threshold);
-        let found: Vec<u32> = (1..=4)
-            .filter(|n| phases.is_open(PhaseNumber(*n)))
-            .collect();
-        assert_eq!(found, open);
+        assert_eq!(
+            open(&OpenPhases::for_next(&plan(phases), threshold)),
+            expected
+        );
+    }
+
+    #[track_caller]
+    fn check_run(phases: &str, expected: &[u32], short: &str) {
+        let plan = plan(phases);
+        let statuses = || plan.tasks.iter().map(|task| (task.phase, task.status));
+        let threshold = Threshold::default();
+        assert_eq!(open(&OpenPhases::for_run(statuses(), threshold)), expected);
+        let first = shortfalls(statuses(), threshold).next();
+        assert_eq!(first.unwrap().to_string(), short);
     }
 
     #[test]
@@ -127,9 +200,19 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_opens_when_nothing_before_it_is_left_to_try() {
+    fn a_phase_opens_for_next_when_nothing_before_it_is_left_to_try() {
         check(0.8, "fffff p p p", &[1, 2]);
         check(0.8, "ffffr p p p", &[1]);
+    }
+
+    #[test]
+    fn a_run_does_not_go_on_over_failures() {
+        check_run("ff p p p", &[1], "phase 1 is 0 of 2 done, below 80 %");
+        check_run(
+            "ccccf pc p p",
+            &[1, 2],
+            "phase 2 is 1 of 2 done, below 80 %",
+        );
     }
 
     #[test]
@@ -143,5 +226,12 @@ mod tests {
         check(1.0, "ccccp p p p", &[1]);
         check(1.0, "ccccc p p p", &[1, 2]);
         check(0.0, "ppppp p p p", &[1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn tasks_in_no_phase_come_before_the_first() {
+        let mut plan = plan("p p p p");
+        plan.tasks.push(Task::new("t", "t", 1));
+        assert_eq!(open(&OpenPhases::for_next(&plan, Threshold::default())), []);
     }
 }

@@ -31,8 +31,10 @@ pub enum Code {
     NoId,
     /// A phase that is not open yet was asked for.
     PhaseNotOpen,
-    /// A task is in progress, though nobody is known to work on it.
+    /// A task is in progress, whoever works on it.
     InProgress,
+    /// A task that its plan calls blocked was left out.
+    Blocked,
 }
 
 impl Code {
@@ -51,6 +53,7 @@ impl Code {
             Self::NoId => "no_id",
             Self::PhaseNotOpen => "phase_not_open",
             Self::InProgress => "in_progress",
+            Self::Blocked => "blocked",
         }
     }
 }
@@ -111,6 +114,15 @@ impl Problem {
         self.tasks.extend(tasks);
         self
     }
+}
+
+/// The id that looks most like `wanted`, if any does; numbers that look alike have nothing in common.
+pub fn nearest_id<'a>(wanted: &str, ids: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let is_number = !wanted.contains(|c: char| c.is_alphabetic());
+    if is_number {
+        return None;
+    }
+    nearest(wanted, ids)
 }
 
 /// The candidate that looks most like `wanted`, if any looks like it at all.

@@ -6,11 +6,12 @@ mod stages;
 mod starts;
 
 use self::stages::{ended_stages, first_failed_stage, has_woven, next_stage, stage_is_over};
-use self::starts::starts;
+use self::starts::{phase_that_fell_short, starts};
 use crate::batch::{
     Batch, BatchStatus, BatchTask, Landing, OnConflict, OnFailure, Proof, Spent, Validation,
 };
 use crate::event::{BatchEvent, Doubt};
+use crate::phase::Shortfall;
 use crate::task_state::{Ending, TaskState};
 
 /// Something to do, in the imperative; tasks are positions in the batch.
@@ -213,6 +214,7 @@ fn broken_rule<'b>(
 
 fn blocked(batch: &Batch) -> Vec<Action> {
     let failed_stage = first_failed_stage(batch);
+    let short = phase_that_fell_short(batch);
     positions(batch, TaskState::is_idle)
         .filter_map(|task| {
             let design = &batch.tasks[task].design;
@@ -227,7 +229,12 @@ fn blocked(batch: &Batch) -> Vec<Action> {
                 let name = &batch.design.stages[stage].name;
                 Some(format!("stage {name} before it failed"))
             };
-            let because = failed.or_else(stage_failed)?;
+            let phase_fell_short = || {
+                let is_behind = |short: &Shortfall| design.phase > Some(short.phase);
+                let short = short.filter(|short| design.follows_phase && is_behind(short));
+                short.map(|short| short.to_string())
+            };
+            let because = failed.or_else(stage_failed).or_else(phase_fell_short)?;
             Some(Action::Block { task, because })
         })
         .chain(without_needs(batch))

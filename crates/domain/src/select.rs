@@ -3,11 +3,13 @@
 //! Knows the words; `resolve` finds the tasks.
 
 mod resolve;
+mod sentence;
 
 use std::fmt;
 
 pub use resolve::{Choice, closed_phases, resolve};
 
+use self::sentence::check_is_selection;
 use crate::id::{IdRange, PhaseNumber};
 
 /// What was asked for, in order.
@@ -84,7 +86,9 @@ impl Selection {
     /// Reads a selection; a word for which `is_id` holds is that task and nothing else.
     pub fn parse(text: &str, is_id: impl Fn(&str) -> bool) -> Result<Self, SelectionError> {
         let mut terms = Vec::new();
-        for place in words(text)? {
+        let places = words(text)?;
+        check_is_selection(text, &places, &is_id)?;
+        for place in places {
             let word = &text[place.clone()];
             let term = if is_id(word) {
                 Ok(Term::Id(word.to_owned()))

@@ -14,6 +14,8 @@ pub struct Task {
     pub id: TaskId,
     /// One line of plain text.
     pub title: String,
+    /// The same line in the plan's own Markdown, where that differs.
+    pub markdown: Option<String>,
     /// The rest of what the agent is told, in the plan's own Markdown.
     pub details: String,
     /// What its plan says of it.
@@ -24,6 +26,10 @@ pub struct Task {
     pub needs: Vec<Dependency>,
     /// The files it says it touches.
     pub files: Vec<String>,
+    /// Bare words that name such a file if the project has it.
+    pub mentions: Vec<String>,
+    /// What keeps it from being started by anything but its id.
+    pub hold: Hold,
     /// How much it matters.
     pub priority: Priority,
     /// How long it is thought to take.
@@ -42,11 +48,14 @@ impl Task {
         Self {
             id: TaskId::new(id),
             title: title.into(),
+            markdown: None,
             details: String::new(),
             status: TaskStatus::Pending,
             phase: None,
             needs: Vec::new(),
             files: Vec::new(),
+            mentions: Vec::new(),
+            hold: Hold::None,
             priority: Priority::Medium,
             effort: None,
             labels: Vec::new(),
@@ -55,10 +64,27 @@ impl Task {
         }
     }
 
+    /// Its title as its plan writes it, for agents.
+    pub fn written_title(&self) -> &str {
+        self.markdown.as_deref().unwrap_or(&self.title)
+    }
+
     /// Whether it waits for its phase to open; its own dependencies take the phase's place.
     pub fn follows_its_phase(&self) -> bool {
         self.phase.is_some() && self.needs.is_empty()
     }
+}
+
+/// What keeps a task that is open from being started by `all`, `phase:` or `next`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Hold {
+    /// Nothing.
+    #[default]
+    None,
+    /// Its plan says that it is blocked.
+    Blocked,
+    /// It is in a batch that runs.
+    InLiveBatch,
 }
 
 /// A task that another one needs, and where that is written.
@@ -137,6 +163,18 @@ pub enum Priority {
 }
 
 impl Priority {
+    /// Reads a word such as CRITICAL in the title of a task, where only capitals say how much it matters.
+    pub fn in_title(title: &str) -> Option<Self> {
+        title
+            .split(|c: char| !c.is_alphanumeric())
+            .find_map(|word| match word {
+                "CRITICAL" => Some(Self::Critical),
+                "HIGH" => Some(Self::High),
+                "LOW" => Some(Self::Low),
+                _ => None,
+            })
+    }
+
     /// Reads the first word that names a priority; anything else is medium.
     pub fn read(text: &str) -> Self {
         text.split(|c: char| !c.is_alphanumeric())
@@ -221,6 +259,15 @@ mod tests {
         assert_eq!(minutes("M"), Some(180));
         assert_eq!(minutes("who knows"), None);
         assert_eq!(minutes(""), None);
+    }
+
+    #[test]
+    fn only_capitals_in_a_title_are_a_priority() {
+        let read = Priority::in_title;
+        assert_eq!(read("CRITICAL: stop the leak"), Some(Priority::Critical));
+        assert_eq!(read("[HIGH] Log in"), Some(Priority::High));
+        assert_eq!(read("Tidy up (LOW)"), Some(Priority::Low));
+        assert_eq!(read("Draw the critical path, HIGHLIGHT it"), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod derive;
 mod error;
 mod log;
 mod pauses;
+mod plan_marks;
 pub(crate) mod projects;
 mod read;
 mod request_keys;
@@ -27,6 +28,7 @@ pub use board_event::BoardEvent;
 pub use error::DatabaseError;
 pub use log::{Entry, Logged};
 pub use pauses::AgentPause;
+pub use plan_marks::{MarkedTask, PlanMark};
 pub use read::{Among, BatchFilter, BatchRow, LoadedBatch, NotedProcess, Whose};
 pub use request_keys::RequestKey;
 

@@ -25,6 +25,7 @@ pub mod init;
 pub mod kept;
 pub mod landing;
 pub mod machine;
+pub mod mentioned_files;
 pub mod outlook;
 pub mod ownership;
 pub mod pace;

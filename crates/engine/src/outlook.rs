@@ -7,15 +7,18 @@ use std::time::Duration;
 
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
-use pleach_domain::task::{Task, TaskStatus};
+use pleach_domain::task::{Hold, Task, TaskStatus};
 use serde::Serialize;
 
-use crate::database::{Among, BatchFilter, Database, now};
+use crate::database::{Among, BatchFilter, Database, PlanMark, now};
 use crate::state_folder::StateFolder;
 use crate::view::{BatchView, TaskStatusWord, ViewError, rfc3339};
 
 /// So many batches back it is looked for what became of a task.
 const LOOK_BACK: usize = 50;
+
+/// The outcome of a task that was never tried.
+const BLOCKED: &str = "blocked";
 
 /// How many tasks stand where.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -77,10 +80,23 @@ pub struct Setting<'a> {
     pub at_once: usize,
 }
 
+/// What became of a task in the last batch that it was in.
+#[derive(Debug, Clone, Copy)]
+struct Last {
+    stands: TaskStatusWord,
+    seconds: f64,
+    /// When the batch was made, in milliseconds since 1970.
+    at: u64,
+    /// Whether the batch runs and the task is not over.
+    is_live: bool,
+    was_blocked: bool,
+}
+
 /// What the database says of the tasks of a plan.
 #[derive(Default)]
 struct Known {
-    tasks: HashMap<TaskId, (TaskStatusWord, f64)>,
+    tasks: HashMap<TaskId, Last>,
+    marks: HashMap<TaskId, PlanMark>,
     batches: Vec<u32>,
     slots: usize,
     past: HashMap<TaskId, Duration>,
@@ -89,7 +105,7 @@ struct Known {
 impl Outlook {
     /// Counts, and estimates the end.
     pub fn of(plan: &Plan, setting: &Setting<'_>) -> Result<Self, ViewError> {
-        let known = Known::of(setting)?;
+        let known = Known::of(setting, Among::All)?;
         let titles: HashMap<u32, &str> = plan
             .phases
             .iter()
@@ -146,13 +162,37 @@ pub fn seconds_left(tasks: impl IntoIterator<Item = f64>, at_once: usize) -> Opt
     (count > 0).then(|| longest.max(sum / slots as f64))
 }
 
-/// Marks the open tasks of a plan as failed that failed, conflicted or were blocked when they last ran.
-pub fn recall_failures(plan: &mut Plan, setting: &Setting<'_>) -> Result<(), ViewError> {
-    let known = Known::of(setting)?;
+/// What the database adds to what a plan says of its tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recall {
+    /// What runs, and what a person left out: whatever failed is still wanted.
+    ForRun,
+    /// What failed as well.
+    ForNext,
+    /// What failed, and what was blocked behind it.
+    ForFailed,
+}
+
+/// Gives the open tasks of a plan the states that the database knows.
+pub fn recall(plan: &mut Plan, setting: &Setting<'_>, recall: Recall) -> Result<(), ViewError> {
+    let among = match recall {
+        Recall::ForRun => Among::Open,
+        Recall::ForNext | Recall::ForFailed => Among::All,
+    };
+    let known = Known::of(setting, among)?;
     for task in &mut plan.tasks {
-        if known.status_of(task) == TaskStatus::Failed {
-            task.status = TaskStatus::Failed;
+        let status = known.status_of(task);
+        let last = known.last(task);
+        let is_settled = task.status.is_settled();
+        if last.is_some_and(|last| last.is_live && !is_settled) {
+            task.hold = Hold::InLiveBatch;
         }
+        let was_blocked = !is_settled && last.is_some_and(|last| last.was_blocked);
+        task.status = match (recall, status) {
+            (Recall::ForRun, TaskStatus::Failed) => task.status,
+            (Recall::ForFailed, TaskStatus::Pending) if was_blocked => TaskStatus::Failed,
+            (_, status) => status,
+        };
     }
     Ok(())
 }
@@ -182,16 +222,17 @@ impl Tally {
 }
 
 impl Known {
-    fn of(setting: &Setting<'_>) -> Result<Self, ViewError> {
+    fn of(setting: &Setting<'_>, among: Among) -> Result<Self, ViewError> {
         let (Some(project), Some(plan)) = (setting.project, setting.plan) else {
             return Ok(Self::default());
         };
         let filter = BatchFilter {
             project: Some(project),
-            among: Among::All,
+            among,
         };
         let mut known = Self {
             past: setting.database.past_durations(project, plan)?,
+            marks: setting.database.plan_marks(project, plan)?,
             ..Self::default()
         };
         let rows = setting.database.batches(filter)?;
@@ -199,12 +240,12 @@ impl Known {
         // Newest first: what a later batch says of a task counts.
         for row in rows.take(LOOK_BACK) {
             let view = BatchView::load(setting.state, setting.database, row.id)?;
-            known.take_in(&view.expect("rows of batches stay"));
+            known.take_in(&view.expect("rows of batches stay"), row.created_at);
         }
         Ok(known)
     }
 
-    fn take_in(&mut self, view: &BatchView) {
+    fn take_in(&mut self, view: &BatchView, at: u64) {
         let is_live = view.completed_at.is_none() && !view.interrupted;
         if is_live {
             self.batches.push(view.id);
@@ -215,9 +256,27 @@ impl Known {
                 TaskStatusWord::Running if !is_live => TaskStatusWord::Queued,
                 stands => stands,
             };
-            let entry = (stands, task.seconds);
-            self.tasks.entry(task.task_id.clone()).or_insert(entry);
+            let last = Last {
+                stands,
+                seconds: task.seconds,
+                at,
+                is_live: is_live && task.outcome.is_none(),
+                was_blocked: task.outcome == Some(BLOCKED),
+            };
+            self.tasks.entry(task.task_id.clone()).or_insert(last);
         }
+    }
+
+    /// What became of a task last, unless a person said something of it since.
+    fn last(&self, task: &Task) -> Option<Last> {
+        let last = self.tasks.get(&task.id).copied();
+        last.filter(|last| self.mark(task).is_none_or(|mark| mark.at < last.at))
+    }
+
+    fn mark(&self, task: &Task) -> Option<&PlanMark> {
+        let is_same =
+            |mark: &&PlanMark| mark.title.as_ref().is_none_or(|title| *title == task.title);
+        self.marks.get(&task.id).filter(is_same)
     }
 
     /// What the plan says, and where that leaves it open, what became of it last.
@@ -225,10 +284,14 @@ impl Known {
         if !matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress) {
             return task.status;
         }
-        match self.tasks.get(&task.id).map(|(stands, _)| *stands) {
-            Some(TaskStatusWord::Running) => TaskStatus::InProgress,
-            Some(TaskStatusWord::Failed | TaskStatusWord::Skipped) => TaskStatus::Failed,
-            Some(TaskStatusWord::Cancelled) => TaskStatus::Pending,
+        let Some(last) = self.last(task) else {
+            return self.mark(task).map_or(task.status, |mark| mark.status);
+        };
+        match last.stands {
+            TaskStatusWord::Running => TaskStatus::InProgress,
+            _ if last.was_blocked => TaskStatus::Pending,
+            TaskStatusWord::Failed | TaskStatusWord::Skipped => TaskStatus::Failed,
+            TaskStatusWord::Cancelled => TaskStatus::Pending,
             _ => task.status,
         }
     }
@@ -249,7 +312,7 @@ impl Known {
         let lefts = plan.tasks.iter().filter(is_open).map(|task| {
             let took = self.past.get(&task.id).map(Duration::as_secs_f64);
             let spent = match self.tasks.get(&task.id) {
-                Some((TaskStatusWord::Running, spent)) => *spent,
+                Some(last) if last.stands == TaskStatusWord::Running => last.seconds,
                 _ => 0.0,
             };
             took.unwrap_or(mean) - spent

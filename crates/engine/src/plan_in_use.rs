@@ -5,7 +5,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use pleach_domain::task::TaskStatus;
+use pleach_domain::task::{Task, TaskStatus};
 
 use crate::config::{Config, ConfigError};
 use crate::plan_file::PlanFile;
@@ -51,6 +51,16 @@ fn names(plans: &[PathBuf]) -> String {
     names.join(", ")
 }
 
+/// Where a plan is looked for last, in this order.
+const FURTHER_PLACES: [&str; 6] = [
+    "PLAN.md",
+    "todo.md",
+    "tasks.md",
+    "docs/TODO.md",
+    "specs/TODO.md",
+    ".opencode/specs/TODO.md",
+];
+
 /// The top of the repository that a folder is in, or the folder itself.
 pub fn project_folder(folder: &Path) -> PathBuf {
     let top = folder.ancestors().find(|above| above.join(".git").exists());
@@ -80,7 +90,12 @@ pub(crate) fn find_unconfigured(folder: &Path) -> Result<PathBuf, NoPlan> {
     let mut plans: Vec<PathBuf> = markdown_in(&top.join("docs/plans"));
     plans.retain(|plan| has_open_tasks(plan));
     match plans.as_slice() {
-        [] => Err(NoPlan::None { folder: top }),
+        [] => {
+            let mut further = FURTHER_PLACES.iter().map(|place| top.join(place));
+            let found = further.find(|plan| has_tasks(plan));
+            let found = found.map(|plan| seen_from(folder, &plan));
+            found.ok_or(NoPlan::None { folder: top })
+        }
         [only] => Ok(seen_from(folder, only)),
         _ => Err(NoPlan::Several {
             plans: plans.iter().map(|plan| seen_from(folder, plan)).collect(),
@@ -117,11 +132,19 @@ fn markdown_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn has_open_tasks(plan: &Path) -> bool {
-    PlanFile::load(plan).is_ok_and(|file| {
-        let tasks = pleach_formats::read(file.text()).plan.tasks;
-        tasks
-            .iter()
-            .any(|task| matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress))
+    let is_open = |task: &Task| matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress);
+    tasks_in(plan).iter().any(is_open)
+}
+
+/// Files of these names may be anything; a plan has tasks.
+fn has_tasks(plan: &Path) -> bool {
+    plan.is_file() && !tasks_in(plan).is_empty()
+}
+
+fn tasks_in(plan: &Path) -> Vec<Task> {
+    let file = PlanFile::load(plan).ok();
+    file.map_or_else(Vec::new, |file| {
+        pleach_formats::read(file.text()).plan.tasks
     })
 }
 
@@ -149,6 +172,21 @@ mod tests {
         assert_eq!(find(top).unwrap(), Path::new("docs/plans/b.md"));
         fs::write(top.join("pleach.toml"), "plan = \"other.md\"").unwrap();
         assert_eq!(find(top).unwrap(), Path::new("other.md"));
+    }
+
+    #[test]
+    fn further_places_are_looked_at_in_their_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path();
+        fs::create_dir_all(top.join("docs")).unwrap();
+        fs::create_dir_all(top.join(".opencode/specs")).unwrap();
+        fs::create_dir_all(top.join("specs")).unwrap();
+        for place in FURTHER_PLACES.iter().rev() {
+            fs::write(top.join(place), "- [x] a").unwrap();
+            assert_eq!(find(top).unwrap(), Path::new(place));
+        }
+        fs::write(top.join("PLAN.md"), "no task").unwrap();
+        assert_eq!(find(top).unwrap(), Path::new("todo.md"));
     }
 
     #[test]

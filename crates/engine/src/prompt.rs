@@ -102,7 +102,7 @@ fn filled(template: &str, plan: &Plan, task: &Task) -> String {
     let parts = pieces(template).into_iter().map(|piece| match piece {
         Piece::Text(text) => text.to_owned(),
         Piece::Place { name, written } => match name {
-            "title" => task.title.clone(),
+            "title" => task.written_title().to_owned(),
             "details" => task.details.clone(),
             "phase" => phase(plan, task).unwrap_or_default(),
             "acceptance" => acceptance(plan, task),
@@ -127,7 +127,7 @@ fn acceptance(plan: &Plan, task: &Task) -> String {
 }
 
 fn usual(plan: &Plan, task: &Task, plan_file: Option<&str>) -> String {
-    let mut parts = vec![format!("# Task {}: {}", task.id, task.title)];
+    let mut parts = vec![format!("# Task {}: {}", task.id, task.written_title())];
     if !task.details.is_empty() {
         parts.push(task.details.clone());
     }
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn a_prompt_says_what_is_wanted_and_how_it_is_judged() {
         let prompt = told(None);
-        assert!(prompt.starts_with("# Task 2.1: North wall.md\n\nof {{title}} brick\n"));
+        assert!(prompt.starts_with("# Task 2.1: North `wall.md`\n\nof {{title}} brick\n"));
         for part in [
             "phase 2: Walls",
             "- it stands",
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_template_is_filled_once_and_replaces_the_usual_text() {
         let template = "{{id}}|{{ title }}|{{details}}|{{phase}}|{{acceptance}}|{{files}}|{{a b}}";
-        let expected = "2.1|North wall.md|of {{title}} brick|2: Walls|- it stands\n- it is dry|wall.md|{{a b}}";
+        let expected = "2.1|North `wall.md`|of {{title}} brick|2: Walls|- it stands\n- it is dry|wall.md|{{a b}}";
         assert_eq!(told(Some(template)), expected);
     }
 

@@ -98,6 +98,7 @@ pub(crate) fn read(text: &str) -> Document {
     }
     let place = TaskPlace {
         mark: Mark::None,
+        nested: Vec::new(),
         identity: Identity::WrittenId,
     };
     Document {

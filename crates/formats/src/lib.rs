@@ -31,6 +31,8 @@ pub struct Document {
 pub struct TaskPlace {
     /// The mark that says how far it is.
     pub mark: Mark,
+    /// The boxes inside a checkbox, which are ticked together with it.
+    pub nested: Vec<Range<usize>>,
     /// Whether the id was written or merely counted.
     pub identity: Identity,
 }

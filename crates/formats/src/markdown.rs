@@ -4,6 +4,7 @@
 //! with their byte ranges; `finish` decides which of them are tasks.
 
 mod block;
+mod checks;
 mod depends;
 mod files;
 mod finish;
@@ -17,23 +18,26 @@ mod pieces;
 mod ranges;
 mod raw;
 mod section;
+mod written;
 
 use std::ops::Range;
 
 use pleach_domain::id::PhaseNumber;
 use pleach_domain::plan::Phase;
-use pleach_domain::task::TaskStatus;
+use pleach_domain::task::{Priority, TaskStatus};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use self::block::Block;
+use self::block::{Block, unguarded};
+use self::checks::{ChecksOf, Criteria};
 use self::depends::without_depends;
 use self::front_matter::body_start;
-use self::leading_id::{SetOff, leading_id};
+use self::leading_id::{SetOff, bare_number, leading_id};
 use self::metadata::Key;
 pub(crate) use self::phase_label::phase_title;
 use self::phase_label::{is_criteria_label, verify_label};
 use self::pieces::pieces;
-use self::raw::{Kind, Raw, RawNote};
+use self::raw::{Claim, Kind, Raw, RawNote};
+use self::written::{bold_number, first_line, without_id};
 use crate::lines::Lines;
 use crate::{Document, Mark};
 
@@ -82,10 +86,6 @@ struct Item {
     raw: Option<usize>,
 }
 
-/// The phase that checks belong to, if it has a number.
-#[derive(Debug, Clone, Copy)]
-struct ChecksOf(Option<PhaseNumber>);
-
 struct Reader<'t> {
     text: &'t str,
     lines: Lines<'t>,
@@ -99,8 +99,8 @@ struct Reader<'t> {
     sections: Vec<(HeadingLevel, usize)>,
     phases: Vec<(HeadingLevel, PhaseNumber)>,
     verifying: Option<ChecksOf>,
-    /// Whether this part of the file lists what must be true in the end.
-    in_criteria: bool,
+    /// What this part of the file is, if it lists what must be true in the end.
+    criteria: Option<Criteria>,
     /// A key whose value is the list below it, and the depth it stands at.
     list_key: Option<(Key, usize)>,
 }
@@ -118,7 +118,7 @@ impl<'t> Reader<'t> {
             sections: Vec::new(),
             phases: Vec::new(),
             verifying: None,
-            in_criteria: false,
+            criteria: None,
             list_key: None,
         }
     }
@@ -141,6 +141,8 @@ impl<'t> Reader<'t> {
             }
             Event::Text(text) => self.block.push_text(text, &range),
             Event::Code(code) => self.block.push_code(code, &range),
+            Event::Start(Tag::Link { .. } | Tag::Image { .. }) => self.block.open_link(&range),
+            Event::End(TagEnd::Link | TagEnd::Image) => self.block.close_link(),
             Event::SoftBreak | Event::HardBreak => self.block.push_text("\n", &range),
             // Generic types in a title look like tags to a parser.
             Event::InlineHtml(html) if !html.starts_with("<!--") => {
@@ -161,8 +163,13 @@ impl<'t> Reader<'t> {
                 }
             }
             Event::TaskListMarker(checked) => {
+                let mark = range.start + 1..range.end - 1;
+                let around = self.items.iter().rev().find_map(|item| item.raw);
+                if let Some(task) = around {
+                    self.gathered.raws[task].nested.push(mark.clone());
+                }
                 if let Some(item) = self.items.last_mut() {
-                    item.checkbox = Some((*checked, range.start + 1..range.end - 1));
+                    item.checkbox = Some((*checked, mark));
                 }
             }
             Event::Start(Tag::Heading { .. }) => self.flush(),
@@ -212,31 +219,49 @@ impl<'t> Reader<'t> {
         self.list_key = None;
         self.close_sections(level as usize, range.start);
         while self.phases.pop_if(|(open, _)| *open >= level).is_some() {}
-        let title = block.plain.trim();
-        self.in_criteria = is_criteria_label(title);
-        if let Some((number, title)) = phase_title(title) {
-            // A heading about the phase that is open anyway opens none.
-            if self.phase() != Some(number) {
-                self.open_phase(level, number, title, range.start);
+        let title = block.guarded();
+        let title = title.trim();
+        let opened = phase_title(title);
+        // A heading about the phase that is open anyway opens none.
+        let is_of_phase = opened.is_some_and(|(number, _)| self.phase() != Some(number));
+        self.criteria_at_heading(level as usize, if is_of_phase { "" } else { title });
+        if let Some((number, title)) = opened {
+            if is_of_phase {
+                let title = unguarded(title);
+                self.open_phase(level, number, &title, range.start);
             }
         } else if verify_label(title).is_some() {
             let line = self.lines.at(range.start);
             self.free_line(title, line);
-        } else if let Some(found) = leading_id(title) {
-            let line = self.lines.at(range.start);
-            let mut raw = Raw::new(Kind::Section, line, range.end..range.end);
-            raw.id = Some(found.id.into());
-            raw.needs_metadata = found.set_off == SetOff::Space;
-            if title.contains('✅') {
-                raw.status = TaskStatus::Completed;
-            }
-            let ornament = found.ornament.replace('✅', "");
-            let title = format!("{ornament} {}", found.rest.replace('✅', ""));
-            title.trim().clone_into(&mut raw.title);
-            self.open(raw);
-            self.sections.push((level, self.gathered.raws.len() - 1));
+        } else {
+            self.numbered_heading(level, &range, &block);
         }
         self.block = block.emptied();
+    }
+
+    fn numbered_heading(&mut self, level: HeadingLevel, range: &Range<usize>, block: &Block) {
+        let title = block.plain.trim();
+        let written = first_line(block, self.text);
+        let found = leading_id(title).or_else(|| bold_number(&written, title));
+        let Some(found) = found else { return };
+        let line = self.lines.at(range.start);
+        let mut raw = Raw::new(Kind::Section, line, range.end..range.end);
+        raw.id = Some(found.id.into());
+        if found.set_off == SetOff::Space {
+            raw.claim = Claim::Metadata;
+        }
+        if title.contains('✅') {
+            raw.status = TaskStatus::Completed;
+            raw.has_status = true;
+        }
+        let ornament = found.ornament.replace('✅', "");
+        let title = format!("{ornament} {}", found.rest.replace('✅', ""));
+        title.trim().clone_into(&mut raw.title);
+        let written = without_id(&written, found.id).replace('✅', "");
+        written.trim().clone_into(&mut raw.written);
+        raw.priority = Priority::in_title(&block.prose()).unwrap_or(raw.priority);
+        self.open(raw);
+        self.sections.push((level, self.gathered.raws.len() - 1));
     }
 
     fn phase(&self) -> Option<PhaseNumber> {
@@ -245,7 +270,11 @@ impl<'t> Reader<'t> {
 
     fn open(&mut self, mut raw: Raw) {
         raw.phase = self.phase();
-        raw.is_criterion = self.in_criteria;
+        raw.is_criterion = match self.criteria {
+            Some(Criteria::Heading(_)) => true,
+            Some(Criteria::Label) => raw.id.is_none(),
+            None => false,
+        };
         raw.parent = self.sections.last().map(|(_, section)| *section);
         self.gathered.raws.push(raw);
     }
@@ -278,10 +307,11 @@ impl<'t> Reader<'t> {
     }
 
     fn checkbox(&mut self, (checked, mark): (bool, Range<usize>), block: &Block) {
-        let (plain, needs) = without_depends(&block.plain);
-        let title_line = plain.lines().next().unwrap_or("").trim();
-        let found = leading_id(title_line);
-        if found.is_none() && self.is_check(title_line) {
+        let (plain, needs) = without_depends(&block.guarded());
+        let title_line = unguarded(plain.lines().next().unwrap_or("").trim());
+        let written = first_line(block, self.text);
+        let found = leading_id(&title_line).or_else(|| bold_number(&written, &title_line));
+        if found.is_none() && self.is_check(&title_line, &written) {
             return;
         }
         let line = self.lines.at(mark.start);
@@ -292,7 +322,11 @@ impl<'t> Reader<'t> {
         if checked {
             raw.status = TaskStatus::Completed;
         }
-        let title = found.map_or(title_line, |found| found.rest);
+        let title = found.map_or(title_line.as_str(), |found| found.rest);
+        raw.written = found.map_or_else(|| written.clone(), |found| without_id(&written, found.id));
+        raw.bare_number = bare_number(&title_line).map(Into::into);
+        let first_of_prose = block.prose().lines().next().and_then(Priority::in_title);
+        raw.priority = first_of_prose.unwrap_or(raw.priority);
         raw.title = match found.map(|found| found.ornament) {
             Some(ornament) if !ornament.is_empty() => format!("{ornament} {title}"),
             _ => title.to_owned(),
@@ -306,7 +340,7 @@ impl<'t> Reader<'t> {
         }
         for ((text, plain), line) in raw_text
             .lines()
-            .zip(block.plain.lines())
+            .zip(block.guarded().lines())
             .zip(line..)
             .skip(1)
         {
@@ -317,32 +351,9 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Takes a checkbox without an id as a check, if it is one.
-    fn is_check(&mut self, title: &str) -> bool {
-        if let Some((named, behind)) = verify_label(title) {
-            let checks = ChecksOf(named.or(self.phase()));
-            if behind.is_empty() {
-                // It is a label in the form of a checkbox: the checks stand below it.
-                self.verifying = Some(checks);
-            }
-            self.add_check(checks, behind);
-            return true;
-        }
-        if let Some(checks) = self.verifying {
-            self.add_check(checks, title);
-        }
-        self.verifying.is_some()
-    }
-
-    fn add_check(&mut self, ChecksOf(phase): ChecksOf, check: &str) {
-        if let Some(phase) = phase.filter(|_| !check.is_empty()) {
-            self.gathered.phase(phase).checks.push(check.to_owned());
-        }
-    }
-
     fn details(&mut self, task: usize, block: &Block) {
         let line = self.lines.at(block.start);
-        let (_, needs) = without_depends(&block.plain);
+        let (_, needs) = without_depends(&block.guarded());
         let raw = &mut self.gathered.raws[task];
         raw.add_needs(&needs, line);
         raw.add_files(block);
@@ -350,7 +361,7 @@ impl<'t> Reader<'t> {
 
     fn free_text(&mut self, block: &Block) {
         let first = self.lines.at(block.start);
-        for (text, line) in block.plain.lines().zip(first..) {
+        for (text, line) in block.guarded().lines().zip(first..) {
             self.free_line(text, line);
         }
     }
@@ -358,7 +369,7 @@ impl<'t> Reader<'t> {
     /// A note may stand in a quote for emphasis; tasks in a quote are somebody else's.
     fn quoted_text(&mut self, block: &Block) {
         let first = self.lines.at(block.start);
-        for (text, line) in block.plain.lines().zip(first..) {
+        for (text, line) in block.guarded().lines().zip(first..) {
             if text.trim().starts_with("Execution Note") {
                 self.free_line(text, line);
             }
@@ -375,14 +386,14 @@ impl<'t> Reader<'t> {
         } else if note::has_tag(text) {
             self.note(text, line);
         } else if is_criteria_label(text) {
-            self.in_criteria = true;
+            self.criteria.get_or_insert(Criteria::Label);
         }
     }
 
     fn note(&mut self, text: &str, line: u32) {
         let statements = note::statements(text);
         if let (true, Some(number)) = (statements.is_empty(), self.phase()) {
-            let (_, reason) = note::without_tag(text);
+            let reason = unguarded(&note::reason_of_phase(text));
             let note = RawNote::OfPhase {
                 number,
                 reason,
@@ -390,9 +401,10 @@ impl<'t> Reader<'t> {
             };
             self.gathered.notes.push(note);
         }
-        let notes = statements
-            .into_iter()
-            .map(|statement| RawNote::OfTasks { statement, line });
+        let notes = statements.into_iter().map(|mut statement| {
+            statement.reason = unguarded(&statement.reason);
+            RawNote::OfTasks { statement, line }
+        });
         self.gathered.notes.extend(notes);
     }
 }

@@ -90,10 +90,15 @@ impl Document {
         }
     }
 
-    /// The text of a task's mark, to be restored later.
-    pub fn marker_text<'t>(&self, text: &'t str, position: usize) -> Option<&'t str> {
-        match &self.places[position].mark {
-            Mark::Checkbox(at) | Mark::Status(at) => text.get(at.clone()),
+    /// The text of a task's mark, to be restored later; of a checkbox, with those of the boxes inside.
+    pub fn marker_text(&self, text: &str, position: usize) -> Option<String> {
+        let place = &self.places[position];
+        match &place.mark {
+            Mark::Checkbox(at) => {
+                let boxes = std::iter::once(at).chain(&place.nested);
+                boxes.map(|at| text.get(at.clone())).collect()
+            }
+            Mark::Status(at) => text.get(at.clone()).map(str::to_owned),
             Mark::None => None,
         }
     }
@@ -172,6 +177,7 @@ pub fn set_markers(text: &str, changes: &[Change]) -> Result<Option<String>, Wri
             });
         }
         edits.extend(edit(&document, position, &change.to));
+        edits.extend(nested_edits(&document, text, position, &change.to));
     }
     edits.retain(|(at, new)| text[at.clone()] != **new);
     edits.sort_by_key(|(at, _)| at.start);
@@ -207,9 +213,40 @@ fn edit(document: &Document, position: usize, to: &Marker) -> Option<(Range<usiz
         Marker::Pending => words[0],
         Marker::InProgress => words[1],
         Marker::Completed => words[2],
-        Marker::Restored(text) | Marker::TakenBack(text) => text,
+        Marker::Restored(text) | Marker::TakenBack(text) => match document.places[position].mark {
+            // What follows is about the boxes inside.
+            Mark::Checkbox(_) => text.split_at_checked(1).map_or(" ", |(own, _)| own),
+            _ => text,
+        },
     };
     Some((at.clone(), new.to_owned()))
+}
+
+/// The boxes inside a checkbox are ticked with it, and get back what they had.
+fn nested_edits(
+    document: &Document,
+    text: &str,
+    position: usize,
+    to: &Marker,
+) -> Vec<(Range<usize>, String)> {
+    let place = &document.places[position];
+    let nested = place.nested.iter();
+    let is_done = document.plan.tasks[position].status == TaskStatus::Completed;
+    match (&place.mark, to) {
+        (Mark::Checkbox(_), Marker::Completed) => {
+            let open = nested.filter(|at| text[(*at).clone()].trim().is_empty());
+            open.map(|at| (at.clone(), "x".to_owned())).collect()
+        }
+        (Mark::Checkbox(_), Marker::TakenBack(before)) if is_done => {
+            let before = before.chars().skip(1).map(String::from);
+            // Boxes that came or went since then are somebody's work.
+            if before.clone().count() != place.nested.len() {
+                return Vec::new();
+            }
+            nested.cloned().zip(before).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn state_word(marker: &Marker) -> &'static str {

@@ -210,11 +210,29 @@ proptest! {
         let behind = text.len() - at.end;
         prop_assert_eq!(&edited[..at.start], &text[..at.start]);
         prop_assert_eq!(&edited[edited.len() - behind..], &text[at.end..]);
-        let original = document.marker_text(&text, position).unwrap().to_owned();
+        let original = document.marker_text(&text, position).unwrap();
         let restored = set_markers(&edited, &[document.change(position, Marker::Restored(original))]).unwrap();
         let restored = restored.unwrap_or_else(|| edited.clone());
         // Only what says that it is in progress is ours to take back.
         let expected = if wanted == TaskStatus::InProgress { text } else { edited };
         prop_assert_eq!(restored, expected);
     }
+}
+
+#[test]
+fn boxes_inside_a_task_are_ticked_and_restored_with_it() {
+    let text = "- [ ] Parent\n  - [ ] child a\n  - [x] child b\n    - [ ] deep\n- [ ] Other\n";
+    let done = "- [x] Parent\n  - [x] child a\n  - [x] child b\n    - [x] deep\n- [ ] Other\n";
+    check(text, "1", Marker::Completed, done);
+    let before = read(text).marker_text(text, 0).unwrap();
+    check(done, "1", Marker::TakenBack(before.clone()), text);
+    let edited = done.replace("    - [x] deep\n", "");
+    let parent_alone = edited.replacen("[x] Parent", "[ ] Parent", 1);
+    check(&edited, "1", Marker::TakenBack(before), &parent_alone);
+    check(
+        done,
+        "1",
+        Marker::TakenBack(" ".into()),
+        &done.replacen("[x]", "[ ]", 1),
+    );
 }

@@ -1,16 +1,17 @@
 //! `pleach mark`: sets the status of tasks by hand.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pleach_domain::id::IdRange;
 use pleach_domain::plan::{Index, Plan};
-use pleach_domain::problem::nearest;
+use pleach_domain::problem::nearest_id;
 use pleach_domain::select::{Selection, Term};
 use pleach_domain::task::TaskStatus;
+use pleach_engine::database::MarkedTask;
 use pleach_engine::plan_file::{PlanFile, RewriteError, Settled};
-use pleach_formats::{Change, Marker, StatusFile, WriteBackError, set_markers};
+use pleach_formats::{Change, Document, Identity, Marker, StatusFile, WriteBackError, set_markers};
 use serde_json::json;
 
 use crate::args::{MarkArgs, State};
@@ -18,6 +19,7 @@ use crate::commands::next::bad_status;
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{self, Reader, one_line};
 use crate::plan_source::PlanSource;
+use crate::plan_states::PlanStates;
 
 /// How long an editor that was just saving may take to finish.
 const SLOW_EDITOR: Duration = Duration::from_millis(200);
@@ -32,31 +34,48 @@ pub(crate) fn run(arguments: &MarkArgs) -> Result<Exit, Failures> {
 
 fn mark(arguments: &MarkArgs) -> Result<Exit, Failures> {
     let (tasks, state) = (arguments.tasks.as_slice(), arguments.state);
-    let (ids, file) = match &arguments.status {
-        Some(path) => (in_status_file(path, tasks, state)?, path.clone()),
+    let marked = match &arguments.status {
+        Some(path) => Marked {
+            in_file: in_status_file(path, tasks, state)?,
+            remembered: Vec::new(),
+            file: path.clone(),
+        },
         None => in_plan(arguments.plan.as_deref(), tasks, state)?,
     };
     let status = status_of(state).as_str();
     if arguments.json {
-        let marked: Vec<_> = ids
-            .iter()
-            .map(|id| json!({"id": id, "status": status}))
-            .collect();
+        let in_file = marked.in_file.iter();
+        let in_file = in_file.map(|id| json!({"id": id, "status": status}));
+        let remembered = marked.remembered.iter();
+        let remembered =
+            remembered.map(|id| json!({"id": id, "status": status, "keptIn": "database"}));
+        let all: Vec<_> = in_file.chain(remembered).collect();
         output::print(format_args!(
             "{}\n",
-            json!({"file": file.display().to_string(), "marked": marked})
+            json!({"file": marked.file.display().to_string(), "marked": all})
         ));
     } else {
-        for id in &ids {
+        let status = status.replace('_', " ");
+        let file = one_line(&marked.file.to_string_lossy());
+        for id in &marked.in_file {
+            output::print(format_args!("{} is {status} in {file}\n", one_line(id)));
+        }
+        for id in &marked.remembered {
             output::print(format_args!(
-                "{} is {} in {}\n",
-                one_line(id),
-                status.replace('_', " "),
-                one_line(&file.to_string_lossy())
+                "{} is {status}; Pleach remembers that, {file} cannot hold it\n",
+                one_line(id)
             ));
         }
     }
     Ok(Exit::Success)
+}
+
+/// What was marked, and where.
+struct Marked {
+    in_file: Vec<String>,
+    /// In the database, because the file cannot hold it.
+    remembered: Vec<String>,
+    file: PathBuf,
 }
 
 fn status_of(state: State) -> TaskStatus {
@@ -111,7 +130,7 @@ fn named(plan: &Plan, words: &[String]) -> Result<Vec<usize>, Failures> {
                 "task_not_found",
                 format!("there is no task {word}"),
             );
-            return Err(match nearest(&word, index.ids()) {
+            return Err(match nearest_id(&word, index.ids()) {
                 Some(near) => failure.hint(format!("did you mean {near}?")).into(),
                 None => failure.hint("`pleach plan` lists the tasks").into(),
             });
@@ -141,48 +160,91 @@ fn refuse_doubles(plan: &Plan, index: &Index, positions: &[usize]) -> Result<(),
     Failures::check(twice.collect())
 }
 
-fn in_plan(
-    plan: Option<&Path>,
-    words: &[String],
-    state: State,
-) -> Result<(Vec<String>, std::path::PathBuf), Failures> {
+fn in_plan(plan: Option<&Path>, words: &[String], state: State) -> Result<Marked, Failures> {
     let source = PlanSource::load(plan)?;
     let positions = named(&source.document.plan, words)?;
+    let (in_file, remembered): (Vec<usize>, Vec<usize>) = positions
+        .into_iter()
+        .partition(|position| refusal(&source.document, *position, state).is_none());
+    let states = if remembered.is_empty() {
+        PlanStates::find(&source)?
+    } else {
+        let states = PlanStates::make(&source)?;
+        if states.is_none() {
+            return Err(refused(&source, &remembered, state)?);
+        }
+        states
+    };
+    write_marks(&source, &in_file, &remembered, state)?;
+    if let Some(mut states) = states {
+        states.remember(&source, &in_file, &remembered, status_of(state))?;
+    }
+    let id = |position: usize| source.document.plan.tasks[position].id.to_string();
+    Ok(Marked {
+        in_file: in_file.into_iter().map(id).collect(),
+        remembered: remembered.into_iter().map(id).collect(),
+        file: source.path.clone(),
+    })
+}
+
+/// Why a file has no place for a state of a task, if it has none.
+fn refusal(document: &Document, position: usize, state: State) -> Option<&'static str> {
+    match state {
+        State::Started => document.refuses(position, &Marker::InProgress),
+        State::Complete => document.refuses(position, &Marker::Completed),
+        State::Pending => document.refuses(position, &Marker::Pending),
+        State::Failed | State::Skipped => Some("a plan says what is wanted and what is done"),
+    }
+}
+
+/// The tasks that neither the file nor a database can hold the state of.
+fn refused(source: &PlanSource, positions: &[usize], state: State) -> Result<Failures, Failures> {
+    let refusals = positions.iter().map(|position| {
+        let task = &source.document.plan.tasks[*position];
+        let why = refusal(&source.document, *position, state).unwrap_or_default();
+        let message = format!(
+            "task {} cannot be marked {}: {why}",
+            task.id,
+            state_word(state)
+        );
+        Failure {
+            place: Some(format!("{}:{}", source.name(), task.line)),
+            ..Failure::new(Exit::Usage, "cannot_hold", message)
+                .hint("use --status FILE to keep more; in a git repository Pleach remembers it")
+        }
+    });
+    match Failures::check(refusals.collect()) {
+        Err(failures) => Ok(failures),
+        Ok(()) => Err(Failure::new(Exit::Usage, "cannot_hold", "no task can be marked").into()),
+    }
+}
+
+/// Writes what the file can hold; what is remembered instead is no longer done in it.
+fn write_marks(
+    source: &PlanSource,
+    in_file: &[usize],
+    remembered: &[usize],
+    state: State,
+) -> Result<(), Failures> {
+    let document = &source.document;
     let marker = match state {
         State::Started => Marker::InProgress,
         State::Complete => Marker::Completed,
-        State::Pending => Marker::Pending,
-        State::Failed | State::Skipped => {
-            let word = status_of(state).as_str();
-            let message = format!("{} has no word for {word}", source.path.display());
-            let hint =
-                "a plan says what is wanted and what is done; use --status FILE to keep more";
-            return Err(Failure::new(Exit::Usage, "cannot_hold", message)
-                .hint(hint)
-                .into());
-        }
+        State::Failed | State::Skipped | State::Pending => Marker::Pending,
     };
-    let mut refusals = Vec::new();
-    for position in &positions {
-        if let Some(why) = source.document.refuses(*position, &marker) {
-            let task = &source.document.plan.tasks[*position];
-            let message = format!(
-                "task {} cannot be marked {}: {why}",
-                task.id,
-                state_word(state)
-            );
-            refusals.push(Failure {
-                place: Some(format!("{}:{}", source.name(), task.line)),
-                ..Failure::new(Exit::Usage, "cannot_hold", message)
-                    .hint("use --status FILE to keep more")
-            });
-        }
-    }
-    Failures::check(refusals)?;
-    let changes: Vec<Change> = positions
+    let is_ticked = |position: &&usize| {
+        document.plan.tasks[**position].status == TaskStatus::Completed
+            && document.refuses(**position, &Marker::Pending).is_none()
+    };
+    let ticked = remembered.iter().filter(is_ticked);
+    let changes: Vec<Change> = in_file
         .iter()
-        .map(|position| source.document.change(*position, marker.clone()))
+        .map(|position| document.change(*position, marker.clone()))
+        .chain(ticked.map(|position| document.change(*position, Marker::Pending)))
         .collect();
+    if changes.is_empty() {
+        return Ok(());
+    }
     write(
         &source.path,
         |text| set_markers(text, &changes),
@@ -190,11 +252,40 @@ fn in_plan(
             Failure::new(Exit::Usage, "plan_write_failed", error.to_string())
                 .hint("look at the plan and mark it again")
         },
-    )?;
-    let ids = positions
-        .iter()
-        .map(|position| source.document.plan.tasks[*position].id.to_string());
-    Ok((ids.collect(), source.path))
+    )
+}
+
+impl PlanStates {
+    /// Remembers what the file cannot hold, and forgets what it says by now.
+    fn remember(
+        &mut self,
+        source: &PlanSource,
+        in_file: &[usize],
+        remembered: &[usize],
+        status: TaskStatus,
+    ) -> Result<(), Failures> {
+        let marked = |positions: &[usize]| -> Vec<MarkedTask> {
+            let tasks = positions.iter().map(|position| {
+                let task = &source.document.plan.tasks[*position];
+                let identity = source.document.places[*position].identity;
+                MarkedTask {
+                    id: task.id.clone(),
+                    title: (identity == Identity::Text).then(|| task.title.clone()),
+                }
+            });
+            tasks.collect()
+        };
+        let (project, plan) = (self.project.clone(), self.plan.clone());
+        let kept = match status {
+            // That it is open again is newer than what became of it in its last batch.
+            TaskStatus::Pending => marked(&[in_file, remembered].concat()),
+            _ => marked(remembered),
+        };
+        self.database
+            .unmark_tasks(&project, &plan, &marked(in_file))?;
+        self.database.mark_tasks(&project, &plan, &kept, status)?;
+        Ok(())
+    }
 }
 
 fn state_word(state: State) -> &'static str {

@@ -4,6 +4,7 @@ use anstyle::{AnsiColor, Style};
 use pleach_domain::graph::Graph;
 use pleach_domain::next::{NextRules, Offer, Rule, next};
 use pleach_domain::plan::Plan;
+use pleach_engine::outlook::Recall;
 use pleach_engine::plan_file::PlanFile;
 use pleach_formats::StatusFile;
 use serde::Serialize;
@@ -12,6 +13,7 @@ use crate::args::NextArgs;
 use crate::failure::{Exit, Failure, Failures, warn};
 use crate::output::{self, Reader, one_line};
 use crate::plan_source::PlanSource;
+use crate::plan_states::recall_states;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -64,7 +66,8 @@ fn rule(ignored: bool) -> Rule {
 /// The plan with the states that count, and the file to name in messages.
 fn load(arguments: &NextArgs) -> Result<(Plan, String), Failures> {
     let Some(status) = &arguments.status else {
-        let source = PlanSource::load(arguments.plan.as_deref())?;
+        let mut source = PlanSource::load(arguments.plan.as_deref())?;
+        recall_states(&mut source, Recall::ForNext)?;
         let name = source.name();
         return Ok((source.document.plan, name));
     };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pleach_domain::graph::{Graph, Order};
-use pleach_domain::problem::Problem;
+use pleach_domain::problem::{Code, Problem};
 use pleach_engine::start::Chosen;
 use serde::Serialize;
 
@@ -33,9 +33,10 @@ fn show(arguments: &PlanArgs, format: Format) -> Result<Exit, Failures> {
             tasks: (0..source.document.plan.tasks.len()).collect(),
             errors: graph.errors().to_vec(),
             warnings: graph.warnings().to_vec(),
+            done: None,
         }
     } else {
-        choose(&graph, words, &arguments.order)?
+        looked_at(choose(&graph, words, &arguments.order)?)
     };
     let mut members = vec![false; source.document.plan.tasks.len()];
     for position in &chosen.tasks {
@@ -65,6 +66,14 @@ fn show(arguments: &PlanArgs, format: Format) -> Result<Exit, Failures> {
     }
     check(&chosen, &name)?;
     Ok(Exit::Success)
+}
+
+/// A phase that is not open can be looked at, though not run.
+fn looked_at(mut chosen: Chosen) -> Chosen {
+    let is_closed = |problem: &mut Problem| problem.code == Code::PhaseNotOpen;
+    let closed: Vec<Problem> = chosen.errors.extract_if(.., is_closed).collect();
+    chosen.warnings.splice(0..0, closed);
+    chosen
 }
 
 /// The first word is the plan's file if it looks like one; a task would have to be named like a file.

@@ -12,14 +12,12 @@ use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Ending;
 use pleach_engine::causes::with_causes;
 use pleach_engine::config::{Config, MaxParallel, Mode};
-use pleach_engine::database::Database;
 use pleach_engine::detach::{self, Beginning};
-use pleach_engine::outlook::{Setting, recall_failures};
+use pleach_engine::outlook::Recall;
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::run::{
     Fetch, Prepared, RunError, RunRequest, Summary, Where, interrupted, rehearse, take_up,
 };
-use pleach_engine::scope::Scope;
 use pleach_engine::settings::Settings;
 use pleach_engine::start::{Errand, StartError};
 use pleach_engine::state_folder::StateFolder;
@@ -31,6 +29,7 @@ use crate::failure::{Exit, Failure, Failures, warn};
 use crate::output::{Reader, one_line, tell, tell_error};
 use crate::picker::{self, Picked};
 use crate::plan_source::{PlanSource, check, choose, current_folder};
+use crate::plan_states::recall_states;
 use crate::preview::{Shown, ask_to_run};
 use crate::rehearsal;
 
@@ -120,24 +119,6 @@ impl Place {
         self.carry_out(prepared).map(Some)
     }
 
-    /// The plan says what is wanted and what is done; what failed is known from batches that ran.
-    fn recall_failures(&self, source: &mut PlanSource) -> Result<(), Failures> {
-        if !self.state.database().exists() {
-            return Ok(());
-        }
-        let scope = Scope::of(&self.state, &self.folder)?;
-        let plan = source.path.canonicalize().ok();
-        let plan = plan.map(|path| path.to_string_lossy().into_owned());
-        let setting = Setting {
-            state: &self.state,
-            database: &Database::open(&self.state)?,
-            project: scope.project(),
-            plan: plan.as_deref(),
-            at_once: 1,
-        };
-        Ok(recall_failures(&mut source.document.plan, &setting)?)
-    }
-
     fn resume(&self, wanted: Option<u32>, arguments: &RunArgs) -> Result<Exit, Failures> {
         let number = match wanted {
             Some(number) => number,
@@ -171,13 +152,7 @@ impl Place {
         resumed: &[Summary],
     ) -> Result<Exit, Failures> {
         let mut source = PlanSource::load(arguments.plan.as_deref())?;
-        let mut words = arguments
-            .select
-            .iter()
-            .flat_map(|word| word.split([',', ' ']));
-        if words.any(|word| word == "failed") {
-            self.recall_failures(&mut source)?;
-        }
+        recall_states(&mut source, what_to_recall(&arguments.select))?;
         let earlier = resumed.iter().map(exit).max();
         let select = match self.picked(&source, arguments) {
             None => arguments.select.clone(),
@@ -185,10 +160,10 @@ impl Place {
             Some(Picked::Nothing) => return Err(nothing_picked().into()),
             Some(Picked::Interrupted) => return Ok(Exit::Interrupted),
         };
-        let chosen = match (chosen_tasks(&source, &select, arguments, resumed)?, earlier) {
-            (chosen, Some(exit)) if chosen.is_empty() => return Ok(exit),
-            (chosen, _) => chosen,
-        };
+        let chosen = chosen_tasks(&source, &select, arguments, resumed)?;
+        if chosen.is_empty() {
+            return Ok(earlier.unwrap_or(Exit::Success));
+        }
         let place = plain::place(&self.folder, settings.mode, arguments)?;
         let request = self.request(arguments, settings, source, chosen)?;
         if arguments.dry_run {
@@ -458,9 +433,28 @@ fn chosen_tasks(
         return Ok(Vec::new());
     }
     let name = source.name();
+    if let Some(done) = &chosen.done {
+        tell_error(format_args!(
+            "nothing to run: {}\n",
+            one_line(&done.message)
+        ));
+        return Ok(Vec::new());
+    }
     warn(&chosen.warnings, &name);
     check(&chosen, &name)?;
     Ok(chosen.tasks)
+}
+
+/// What a selection has to know of tasks besides what their plan says.
+fn what_to_recall(select: &[String]) -> Recall {
+    let words = || select.iter().flat_map(|word| word.split([',', ' ']));
+    if words().any(|word| word == "failed") {
+        Recall::ForFailed
+    } else if words().any(|word| word.starts_with("next:")) {
+        Recall::ForNext
+    } else {
+        Recall::ForRun
+    }
 }
 
 /// What the shell is told of a batch.

@@ -415,7 +415,7 @@ mod tests {
         └─ ● 2.1  Lay bricks
 
         wave 3 · 1 task · phase 2: Walls
-        └─ ● 2.2  Plaster  after 2.1: 2.1-2.2 are sequential: wet mortar
+        └─ ● 2.2  Plaster  needs 2.1: 2.1-2.2 are sequential: wet mortar
         ");
     }
 

@@ -102,6 +102,13 @@ impl<'p, 'a> Waiting<'p, 'a> {
         Some(Gate::Stage(&stages[stage].id, &stages[*before].id))
     }
 
+    /// Whether a note says why a task is needed, which is told with its reason.
+    fn is_told_by_order(&self, position: usize, need: usize) -> bool {
+        let mut own = self.picture.graph.own_needs(position);
+        let mut after = self.after(position).iter();
+        !own.any(|own| own == need) && after.any(|pair| pair.first == need)
+    }
+
     /// The reasons of one task; the gate is left to the caller.
     pub(super) fn reasons(&self, position: usize) -> Vec<String> {
         let mut reasons = Vec::new();
@@ -110,6 +117,7 @@ impl<'p, 'a> Waiting<'p, 'a> {
             .picture
             .graph
             .open_needs(position)
+            .filter(|need| !self.is_told_by_order(position, *need))
             .partition(|need| self.is_chosen[*need]);
         if !inside.is_empty() {
             let names = few(inside.into_iter().map(task), MOST_NAMES);
@@ -121,8 +129,11 @@ impl<'p, 'a> Waiting<'p, 'a> {
         }
         let after = self.after(position);
         for pair in after.iter().take(MOST_NAMES) {
+            let graph = self.picture.graph;
+            let is_needed = graph.needs(position).any(|need| need == pair.first);
             reasons.push(format!(
-                "after {}: {}",
+                "{} {}: {}",
+                if is_needed { "needs" } else { "after" },
                 one_line(task(pair.first)),
                 one_line(&pair.because)
             ));
@@ -188,7 +199,7 @@ mod tests {
                 "",
                 "",
                 "phase 2 waits for phase 1",
-                "after 2.1: 2.1-2.2 are sequential: wet mortar",
+                "needs 2.1: 2.1-2.2 are sequential: wet mortar",
             ],
         );
     }

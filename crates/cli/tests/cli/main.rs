@@ -4,6 +4,7 @@
 
 mod agents;
 mod agents_known;
+mod as_meant;
 mod background;
 mod bad_input;
 mod branches;

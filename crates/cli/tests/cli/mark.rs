@@ -61,7 +61,7 @@ fn what_the_plan_cannot_hold_is_refused_and_nothing_is_written() {
         place
             .pleach(&["mark", "7", "failed"])
             .bad(2)
-            .contains("TODO.md has no word for failed")
+            .contains("task 7 cannot be marked failed")
     );
 }
 

@@ -344,17 +344,24 @@ impl Batch {
         events
     }
 
-    /// What is blocked and waits for one of these tasks, by itself or by its stage.
+    /// What is blocked and waits for one of these tasks, by itself, by its phase or by its stage.
     pub(super) fn blocked_behind(&self, positions: &[usize]) -> Vec<usize> {
         let first_stage = positions
             .iter()
             .filter_map(|at| self.tasks[*at].design.stage)
             .min();
+        let first_phase = positions
+            .iter()
+            .filter_map(|at| self.tasks[*at].design.phase)
+            .min();
         let waits_for_them = |position: usize| {
             let before = self.waited_for(position);
-            let stage = self.tasks[position].design.stage;
-            let later = first_stage.is_some() && stage > first_stage;
-            later || positions.iter().any(|retried| before[*retried])
+            let own = &self.tasks[position].design;
+            let later_stage = first_stage.is_some() && own.stage > first_stage;
+            let later_phase = first_phase.is_some() && own.phase > first_phase;
+            later_stage
+                || (later_phase && own.follows_phase)
+                || positions.iter().any(|retried| before[*retried])
         };
         let tasks = self.tasks.iter().enumerate();
         tasks

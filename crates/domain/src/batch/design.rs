@@ -24,8 +24,9 @@ pub struct Design {
     pub failed_stage: FailedStage,
     /// When its phases open.
     pub threshold: Threshold,
-    /// Tasks of the plan that were settled before, by phase.
-    pub settled_before: Vec<(PhaseNumber, TaskStatus)>,
+    /// Tasks of the plan that are not in the batch, by phase.
+    #[serde(alias = "settled_before")]
+    pub others: Vec<(PhaseNumber, TaskStatus)>,
 }
 
 /// A task of a batch, as far as it is known beforehand.
@@ -276,20 +277,22 @@ impl Design {
             })
             .collect();
         for pair in &order.ordered {
-            if let (Some(first), Some(then)) = (place.get(&pair.first), place.get(&pair.then)) {
+            if let (Some(first), Some(then)) = (place.get(&pair.first), place.get(&pair.then))
+                && !tasks[*then].needs.contains(first)
+            {
                 tasks[*then].after.push(*first);
             }
         }
-        let settled = graph.plan().tasks.iter();
-        let settled = settled.filter(|task| task.status.is_settled());
+        let others = graph.plan().tasks.iter().zip(&members);
+        let others = others.filter(|(_, is_member)| !**is_member);
         Self {
             tasks,
             settings,
             stages,
             failed_stage,
             threshold: rules.threshold,
-            settled_before: settled
-                .filter_map(|task| task.phase.map(|phase| (phase, task.status)))
+            others: others
+                .filter_map(|(task, _)| task.phase.map(|phase| (phase, task.status)))
                 .collect(),
         }
     }

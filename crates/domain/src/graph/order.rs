@@ -148,13 +148,22 @@ pub(super) fn written_edges(graph: &Graph<'_>, members: &[bool]) -> Edges {
 fn chains(graph: &Graph<'_>, members: &[bool]) -> Vec<(usize, usize, String)> {
     let plan = graph.plan();
     let mut chains = Vec::new();
+    let mut known = HashSet::new();
     let mut chain = |ids: &[crate::id::TaskId], because: &str| {
         let inside = positions(graph, members, ids);
         for pair in inside.windows(2).filter(|pair| pair[0] != pair[1]) {
+            if !known.insert((pair[0], pair[1])) {
+                continue;
+            }
             chains.push((pair[0], pair[1], because.to_owned()));
         }
     };
-    for sequence in &plan.sequences {
+    // Of two notes about one pair, the one that says why is told.
+    let (told, bare): (Vec<_>, Vec<_>) = plan
+        .sequences
+        .iter()
+        .partition(|sequence| !sequence.reason.is_empty());
+    for sequence in told.into_iter().chain(bare) {
         let reason = match sequence.reason.as_str() {
             "" => String::new(),
             reason => format!(": {reason}"),
@@ -183,7 +192,7 @@ fn positions(graph: &Graph<'_>, members: &[bool], ids: &[crate::id::TaskId]) -> 
 fn written_order(graph: &Graph<'_>, members: &[bool]) -> Vec<Ordered> {
     chains(graph, members)
         .into_iter()
-        .filter(|(first, then, _)| !graph.needs(*then).any(|need| need == *first))
+        .filter(|(first, then, _)| !graph.own_needs(*then).any(|need| need == *first))
         .map(|(first, then, because)| Ordered {
             first,
             then,
@@ -198,7 +207,9 @@ fn written_order(graph: &Graph<'_>, members: &[bool]) -> Vec<Ordered> {
 /// for, so that a dependency on a later phase opens no cycle.
 fn gated_edges(graph: &Graph<'_>, members: &[bool], threshold: Threshold) -> Edges {
     let written = written_edges(graph, members);
-    let open = OpenPhases::of(graph.plan(), threshold);
+    let tasks = graph.plan().tasks.iter();
+    let statuses = tasks.map(|task| (task.phase, task.status));
+    let open = OpenPhases::for_run(statuses, threshold);
     let gated = |position: usize| -> Option<PhaseNumber> {
         let task = graph.task(position);
         let waits = members[position] && task.follows_its_phase();

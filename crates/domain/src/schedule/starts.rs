@@ -5,7 +5,8 @@ use std::cmp::Reverse;
 use super::stages::current_stage;
 use super::{Action, is_at_work, positions};
 use crate::batch::{Approval, Batch, Mode};
-use crate::phase::OpenPhases;
+use crate::id::PhaseNumber;
+use crate::phase::{OpenPhases, Shortfall, shortfalls};
 use crate::task::TaskStatus;
 use crate::task_state::{Ending, TaskState};
 
@@ -130,8 +131,22 @@ fn has_what_it_waits_for(batch: &Batch, task: usize) -> bool {
 }
 
 fn open_phases(batch: &Batch) -> OpenPhases {
-    let before = batch.design.settled_before.iter();
-    let before = before.map(|(phase, status)| (Some(*phase), *status));
+    OpenPhases::for_run(statuses(batch), batch.design.threshold)
+}
+
+/// The first phase that is over and below the threshold: those behind it are never entered.
+pub(super) fn phase_that_fell_short(batch: &Batch) -> Option<Shortfall> {
+    let is_over = |short: &Shortfall| {
+        let mut tasks = batch.tasks.iter();
+        tasks.all(|task| task.design.phase != Some(short.phase) || task.state.ending().is_some())
+    };
+    shortfalls(statuses(batch), batch.design.threshold).find(is_over)
+}
+
+/// How far the tasks of the plan are, by phase.
+fn statuses(batch: &Batch) -> impl Iterator<Item = (Option<PhaseNumber>, TaskStatus)> {
+    let others = batch.design.others.iter();
+    let others = others.map(|(phase, status)| (Some(*phase), *status));
     let here = batch.tasks.iter().map(|task| {
         let status = match task.state.ending() {
             None => TaskStatus::Pending,
@@ -141,5 +156,5 @@ fn open_phases(batch: &Batch) -> OpenPhases {
         };
         (task.design.phase, status)
     });
-    OpenPhases::of_statuses(before.chain(here), batch.design.threshold)
+    others.chain(here)
 }

@@ -8,20 +8,22 @@ use super::{Selection, Term};
 use crate::graph::Graph;
 use crate::id::{IdRange, PhaseNumber};
 use crate::next::{NextRules, next};
-use crate::phase::{OpenPhases, Threshold};
-use crate::problem::{Code, Problem, nearest};
-use crate::task::{Task, TaskStatus};
+use crate::phase::{Threshold, shortfalls};
+use crate::problem::{Code, Problem, nearest_id};
+use crate::task::{Hold, Task, TaskStatus};
 
 /// How many missing ids of a range are named.
 const MOST_NAMED: usize = 10;
 
-/// The tasks that were chosen, and what was passed over.
+/// The tasks that were chosen, what was passed over, and what does not exist.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
     /// Positions in plan order, each once.
     pub tasks: Vec<usize>,
     /// What was skipped and what is odd.
     pub notes: Vec<Problem>,
+    /// What was asked for and cannot be.
+    pub errors: Vec<Problem>,
 }
 
 /// Finds the tasks of a selection that are still to do.
@@ -30,6 +32,7 @@ pub fn resolve(selection: &Selection, graph: &Graph<'_>, rules: NextRules) -> Ch
         graph,
         chosen: BTreeSet::new(),
         notes: Vec::new(),
+        errors: Vec::new(),
     };
     for term in selection.terms() {
         search.take(term, rules);
@@ -37,10 +40,11 @@ pub fn resolve(selection: &Selection, graph: &Graph<'_>, rules: NextRules) -> Ch
     Choice {
         tasks: search.chosen.into_iter().collect(),
         notes: search.notes,
+        errors: search.errors,
     }
 }
 
-/// One warning for each phase that was chosen though tasks before it are open and not chosen.
+/// One error for each phase that was chosen though too little of an earlier one is done or chosen.
 pub fn closed_phases(graph: &Graph<'_>, chosen: &[usize], threshold: Threshold) -> Vec<Problem> {
     let is_chosen: HashSet<usize> = chosen.iter().copied().collect();
     let tasks = graph.plan().tasks.iter().enumerate();
@@ -56,26 +60,31 @@ pub fn closed_phases(graph: &Graph<'_>, chosen: &[usize], threshold: Threshold) 
             },
         )
     });
-    let open = OpenPhases::of_statuses(statuses, threshold);
+    let Some(short) = shortfalls(statuses, threshold).next() else {
+        return Vec::new();
+    };
     let closed: BTreeSet<PhaseNumber> = chosen
         .iter()
         .map(|position| graph.task(*position))
         .filter(|task| task.follows_its_phase())
-        .filter_map(|task| task.phase.filter(|phase| !open.is_open(*phase)))
+        .filter_map(|task| task.phase.filter(|phase| *phase > short.phase))
         .collect();
-    let warning = |phase| {
-        let message = format!(
-            "phase {phase} is not open: tasks of earlier phases are neither done nor chosen"
+    let error = |phase| {
+        let message = format!("phase {phase} is not open: {short}");
+        let hint = format!(
+            "choose the tasks of phase {} too, or add --phase-threshold 0",
+            short.phase
         );
-        Problem::new(Code::PhaseNotOpen, message).hint("its tasks are taken because you chose them")
+        Problem::new(Code::PhaseNotOpen, message).hint(hint)
     };
-    closed.into_iter().map(warning).collect()
+    closed.into_iter().map(error).collect()
 }
 
 struct Search<'g, 'p> {
     graph: &'g Graph<'p>,
     chosen: BTreeSet<usize>,
     notes: Vec<Problem>,
+    errors: Vec<Problem>,
 }
 
 impl Search<'_, '_> {
@@ -83,32 +92,31 @@ impl Search<'_, '_> {
         match term {
             Term::Id(id) => match self.graph.index().find(id) {
                 Some(position) => self.take_named(position),
-                None => self.note_missing(id),
+                None => self.refuse_missing(id),
             },
             Term::Range { first, last } => {
                 let range = IdRange::between(first, last).expect("the parser checked it");
                 self.take_range(&range);
             }
             Term::Phase(phase) => {
-                let found = self.take_open(|task| task.phase == Some(*phase));
-                self.note_if_none(found, &format!("phase {phase} has no open task"));
+                self.take_open(&format!("phase {phase}"), |task| task.phase == Some(*phase));
             }
-            Term::All => {
-                let found = self.take_open(|_| true);
-                self.note_if_none(found, "every task is done");
-            }
-            Term::Label(label) => {
-                let found = self.take_open(|task| task.labels.contains(label));
-                self.note_if_none(found, &format!("no open task has the label {label}"));
-            }
+            Term::All => self.take_open("the plan", |_| true),
+            Term::Label(label) => self.take_open(&format!("label {label}"), |task| {
+                task.labels.contains(label)
+            }),
             Term::Failed => {
                 let failed = self.positions(|task| task.status == TaskStatus::Failed);
-                self.note_if_none(failed.len(), "no task failed");
+                if failed.is_empty() {
+                    self.note(Problem::new(Code::AlreadyComplete, "no task failed"));
+                }
                 self.chosen.extend(failed);
             }
             Term::Next(count) => {
                 let offers = next(self.graph, *count, rules);
-                self.note_if_none(offers.len(), "no task can start now");
+                if offers.is_empty() {
+                    self.note_none_left("the plan", &self.positions(|_| true));
+                }
                 for offer in offers {
                     self.take_named(offer.position);
                 }
@@ -124,15 +132,60 @@ impl Search<'_, '_> {
             .collect()
     }
 
-    /// Pending tasks and those in progress that satisfy a condition.
-    fn take_open(&mut self, wanted: impl Fn(&Task) -> bool) -> usize {
-        let open = self.positions(|task| {
-            matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress) && wanted(task)
-        });
-        for position in &open {
-            self.take_named(*position);
+    /// Pending tasks and those in progress that satisfy a condition, unless something holds them.
+    fn take_open(&mut self, whole: &str, wanted: impl Fn(&Task) -> bool) {
+        let all = self.positions(wanted);
+        if all.is_empty() {
+            let problem = Problem::new(Code::TaskNotFound, format!("{whole} has no task"));
+            self.errors
+                .push(problem.hint("`pleach plan` lists the tasks"));
+            return;
         }
-        open.len()
+        let before = self.chosen.len();
+        let mut found = 0;
+        for position in &all {
+            let status = self.graph.task(*position).status;
+            if matches!(status, TaskStatus::Pending | TaskStatus::InProgress)
+                && !self.is_held(*position)
+            {
+                self.take_named(*position);
+                found += 1;
+            }
+        }
+        if found == 0 && before == self.chosen.len() {
+            self.note_none_left(whole, &all);
+        }
+    }
+
+    /// Whether only its id starts a task; what is passed over is said.
+    fn is_held(&mut self, position: usize) -> bool {
+        let task = self.graph.task(position);
+        let (code, why) = match task.hold {
+            Hold::None => return false,
+            Hold::Blocked => (Code::Blocked, "is blocked; only its id starts it"),
+            Hold::InLiveBatch => (Code::InProgress, "is in a batch that is running"),
+        };
+        let message = format!("task {} {why}", task.id);
+        self.note(Problem::new(code, message).at(task.line));
+        true
+    }
+
+    /// Says why nothing of a part of the plan can be taken: it is done, or it cannot start.
+    fn note_none_left(&mut self, whole: &str, all: &[usize]) {
+        let is_done = |at: &usize| self.graph.task(*at).status.is_settled();
+        let open = all.iter().filter(|at| !is_done(at)).count();
+        if open == 0 {
+            let message = match all.len() {
+                1 => format!("the only task of {whole} is done"),
+                many => format!("all {many} tasks of {whole} are done"),
+            };
+            self.note(Problem::new(Code::AlreadyComplete, message));
+        } else {
+            let message = format!("no task of {whole} can start now; {open} are open");
+            let problem = Problem::new(Code::TaskNotFound, message);
+            self.errors
+                .push(problem.hint("`pleach plan` shows what they wait for"));
+        }
     }
 
     fn take_named(&mut self, position: usize) {
@@ -142,7 +195,8 @@ impl Search<'_, '_> {
             self.note(Problem::new(Code::AlreadyComplete, message).at(task.line));
             return;
         }
-        if self.chosen.insert(position) && task.status == TaskStatus::InProgress {
+        let is_unattended = task.status == TaskStatus::InProgress && task.hold == Hold::None;
+        if self.chosen.insert(position) && is_unattended {
             let message = format!(
                 "task {} is marked in progress; it is taken as pending",
                 task.id
@@ -165,29 +219,32 @@ impl Search<'_, '_> {
             } else {
                 String::new()
             };
-            self.note(Problem::new(
+            let problem = Problem::new(
                 Code::TaskNotFound,
                 format!("the range names no task for {}{more}", some.join(", ")),
-            ));
+            );
+            // Finished tasks are archived out of plans, so that ranges have gaps.
+            if inside.is_empty() {
+                self.errors
+                    .push(problem.hint("`pleach plan` lists the tasks"));
+            } else {
+                self.note(problem);
+            }
         }
         for position in inside {
-            self.take_named(position);
+            if !self.is_held(position) {
+                self.take_named(position);
+            }
         }
     }
 
-    fn note_missing(&mut self, id: &str) {
+    fn refuse_missing(&mut self, id: &str) {
         let problem = Problem::new(Code::TaskNotFound, format!("there is no task {id}"));
-        let problem = match nearest(id, self.graph.index().ids()) {
-            Some(near) => problem.hint(format!("did you mean {near}?")),
-            None => problem.hint("`pleach plan` lists the tasks"),
-        };
-        self.note(problem);
-    }
-
-    fn note_if_none(&mut self, found: usize, message: &str) {
-        if found == 0 {
-            self.note(Problem::new(Code::TaskNotFound, message));
-        }
+        self.errors
+            .push(match nearest_id(id, self.graph.index().ids()) {
+                Some(near) => problem.hint(format!("did you mean {near}?")),
+                None => problem.hint("`pleach plan` lists the tasks"),
+            });
     }
 
     fn note(&mut self, problem: Problem) {

@@ -1,10 +1,14 @@
 //! Batches: what is scheduled, and what follows from what is heard.
 
+use pleach_domain::batch::{Barriers, BatchSettings, Design};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::graph::{Order, Rules};
 use pleach_domain::id::TaskId;
+use pleach_domain::task::TaskStatus;
 use pleach_domain::task_state::Commit;
 
 use crate::story::{check, tell};
+use crate::{graph, plan, sequence};
 
 #[test]
 fn ready_tasks_start_as_slots_allow() {
@@ -101,6 +105,79 @@ fn a_phase_opens_at_four_of_five() {
         &format!("{most} 1.4:same"),
         "start 2.1",
     );
+}
+
+#[test]
+fn a_phase_that_ends_below_the_threshold_blocks_those_behind_it() {
+    let text = "1.1 p1\n1.2 p1\n2.1 p2\n2.2 p2 < 1.2\n3.1 p3\nx";
+    let short = "phase 1 is 0 of 2 done, below 80 %";
+    tell("9 retries=0", text, "go 1.1:failed").todo("");
+    check(
+        "9 retries=0",
+        text,
+        "go 1.1:failed 1.2:failed",
+        &format!(
+            "block 2.1 because {short}; block 2.2 because it needs 1.2, which is failed; block 3.1 because {short}"
+        ),
+    );
+    // A person who takes tasks out has decided.
+    check(
+        "9 retries=0",
+        text,
+        "1.1:cancel 1.2:cancel",
+        "block 2.2 because it needs 1.2, which is cancelled",
+    );
+    tell("9 retries=0", text, "go 1.1:failed 1.2:failed go 1.1:retry")
+        .follows("1.1 retried; 2.1 retried; 3.1 retried");
+}
+
+#[test]
+fn tasks_of_the_plan_that_are_not_in_the_batch_count_for_their_phase() {
+    let plan = plan("1.1 p1 done\n1.2 p1\n1.3 p1\n2.1 p2");
+    let design = Design::of(
+        &graph(&plan),
+        &[1, 3],
+        Rules::default(),
+        Barriers::Stages,
+        BatchSettings::default(),
+    );
+    let others: Vec<(u32, TaskStatus)> = design.others.iter().map(|(p, s)| (p.0, *s)).collect();
+    assert_eq!(
+        others,
+        [(1, TaskStatus::Completed), (1, TaskStatus::Pending)]
+    );
+}
+
+#[test]
+fn what_follows_in_a_note_needs_what_is_before_it() {
+    let mut plan = plan("1\n2\n3 done\n4");
+    sequence(&mut plan, "1-4", &["1", "2", "3", "4"]);
+    sequence(&mut plan, "1-2", &["1", "2"]);
+    plan.sequences[0].reason.clear();
+    let graph = graph(&plan);
+    let order = Order::of(&graph, &[true; 4], Rules::default());
+    assert_eq!(
+        order.ordered.len(),
+        2,
+        "each pair once: {:?}",
+        order.ordered
+    );
+    assert_eq!(order.ordered[0].because, "1-2 are sequential: one file");
+    assert_eq!(graph.needs(1).collect::<Vec<_>>(), [0]);
+    assert_eq!(graph.needs(3).collect::<Vec<_>>(), [1]);
+    assert_eq!(
+        graph.missing_needs(&[3])[0].message,
+        "task 4 needs 2, which is not done and not selected"
+    );
+    let design = Design::of(
+        &graph,
+        &[0, 1, 3],
+        Rules::default(),
+        Barriers::Stages,
+        BatchSettings::default(),
+    );
+    assert_eq!(design.tasks[1].needs, [0]);
+    assert!(design.tasks[1].after.is_empty());
 }
 
 #[test]

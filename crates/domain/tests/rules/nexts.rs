@@ -3,6 +3,7 @@
 use pleach_domain::next::{NextRules, Rule, next};
 use pleach_domain::phase::Threshold;
 use pleach_domain::plan::Plan;
+use pleach_domain::task::Hold;
 
 use crate::{graph, ids, plan, sequence};
 
@@ -75,6 +76,35 @@ fn a_closed_phase_is_not_offered() {
     };
     let plan = plan("1.1 p1 done\n1.2 p1 done\n1.3 p1 done\n1.4 p1 done\n1.5 p1\n2.1 p2");
     check_with(&plan, 3, strict, "1.5");
+}
+
+#[test]
+fn a_task_without_its_dependencies_follows_its_phase() {
+    let rules = NextRules {
+        dependencies: Rule::Ignored,
+        ..NextRules::default()
+    };
+    check_with(
+        &plan("1.1 p1\n2.1 p2 < 1.1\n1.2 p1 < 1.1"),
+        5,
+        rules,
+        "1.1 1.2",
+    );
+}
+
+#[test]
+fn tasks_in_no_phase_come_first_and_hold_up_the_others() {
+    check("1.1 p1\n1.2 p1\nx\ny", 5, "x y");
+    check("1.2 p1\nx done\ny done", 5, "1.2");
+    check("1.1 p1 done\n1.2 p1\n1.3 p1\nx failed", 5, "x 1.2 1.3");
+    check("1.1 p1\n2.1 p2\nx < 1.1", 5, "1.1");
+}
+
+#[test]
+fn what_is_held_is_not_offered() {
+    let mut plan = plan("1\n2");
+    plan.tasks[0].hold = Hold::Blocked;
+    check_with(&plan, 3, NextRules::default(), "2");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use pleach_domain::next::NextRules;
 use pleach_domain::plan::Plan;
 use pleach_domain::select::{Choice, Selection, closed_phases, resolve};
+use pleach_domain::task::{Hold, TaskStatus};
 
 use crate::{graph, ids, plan};
 
@@ -50,8 +51,8 @@ fn a_label_chooses_its_open_tasks() {
     }
     assert_eq!(choose(&plan, "label:backend").tasks, [0, 2]);
     assert_eq!(
-        choose(&plan, "label:none").notes[0].message,
-        "no open task has the label none"
+        choose(&plan, "label:none").errors[0].message,
+        "label none has no task"
     );
 }
 
@@ -72,7 +73,6 @@ fn what_is_passed_over_is_said() {
             .collect()
     };
     assert_eq!(notes("64"), ["task 64 is completed already"]);
-    assert_eq!(notes("650"), ["there is no task 650"]);
     assert_eq!(
         notes("64-69"),
         [
@@ -84,11 +84,89 @@ fn what_is_passed_over_is_said() {
         notes("88"),
         ["task 88 is marked in progress; it is taken as pending"]
     );
-    assert_eq!(notes("phase:9"), ["phase 9 has no open task"]);
+    assert_eq!(notes("63-64"), ["task 64 is completed already"]);
+}
+
+#[test]
+fn what_does_not_exist_is_an_error() {
+    let plan = plan(PLAN);
+    let error = |selection| {
+        let errors = choose(&plan, selection).errors;
+        assert_eq!(errors.len(), 1, "{selection}");
+        let hint = errors[0].hint.clone().unwrap_or_default();
+        (errors[0].message.clone(), hint)
+    };
+    let listed = "`pleach plan` lists the tasks";
     assert_eq!(
-        choose(&plan, "650").notes[0].hint.as_deref(),
-        Some("did you mean 65?")
+        error("63 650"),
+        ("there is no task 650".into(), listed.into())
     );
+    assert_eq!(
+        error("ENG-8"),
+        (
+            "there is no task ENG-8".into(),
+            "did you mean ENG-7?".into()
+        )
+    );
+    assert_eq!(error("phase:9").0, "phase 9 has no task");
+    assert_eq!(error("90-91").0, "the range names no task for 90, 91");
+}
+
+#[test]
+fn what_is_done_already_is_no_error() {
+    let plan = plan("1 p1 done\n2 p1 skipped");
+    for (selection, note) in [
+        ("all", "all 2 tasks of the plan are done"),
+        ("phase:1", "all 2 tasks of phase 1 are done"),
+        ("next:3", "all 2 tasks of the plan are done"),
+        ("failed", "no task failed"),
+        ("1", "task 1 is completed already"),
+    ] {
+        let choice = choose(&plan, selection);
+        assert_eq!(choice.errors, []);
+        assert_eq!(choice.notes[0].message, note);
+        assert_eq!(choice.notes[0].code.as_str(), "already_complete");
+    }
+}
+
+#[test]
+fn what_is_held_is_started_by_its_id_alone() {
+    let mut plan = plan("1 p1\n2 p1\n3 p1");
+    plan.tasks[1].hold = Hold::Blocked;
+    plan.tasks[2].hold = Hold::InLiveBatch;
+    for selection in ["all", "phase:1", "1-3", "next:3"] {
+        assert_eq!(choose(&plan, selection).tasks, [0], "{selection}");
+    }
+    assert_eq!(choose(&plan, "2").tasks, [1]);
+    plan.tasks[0].status = TaskStatus::Completed;
+    let choice = choose(&plan, "all");
+    assert_eq!(
+        choice.errors[0].message,
+        "no task of the plan can start now; 2 are open"
+    );
+    assert_eq!(choice.notes.len(), 2);
+}
+
+#[test]
+fn a_sentence_is_no_selection() {
+    check_refusal(
+        "fix all failed tests",
+        "`fix all failed tests` is not a selection",
+        "^^^",
+    );
+    check_refusal(
+        "1.1 and more",
+        "`1.1 and more` is not a selection",
+        "    ^^^",
+    );
+    check_refusal("1.1 all", "`all` stands alone or between commas", "    ^^^");
+    check_refusal(
+        "failed 2",
+        "`failed` stands alone or between commas",
+        "^^^^^^",
+    );
+    check(PLAN, "1.1, failed", "66 1.1");
+    assert!(Selection::parse("a b", |id| matches!(id, "a" | "b")).is_ok());
 }
 
 #[track_caller]
@@ -115,7 +193,7 @@ fn wrong_syntax_is_shown_with_a_caret() {
     check_refusal("phase:x", "\"x\" is not the number of a phase", "^^^^^^^");
     check_refusal("next:0", "\"0\" is not a number of tasks", "^^^^^^");
     check_refusal("label:", "the label has no name", "^^^^^^");
-    check_refusal("é, foo:1", "foo: is not a way to choose tasks", "   ^^^^^");
+    check_refusal("7, foo:1", "foo: is not a way to choose tasks", "   ^^^^^");
 }
 
 #[test]
@@ -140,8 +218,17 @@ fn a_phase_that_is_not_open_is_told() {
     let plan = plan("1.1 p1\n2.1 p2\n2.2 p2 < 1.1");
     let graph = graph(&plan);
     let threshold = pleach_domain::phase::Threshold::default();
-    let warnings = |chosen: &[usize]| closed_phases(&graph, chosen, threshold).len();
-    assert_eq!(warnings(&[1]), 1);
-    assert_eq!(warnings(&[0, 1]), 0);
-    assert_eq!(warnings(&[2]), 0);
+    let errors = |chosen: &[usize]| closed_phases(&graph, chosen, threshold);
+    assert_eq!(
+        errors(&[1])[0].message,
+        "phase 2 is not open: phase 1 is 0 of 1 done, below 80 %"
+    );
+    assert_eq!(
+        errors(&[1])[0].hint.as_deref(),
+        Some("choose the tasks of phase 1 too, or add --phase-threshold 0")
+    );
+    assert_eq!(errors(&[0, 1]), []);
+    assert_eq!(errors(&[2]), []);
+    let none = pleach_domain::phase::Threshold::new(0.0).unwrap();
+    assert_eq!(closed_phases(&graph, &[1], none), []);
 }

@@ -3,6 +3,7 @@
 //! Shares no code with the rules it checks, but for the one of phases.
 
 mod governors;
+mod phases;
 mod proofs;
 
 use pleach_domain::batch::{
@@ -25,6 +26,9 @@ struct StageAccount {
 
 /// Why another number may run at once, if nothing that happened in the batch says so.
 pub(crate) const ADVICE: &str = "the machine bears another number";
+
+/// Why a task is blocked that a person does not consent to.
+pub(crate) const NO_CONSENT: &str = "nobody consents";
 
 /// Where the batch is bound for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -179,6 +183,7 @@ impl<'d> Ledger<'d> {
             self.check_leaving(at, event);
         } else {
             assert!(!was.is_end(), "{at} ended twice: {event:?}");
+            self.check_reason_to_block(at, event);
         }
         let resolved = matches!(event, TaskEvent::Resolved { .. });
         assert!(
@@ -287,6 +292,10 @@ impl<'d> Ledger<'d> {
             self.at_work().count() < self.room_for(task),
             "no room for {at}"
         );
+        assert!(
+            !self.is_behind_a_phase_that_fell_short(at),
+            "{at} starts over the failures of an earlier phase"
+        );
         self.check_phase(at);
         self.check_turn(at);
         self.check_governors(at);
@@ -330,9 +339,9 @@ impl<'d> Ledger<'d> {
             };
             (design.phase, status)
         });
-        let before = self.design.settled_before.iter();
-        let before = before.map(|(phase, status)| (Some(*phase), *status));
-        let open = OpenPhases::of_statuses(before.chain(here), self.design.threshold);
+        let others = self.design.others.iter();
+        let others = others.map(|(phase, status)| (Some(*phase), *status));
+        let open = OpenPhases::for_run(others.chain(here), self.design.threshold);
         let closed = !open.is_open(phase);
         assert!(
             !closed || self.is_still() || self.gives_way,

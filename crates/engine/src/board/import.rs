@@ -16,6 +16,7 @@ use super::{Board, BoardError, BoardTask, FieldProblem, last_position, limits};
 use crate::database::BoardEvent;
 use crate::database::board::{BoardTables, TaskRow};
 use crate::database::projects::{MirroredRow, PlanRow};
+use crate::mentioned_files::declare_mentioned;
 use crate::plan_file::PlanFile;
 use crate::plan_to_run::PlanOrigin;
 
@@ -67,7 +68,8 @@ impl Board {
                 })?
                 .text()
                 .to_owned();
-            let document = pleach_formats::read(&text);
+            let mut document = pleach_formats::read(&text);
+            declare_mentioned(&mut document.plan, &top);
             let tasks = document.plan.tasks.len();
             limits::check(|problems| limits::many("path", tasks, limits::TASKS, problems))?;
             let warnings = checked(&document, "path")?;

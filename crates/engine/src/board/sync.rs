@@ -17,6 +17,7 @@ use super::{Board, BoardError, limits};
 use crate::database::BoardEvent;
 use crate::database::board::BoardTables;
 use crate::database::projects::MirroredRow;
+use crate::mentioned_files::declare_mentioned;
 use crate::plan_file::PlanFile;
 
 /// A file that was written so lately may be written again without looking another one from outside.
@@ -109,7 +110,8 @@ fn read(path: &Path, top: &Path) -> Result<Document, String> {
         return Err(format!("{name} has become a link"));
     }
     let file = PlanFile::load(path).map_err(|error| error.to_string())?;
-    let document = pleach_formats::read(file.text());
+    let mut document = pleach_formats::read(file.text());
+    declare_mentioned(&mut document.plan, top);
     if document.plan.tasks.len() > limits::TASKS {
         return Err(format!("{name} has more than {} tasks", limits::TASKS));
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use pleach_domain::graph::{Graph, Order, Rules, Strictness};
 use pleach_domain::id::{PhaseNumber, TaskId};
 use pleach_domain::plan::{Phase, Plan, Stage};
-use pleach_domain::task::{Dependency, IfUnknown, Task};
+use pleach_domain::task::{Dependency, Hold, IfUnknown, Task};
 use pleach_formats::{Document, Identity, Mark, TaskPlace};
 
 use super::projects::{ProjectStatus, known, top_of};
@@ -17,6 +17,7 @@ use super::tasks::task_row;
 use super::{Board, BoardError, FieldProblem, Project, execution_plan};
 use crate::database::board::TaskRow;
 use crate::database::projects::PlanRow;
+use crate::mentioned_files::declare_mentioned;
 use crate::plan_file::PlanFile;
 use crate::plan_to_run::{PlanOrigin, PlanToRun};
 
@@ -82,7 +83,7 @@ impl Board {
             PlanRow::OfFile(path) => in_stages(of_file(Path::new(&path))?),
             PlanRow::OfBoard(json) => of_board(staged(&rows, &json)),
         };
-        let open = |task: &&Task| !task.status.is_settled();
+        let open = |task: &&Task| !task.status.is_settled() && task.hold == Hold::None;
         let ids = plan.document.plan.tasks.iter().filter(open);
         let ids = ids.map(|task| task.id.clone()).collect();
         Ok((found, plan, ids))
@@ -177,6 +178,7 @@ fn of_board(mut plan: Plan) -> PlanToRun {
         .collect();
     let place = TaskPlace {
         mark: Mark::None,
+        nested: Vec::new(),
         identity: Identity::WrittenId,
     };
     PlanToRun {
@@ -193,10 +195,12 @@ fn of_board(mut plan: Plan) -> PlanToRun {
 pub(super) fn of_file(path: &Path) -> Result<PlanToRun, BoardError> {
     refuse_link(path)?;
     let file = PlanFile::load(path)?;
+    let mut document = pleach_formats::read(file.text());
+    declare_mentioned(&mut document.plan, path.parent().unwrap_or(path));
     Ok(PlanToRun {
         origin: PlanOrigin::File(PathBuf::from(path)),
         text: file.text().to_owned(),
-        document: pleach_formats::read(file.text()),
+        document,
     })
 }
 

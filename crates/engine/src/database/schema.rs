@@ -192,6 +192,17 @@ pub(super) const STEPS: &[&str] = &[
     -- Nobody knows when; what is noted now binds nobody for longer than a new one.
     UPDATE agent_pause SET noted_at = CAST(strftime('%s', 'now') AS INTEGER) * 1000;
 ",
+    "
+    CREATE TABLE plan_mark (
+        project TEXT NOT NULL,
+        plan TEXT NOT NULL,
+        task TEXT NOT NULL,
+        title TEXT,
+        status TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        PRIMARY KEY (project, plan, task)
+    ) STRICT, WITHOUT ROWID;
+",
 ];
 
 /// Brings the database to the version of `steps`, with a copy first if there is anything to lose.

@@ -172,7 +172,7 @@ impl PlanMark {
     pub(crate) fn of(document: &Document, text: &str, position: usize) -> Option<Self> {
         Some(Self {
             identity: document.places[position].identity,
-            before: document.marker_text(text, position)?.to_owned(),
+            before: document.marker_text(text, position)?,
             shows_progress: document.refuses(position, &Marker::InProgress).is_none(),
         })
     }

@@ -9,6 +9,7 @@ use pleach_domain::id::TaskId;
 use pleach_domain::next::NextRules;
 use pleach_domain::problem::{Code, Problem};
 use pleach_domain::select::{Choice, Selection, Term, closed_phases, resolve};
+use pleach_domain::task::Hold;
 
 /// What is done about dependencies that were not chosen and are not done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub struct Chosen {
     pub errors: Vec<Problem>,
     /// What is odd and stops nothing.
     pub warnings: Vec<Problem>,
+    /// Why nothing is left to run, where that is as it should be.
+    pub done: Option<Problem>,
 }
 
 impl Chosen {
@@ -50,44 +53,82 @@ impl Chosen {
     ) -> Self {
         let mut tasks = BTreeSet::new();
         let mut notes = Vec::new();
+        let mut errors = Vec::new();
         for id in ids {
             let named = Selection::one(&Term::Id(id.as_str().to_owned()));
             let choice = resolve(&named, graph, rules);
             tasks.extend(choice.tasks);
             notes.extend(choice.notes);
+            errors.extend(choice.errors);
         }
         let choice = Choice {
             tasks: tasks.into_iter().collect(),
             notes,
+            errors,
         };
-        Self::of_choice(graph, choice, rules, dependencies)
+        let mut chosen = Self::of_choice(graph, choice, rules, dependencies);
+        // A request for a batch wants one.
+        chosen.errors.extend(chosen.done.take());
+        chosen
     }
 
     fn of_choice(
         graph: &Graph<'_>,
-        Choice { tasks, notes }: Choice,
+        choice: Choice,
         rules: NextRules,
         dependencies: Dependencies,
     ) -> Self {
         let tasks = match dependencies {
-            Dependencies::Chosen => tasks,
-            Dependencies::Added => graph.with_needs(&tasks),
+            Dependencies::Chosen => choice.tasks,
+            Dependencies::Added => with_free_needs(graph, &choice.tasks),
         };
-        let (mut errors, beyond) = graph.errors_reaching(&tasks);
+        let mut errors = choice.errors;
+        let (reached, beyond) = graph.errors_reaching(&tasks);
+        errors.extend(reached);
         errors.extend(graph.missing_needs(&tasks));
-        let mut warnings = graph.warnings().to_vec();
-        warnings.extend(beyond);
+        errors.extend(closed_phases(graph, &tasks, rules.threshold));
+        let mut done = None;
         if tasks.is_empty() && errors.is_empty() {
-            let code = notes.last().map_or(Code::TaskNotFound, |note| note.code);
-            let problem = Problem::new(code, "nothing is left of the selection");
-            errors.push(problem.hint("`pleach plan` shows what is to do"));
+            let problem = nothing_left(&choice.notes);
+            if problem.code == Code::AlreadyComplete {
+                done = Some(problem);
+            } else {
+                errors.push(problem);
+            }
         }
-        warnings.extend(notes);
-        warnings.extend(closed_phases(graph, &tasks, rules.threshold));
+        let mut warnings = choice.notes;
+        warnings.extend(graph.warnings().iter().cloned());
+        warnings.extend(beyond);
         Self {
             tasks,
             errors,
             warnings,
+            done,
         }
     }
+}
+
+/// Adds what the chosen tasks need, but nothing that only its id starts.
+fn with_free_needs(graph: &Graph<'_>, chosen: &[usize]) -> Vec<usize> {
+    let is_free = |at: &usize| chosen.contains(at) || graph.task(*at).hold == Hold::None;
+    let mut tasks = graph.with_needs(chosen);
+    tasks.retain(is_free);
+    tasks
+}
+
+/// Why a selection has no task: what it names is done, or cannot be started this way.
+fn nothing_left(notes: &[Problem]) -> Problem {
+    let done = notes
+        .iter()
+        .filter(|note| note.code == Code::AlreadyComplete);
+    let done: Vec<&Problem> = done.collect();
+    let problem = match done.as_slice() {
+        [] => Problem::new(Code::TaskNotFound, "no open task matches"),
+        [only] => Problem::new(Code::AlreadyComplete, only.message.clone()),
+        many => {
+            let message = format!("all {} tasks that were named are done", many.len());
+            Problem::new(Code::AlreadyComplete, message)
+        }
+    };
+    problem.hint("`pleach plan` shows what is to do")
 }

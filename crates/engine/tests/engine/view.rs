@@ -46,7 +46,7 @@ fn design(tasks: &str) -> Design {
         stages: vec![stage("build", true), stage("finish", false)],
         failed_stage: FailedStage::GoesOn,
         threshold: Threshold::default(),
-        settled_before: Vec::new(),
+        others: Vec::new(),
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Knows the brackets; what stands in them is read elsewhere.
 
+use super::block::unguarded;
+
 /// A `(depends: …)` list, and how many lines below the start of its block it stands.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct DependsList {
@@ -9,7 +11,7 @@ pub(super) struct DependsList {
     pub(super) lines_down: u32,
 }
 
-/// Takes every `(depends: …)` out of a text and returns the lists.
+/// Takes every `(depends: …)` out of a guarded text and returns the lists.
 pub(super) fn without_depends(text: &str) -> (String, Vec<DependsList>) {
     let mut kept = String::new();
     let mut lists = Vec::new();
@@ -27,7 +29,7 @@ pub(super) fn without_depends(text: &str) -> (String, Vec<DependsList>) {
             let list = list[on.map_or(0, str::len)..].trim_start_matches([':', ' ']);
             let above = kept.bytes().filter(|byte| *byte == b'\n').count();
             lists.push(DependsList {
-                list: list.replace('\n', " "),
+                list: unguarded(list).replace('\n', " "),
                 lines_down: u32::try_from(above).unwrap_or(0),
             });
             rest = &inside[close + 1..];

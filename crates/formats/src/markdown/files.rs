@@ -105,6 +105,23 @@ pub(super) fn declared(span: &str) -> Option<&str> {
     names_file.then_some(path)
 }
 
+/// The path that a bare word of prose may be; whether there is such a file is for others to say.
+pub(super) fn mentioned(word: &str) -> Option<&str> {
+    // Asked of every word of a plan, and nearly always this is the answer.
+    let is_marked = word.bytes().any(|byte| matches!(byte, b'/' | b'.'));
+    if !is_marked && !word.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return None;
+    }
+    let is_around = |c: char| "()[]{}<>\"'*_,;:!?".contains(c);
+    let word = word.trim_matches(is_around).trim_end_matches('.');
+    let path = without_line_number(word.strip_prefix("./").unwrap_or(word));
+    let path = path.trim_matches(is_around);
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_named_so = path.contains(['/', '.']) || BARE_NAMES.contains(&name);
+    let has_letter = name.contains(|c: char| c.is_alphabetic());
+    (is_named_so && has_letter && is_plain_path(path)).then_some(path)
+}
+
 /// The files that an entry of a file list names: its code spans, or else its paths.
 pub(super) fn listed(entry: &str) -> Vec<&str> {
     let spans: Vec<&str> = entry
@@ -218,6 +235,22 @@ mod tests {
             "src/",
         ] {
             assert_eq!(declared(code), None, "{code}");
+        }
+    }
+
+    #[test]
+    fn bare_words_that_may_be_paths_are_found_in_prose() {
+        for (word, path) in [
+            ("src/app.ts", "src/app.ts"),
+            ("(src/app.ts:12),", "src/app.ts"),
+            ("./README.md.", "README.md"),
+            ("Makefile", "Makefile"),
+        ] {
+            assert_eq!(mentioned(word), Some(path), "{word}");
+        }
+        for word in ["login", "e.g.", "http://x.org/a", "src/", "…", "../up.rs"] {
+            let found = mentioned(word);
+            assert!(matches!(found, None | Some("e.g")), "{word}: {found:?}");
         }
     }
 

@@ -12,7 +12,9 @@ use pleach_domain::task::Task;
 
 use super::Gathered;
 use super::known::{Known, Needs};
-use super::raw::{Kind, Raw, RawNeed};
+use super::leading_id::lookalike;
+use super::raw::{Claim, Kind, Raw, RawNeed};
+use super::written::without_id;
 use crate::{Document, Identity, TaskPlace};
 
 impl Gathered {
@@ -41,12 +43,13 @@ impl Gathered {
 /// Makes the plan of what was gathered.
 pub(super) fn document(text: &str, gathered: Gathered) -> Document {
     let mut gathered = gathered;
-    let kept = keep(&gathered.raws);
+    let kept = tasks_among(&mut gathered.raws);
     give_to_tasks_around(&mut gathered.raws, &kept);
     let mut kept = kept.into_iter();
     gathered.raws.retain(|_| kept.next().unwrap_or(false));
     let criteria = take_criteria(&mut gathered);
     let mut raws = gathered.raws;
+    take_bare_numbers(&mut raws);
     let mut plan = Plan {
         phases: gathered.phases,
         tasks: Vec::with_capacity(raws.len()),
@@ -73,11 +76,35 @@ pub(super) fn document(text: &str, gathered: Gathered) -> Document {
     for ((raw, needs), identity) in raws.into_iter().zip(needs).zip(identities) {
         places.push(TaskPlace {
             mark: raw.mark.clone(),
+            nested: raw.nested.clone(),
             identity,
         });
         plan.tasks.push(task(text, raw, needs));
     }
     Document { plan, places }
+}
+
+/// Which of the gathered are tasks; where most sections say how far they are, one that does not is a heading.
+fn tasks_among(raws: &mut [Raw]) -> Vec<bool> {
+    let sections = raws.iter_mut().filter(|raw| raw.kind == Kind::Section);
+    for raw in sections.filter(|raw| raw.is_criterion) {
+        raw.claim = Claim::Metadata;
+    }
+    let kept = keep(raws);
+    let is_section = |(raw, kept): &(&Raw, &bool)| raw.kind == Kind::Section && **kept;
+    let sections = || raws.iter().zip(&kept).filter(is_section);
+    let with_status = sections().filter(|(raw, _)| raw.has_status).count();
+    let without = sections().count() - with_status;
+    if without == 0 || with_status < without {
+        return kept;
+    }
+    for raw in raws.iter_mut().filter(|raw| raw.kind == Kind::Section) {
+        // One that names dependencies or files is a task whose Status line was forgotten.
+        if !raw.has_status && !raw.has_metadata {
+            raw.claim = Claim::Nothing;
+        }
+    }
+    keep(raws)
 }
 
 /// Which of the gathered are tasks: not what stands inside another task, and not a heading that
@@ -104,7 +131,11 @@ fn keep(raws: &[Raw]) -> Vec<bool> {
             inside |= kept[section];
             around = raws[section].parent;
         }
-        let is_heading_only = raw.needs_metadata && !raw.has_metadata;
+        let is_heading_only = match raw.claim {
+            Claim::Task => false,
+            Claim::Metadata => !raw.has_metadata,
+            Claim::Nothing => true,
+        };
         kept.push(!inside && !groups[place] && !is_heading_only);
     }
     kept
@@ -120,7 +151,11 @@ fn give_to_tasks_around(raws: &mut [Raw], kept: &[bool]) {
         if let Some(section) = around.filter(|_| !kept[place]) {
             let needs = std::mem::take(&mut raws[place].needs);
             let files = std::mem::take(&mut raws[place].files);
+            let mentions = std::mem::take(&mut raws[place].mentions);
             raws[section].needs.extend(needs);
+            for path in mentions {
+                raws[section].add_mention(&path);
+            }
             for file in files {
                 raws[section].add_file(Some(&file));
             }
@@ -128,12 +163,12 @@ fn give_to_tasks_around(raws: &mut [Raw], kept: &[bool]) {
     }
 }
 
-/// Makes checks of the boxes below "Success criteria" and the like, where tasks have ids.
+/// Makes checks of the boxes below "Success criteria" and the like, where there are tasks beside them.
 fn take_criteria(gathered: &mut Gathered) -> Vec<Problem> {
-    if gathered.raws.iter().all(|raw| raw.id.is_none()) {
+    let is_criterion = |raw: &Raw| raw.is_criterion && raw.kind == Kind::Checkbox;
+    if gathered.raws.iter().all(is_criterion) {
         return Vec::new();
     }
-    let is_criterion = |raw: &Raw| raw.is_criterion && raw.id.is_none();
     let taken: Vec<Raw> = gathered
         .raws
         .extract_if(.., |raw| is_criterion(raw))
@@ -141,14 +176,39 @@ fn take_criteria(gathered: &mut Gathered) -> Vec<Problem> {
     let Some(first) = taken.first().map(|raw| raw.line) else {
         return Vec::new();
     };
-    let message = format!("{} checkboxes below criteria are no tasks", taken.len());
+    let message = match taken.len() {
+        1 => "1 checkbox below criteria is a check, not a task".to_owned(),
+        many => format!("{many} checkboxes below criteria are checks, not tasks"),
+    };
     for raw in taken {
         if let Some(phase) = raw.phase {
-            gathered.phase(phase).checks.push(raw.title);
+            gathered.phase(phase).checks.push(raw.written);
         }
     }
-    let hint = "give them ids if they are tasks";
+    let hint = "put them below another heading if they are tasks";
     vec![Problem::new(Code::NoId, message).at(first).hint(hint)]
+}
+
+/// Takes the numbers that boxes open with as ids, where most boxes open with one.
+fn take_bare_numbers(raws: &mut [Raw]) {
+    let begins_with_number = |raw: &Raw| match &raw.id {
+        Some(id) => id.starts_with(|c: char| c.is_ascii_digit()),
+        None => raw.bare_number.is_some(),
+    };
+    let boxes = || raws.iter().filter(|raw| raw.kind == Kind::Checkbox);
+    let numbered = boxes().filter(|raw| begins_with_number(raw)).count();
+    if numbered * 2 <= boxes().count() {
+        return;
+    }
+    for raw in raws.iter_mut().filter(|raw| raw.id.is_none()) {
+        let Some(id) = raw.bare_number.take() else {
+            continue;
+        };
+        let title = raw.title.strip_prefix(id.as_str()).unwrap_or(&raw.title);
+        raw.title = title.trim_start().to_owned();
+        raw.written = without_id(&raw.written, &id);
+        raw.id = Some(id);
+    }
 }
 
 /// Whether a checkbox is `2.1` in a section `2.`.
@@ -196,7 +256,9 @@ fn name_tasks(raws: &mut [Raw], plan: &mut Plan) -> Vec<Identity> {
         } else {
             texts.insert(raw.title.clone(), raw.line);
         }
-        if !taken.is_empty() {
+        if let Some(word) = lookalike(&raw.title) {
+            plan.warnings.push(not_an_id(word, raw.line, &id));
+        } else if !taken.is_empty() {
             let message = format!(
                 "the checkbox at line {} has no id; it is task {id}",
                 raw.line
@@ -212,10 +274,24 @@ fn name_tasks(raws: &mut [Raw], plan: &mut Plan) -> Vec<Identity> {
     identities
 }
 
+/// A box opens with what looks like an id and is none.
+fn not_an_id(word: &str, line: u32, id: &str) -> Problem {
+    let message = format!("{word} at line {line} is not taken as an id; it is task {id}");
+    let digits: String = word.chars().filter(char::is_ascii_digit).collect();
+    let hint = format!(
+        "for an id write {digits}., #{digits}, **{digits}**, T{digits:0>3} or AUTH-{digits}"
+    );
+    Problem::new(Code::NoId, message).at(line).hint(hint)
+}
+
 fn task(text: &str, raw: Raw, needs: Needs) -> Task {
     let id = raw.id.expect("every task was named");
     let body = text.get(raw.body).unwrap_or("");
+    let is_other = !raw.written.is_empty() && raw.written != raw.title;
     Task {
+        markdown: is_other.then_some(raw.written),
+        mentions: raw.mentions,
+        hold: raw.hold,
         title: if raw.title.is_empty() {
             id.to_string()
         } else {

@@ -65,6 +65,32 @@ pub(super) fn leading_id(line: &str) -> Option<LeadingId<'_>> {
     })
 }
 
+/// The number that a line opens with, set off by nothing but white space: an id only among others.
+pub(super) fn bare_number(line: &str) -> Option<&str> {
+    let word = line.split_whitespace().next()?;
+    let is_number = word.len() <= 6 && word.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then_some(word)
+}
+
+/// The word that a line opens with, if people mean ids by such words and none of ours is written so.
+pub(super) fn lookalike(line: &str) -> Option<&str> {
+    let word = line.split_whitespace().next()?;
+    let word = word.trim_end_matches(['.', ':', ')']);
+    let word = word.trim_start_matches('(');
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let numbered_letter = word
+        .strip_prefix(['T', 't'])
+        .is_some_and(|number| digits(number) && number.len() < 6);
+    let lettered_number = word
+        .strip_suffix(|c: char| c.is_ascii_lowercase() && c != 'x')
+        .is_some_and(|number| number.split('.').all(digits));
+    let tracker = word.rsplit_once('-').is_some_and(|(name, number)| {
+        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase());
+        is_name && digits(number) && !names_a_standard(&name.to_ascii_uppercase())
+    });
+    (bare_number(word).is_some() || numbered_letter || lettered_number || tracker).then_some(word)
+}
+
 /// Whether the whole text has the shape of an id.
 pub(super) fn is_id_shaped(text: &str) -> bool {
     !text.is_empty() && id_length(text) == text.len()
@@ -177,6 +203,24 @@ mod tests {
         check("Task 2.1: Text", Some(("2.1", "Text")));
         check("🚀 2.1 Launch", Some(("2.1", "Launch")));
         check("2.1", Some(("2.1", "")));
+    }
+
+    #[test]
+    fn words_that_look_like_ids_are_known() {
+        for word in ["7", "(7)", "T7", "7a", "1.2b", "auth-14"] {
+            let expected = word.trim_matches(['(', ')']);
+            assert_eq!(lookalike(&format!("{word} Text")), Some(expected));
+        }
+        for text in [
+            "Fix 7",
+            "3.x upgrade",
+            "utf-8 names",
+            "S3 upload",
+            "100% of it",
+            "2024-01-01",
+        ] {
+            assert_eq!(lookalike(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -44,11 +44,12 @@ pub(super) fn entry(line: &str) -> Option<Entry> {
     })
 }
 
-const KEYS: [(&str, Key); 13] = [
+const KEYS: [(&str, Key); 14] = [
     ("status", Key::Status),
     ("dependencies", Key::Dependencies),
     ("dependency", Key::Dependencies),
     ("depends on", Key::Dependencies),
+    ("depends", Key::Dependencies),
     ("blocking", Key::Blocking),
     ("blocks", Key::Blocking),
     ("priority", Key::Priority),
@@ -101,6 +102,14 @@ fn words_before_remark(value: &str) -> usize {
     value[..remark.min(dash)]
         .trim_end_matches(['*', '_', '`', ' ', '\t'])
         .len()
+}
+
+/// Whether a status value says that the task is blocked.
+pub(super) fn is_blocked(value: &str) -> bool {
+    let inside = &value[status_range(value)];
+    let mut words = inside.split(|c: char| !c.is_alphanumeric());
+    let first = words.find(|word| !word.is_empty()).unwrap_or("");
+    first.eq_ignore_ascii_case("blocked")
 }
 
 /// What a status value means.

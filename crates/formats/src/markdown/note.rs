@@ -25,10 +25,18 @@ pub(super) fn without_tag(heading: &str) -> (String, String) {
     let Some((before, inside, after)) = split_at_tag(heading) else {
         return (heading.trim().to_owned(), String::new());
     };
-    let title = before
-        .trim_end_matches([' ', '-', '–', '—', ':', '('])
-        .to_owned();
-    (title, reason(inside, after))
+    let title = before.trim_end_matches([' ', '-', '–', '—', ':', '(']);
+    if title.is_empty() {
+        // `Phase 3 [SEQUENTIAL]: Docs` has its title behind the tag.
+        let title = after.trim_start_matches([' ', '-', '–', '—', ':', ')']);
+        return (title.trim_end().to_owned(), reason(inside, ""));
+    }
+    (title.to_owned(), reason(inside, after))
+}
+
+/// Why the tasks of a phase are in order, by a note that names none of them.
+pub(super) fn reason_of_phase(text: &str) -> String {
+    split_at_tag(text).map_or_else(String::new, |(_, inside, after)| reason(inside, after))
 }
 
 /// The statements of a note.
@@ -154,6 +162,14 @@ mod tests {
         assert_eq!(
             without_tag("Core [SEQUENTIAL] - one file"),
             ("Core".into(), "one file".into())
+        );
+        assert_eq!(
+            without_tag("[SEQUENTIAL]: Docs"),
+            ("Docs".into(), String::new())
+        );
+        assert_eq!(
+            without_tag("[SEQUENTIAL: one file] - Docs"),
+            ("Docs".into(), "one file".into())
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Reads the labels of phases: `Phase 2: Title` and `VERIFY Phase 2:`.
+//! Reads the labels of phases and of checks: `Phase 2: Title`, `VERIFY Phase 2:`, `Success criteria`.
 //!
 //! Knows one line at a time.
 
@@ -33,25 +33,77 @@ pub(super) fn verify_label(text: &str) -> Option<(Option<PhaseNumber>, &str)> {
         return Some((None, check.trim()));
     }
     let (label, check) = behind.split_once(':').unwrap_or((behind, ""));
-    let mut words = label.split_whitespace();
-    let is_phase = words
-        .next()
-        .is_some_and(|word| word.eq_ignore_ascii_case("phase"));
-    let number = words.next()?.parse().ok()?;
-    (is_phase && words.next().is_none()).then_some((Some(PhaseNumber(number)), check.trim()))
+    let number = numbered(label)?;
+    Some((Some(number), check.trim()))
 }
+
+/// `**VERIFY 2** text` in Markdown: the phase, and the text behind the bold label.
+pub(super) fn bold_verify_label(markdown: &str) -> Option<(PhaseNumber, &str)> {
+    let (label, check) = ["**", "__"]
+        .iter()
+        .find_map(|bold| markdown.strip_prefix(bold)?.split_once(bold))?;
+    let label = label.trim().trim_end_matches(':');
+    let number = numbered(label.strip_prefix("VERIFY")?)?;
+    Some((number, check.trim_start_matches([':', ' ', '-', '–', '—'])))
+}
+
+fn has_phase_word(label: &str) -> bool {
+    let word = label.split_whitespace().next();
+    word.is_some_and(|word| word.eq_ignore_ascii_case("phase"))
+}
+
+/// The number of `Phase 2` or `2` alone.
+fn numbered(label: &str) -> Option<PhaseNumber> {
+    let mut words = label.split_whitespace();
+    if has_phase_word(label) {
+        words.next();
+    }
+    let number = words.next()?.parse().ok()?;
+    words.next().is_none().then_some(PhaseNumber(number))
+}
+
+/// Words that headings of criteria are made of.
+const CRITERIA_WORDS: [&str; 21] = [
+    "acceptance",
+    "and",
+    "checklist",
+    "checks",
+    "completion",
+    "criteria",
+    "definition",
+    "done",
+    "exit",
+    "final",
+    "functional",
+    "of",
+    "overall",
+    "performance",
+    "phase",
+    "quality",
+    "steps",
+    "success",
+    "technical",
+    "validation",
+    "verification",
+];
 
 /// Whether a heading or a label opens a list of what must be true in the end.
 pub(super) fn is_criteria_label(text: &str) -> bool {
-    let label = text.trim_matches(|c: char| !c.is_alphanumeric());
-    [
-        "success criteria",
-        "acceptance criteria",
-        "definition of done",
-        "exit criteria",
-    ]
-    .iter()
-    .any(|known| label.eq_ignore_ascii_case(known))
+    let label = text.split('(').next().unwrap_or(text).to_ascii_lowercase();
+    let is_part = |c: char| c.is_alphanumeric();
+    let words: Vec<&str> = label
+        .split(|c: char| !is_part(c))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_known = |word: &&str| CRITERIA_WORDS.contains(word) || word.parse::<u32>().is_ok();
+    let begins_with_word = words
+        .first()
+        .is_some_and(|word| word.parse::<u32>().is_err());
+    let names_criteria = words
+        .iter()
+        .any(|word| matches!(*word, "criteria" | "acceptance" | "verification"))
+        || words.join(" ").contains("definition of done");
+    begins_with_word && names_criteria && words.iter().all(is_known)
 }
 
 #[cfg(test)]
@@ -88,6 +140,21 @@ mod tests {
         assert_eq!(verify_label("VERIFY: phase 2"), Some((None, "phase 2")));
         assert_eq!(verify_label("VERIFY the login works"), None);
         assert_eq!(verify_label("VERIFY"), None);
+        assert_eq!(
+            verify_label("VERIFY 1: it runs"),
+            Some((Some(PhaseNumber(1)), "it runs"))
+        );
+        assert_eq!(verify_label("VERIFY 2"), Some((Some(PhaseNumber(2)), "")));
+        assert_eq!(verify_label("VERIFY 2 things"), None);
+        assert_eq!(
+            bold_verify_label("**VERIFY 2** `it` runs"),
+            Some((PhaseNumber(2), "`it` runs"))
+        );
+        assert_eq!(
+            bold_verify_label("**VERIFY Phase 2:** all"),
+            Some((PhaseNumber(2), "all"))
+        );
+        assert_eq!(bold_verify_label("**VERIFY** the login"), None);
     }
 
     #[test]
@@ -95,6 +162,18 @@ mod tests {
         assert!(
             is_criteria_label("Success Criteria:") && is_criteria_label("🎯 Acceptance criteria")
         );
+        for label in [
+            "Acceptance",
+            "Verification",
+            "Final Verification Checklist",
+            "Definition of Done (DoD)",
+            "Phase 2 Exit Criteria",
+        ] {
+            assert!(is_criteria_label(label), "{label}");
+        }
+        for heading in ["5. Verification", "Goals", "Acceptance Tests"] {
+            assert!(!is_criteria_label(heading), "{heading}");
+        }
         assert!(
             !is_criteria_label("Success") && !is_criteria_label("Write the acceptance criteria")
         );

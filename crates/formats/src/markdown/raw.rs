@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use compact_str::CompactString;
 use pleach_domain::id::PhaseNumber;
-use pleach_domain::task::{Effort, Priority, TaskStatus};
+use pleach_domain::task::{Effort, Hold, Priority, TaskStatus};
 
 use super::block::Block;
 use super::depends::DependsList;
@@ -21,12 +21,27 @@ pub(super) enum Kind {
     Section,
 }
 
+/// What speaks for something being a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// Its form alone.
+    Task,
+    /// Its metadata, if it has any: a heading such as `## 2.1 Scope`.
+    Metadata,
+    /// Nothing: it is a heading beside tasks that say how far they are.
+    Nothing,
+}
+
 /// Something that may be a task.
 #[derive(Debug)]
 pub(super) struct Raw {
     pub(super) kind: Kind,
     pub(super) id: Option<CompactString>,
+    /// The number it opens with, which is an id where most boxes open with one.
+    pub(super) bare_number: Option<CompactString>,
     pub(super) title: String,
+    /// The title in its own Markdown.
+    pub(super) written: String,
     /// The source of its details.
     pub(super) body: Range<usize>,
     pub(super) status: TaskStatus,
@@ -34,18 +49,24 @@ pub(super) struct Raw {
     pub(super) needs: Vec<RawNeed>,
     pub(super) blocking: Vec<RawNeed>,
     pub(super) files: Vec<String>,
+    /// Bare words that may be paths.
+    pub(super) mentions: Vec<String>,
     pub(super) priority: Priority,
     pub(super) effort: Option<Effort>,
     pub(super) labels: Vec<String>,
     pub(super) mark: Mark,
+    /// The boxes inside of it.
+    pub(super) nested: Vec<Range<usize>>,
     pub(super) line: u32,
     /// The section around it.
     pub(super) parent: Option<usize>,
     pub(super) has_metadata: bool,
+    /// It says how far it is.
+    pub(super) has_status: bool,
+    pub(super) hold: Hold,
     /// It stands below a heading such as "Success criteria".
     pub(super) is_criterion: bool,
-    /// A heading such as `## 2.1 Scope`, which is a task only if it says so.
-    pub(super) needs_metadata: bool,
+    pub(super) claim: Claim,
 }
 
 impl Raw {
@@ -53,22 +74,28 @@ impl Raw {
         Self {
             kind,
             id: None,
+            bare_number: None,
             title: String::new(),
+            written: String::new(),
             body,
             status: TaskStatus::Pending,
             phase: None,
             needs: Vec::new(),
             blocking: Vec::new(),
             files: Vec::new(),
+            mentions: Vec::new(),
             priority: Priority::Medium,
             effort: None,
             labels: Vec::new(),
             mark: Mark::None,
+            nested: Vec::new(),
             line,
             parent: None,
             has_metadata: false,
+            has_status: false,
+            hold: Hold::None,
             is_criterion: false,
-            needs_metadata: false,
+            claim: Claim::Task,
         }
     }
 
@@ -82,6 +109,17 @@ impl Raw {
     pub(super) fn add_files(&mut self, block: &Block) {
         for span in block.code_spans() {
             self.add_file(files::declared(span));
+        }
+        for word in block.prose().split_whitespace() {
+            if let Some(path) = files::mentioned(word) {
+                self.add_mention(path);
+            }
+        }
+    }
+
+    pub(super) fn add_mention(&mut self, path: &str) {
+        if !self.mentions.iter().any(|known| known == path) {
+            self.mentions.push(path.to_owned());
         }
     }
 

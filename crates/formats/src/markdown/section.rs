@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use pleach_domain::task::{Effort, Priority};
+use pleach_domain::task::{Effort, Hold, Priority};
 
 use super::block::Block;
 use super::metadata::{self, Key};
@@ -18,7 +18,11 @@ impl Reader<'_> {
         let mut is_prose = false;
         let mut open_key = None;
         for (number, line) in block.raw(self.text).split_inclusive('\n').enumerate() {
-            let entries = self.metadata_line(section, line, offset);
+            let entries = if block.is_quoted(offset) {
+                None
+            } else {
+                self.metadata_line(section, line, offset)
+            };
             if let Some((key, value)) = entries {
                 // A value that ends in a comma, or is still to come, goes on in the next line.
                 open_key = (value.is_empty() || value.ends_with(',')).then_some(key);
@@ -35,7 +39,7 @@ impl Reader<'_> {
         if is_prose {
             self.details(section, block);
             let first = self.lines.at(block.start);
-            for (text, line) in block.plain.lines().zip(first..) {
+            for (text, line) in block.guarded().lines().zip(first..) {
                 if note::has_tag(text) {
                     self.free_line(text, line);
                 }
@@ -81,10 +85,14 @@ impl Reader<'_> {
         let text = &self.text[value.clone()];
         let raw = &mut self.gathered.raws[section];
         raw.has_metadata = true;
+        raw.has_status |= key == Key::Status;
         self.list_key = text.is_empty().then_some((key, self.items.len()));
         if key == Key::Status && raw.mark == Mark::None && !text.is_empty() {
             let part = metadata::status_range(text);
             raw.status = metadata::status(text);
+            if metadata::is_blocked(text) {
+                raw.hold = Hold::Blocked;
+            }
             raw.mark = Mark::Status(value.start + part.start..value.start + part.end);
         }
         self.value(section, key, text, value.start);

@@ -1,5 +1,6 @@
 //! Reading plans: what becomes a task, and what does not.
 
+mod as_written;
 mod checklist;
 mod json;
 mod messy;

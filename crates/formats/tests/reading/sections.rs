@@ -131,7 +131,7 @@ fn file_lists_with_verbs_name_their_files_and_nothing_else() {
 #[test]
 fn checkboxes_of_a_section_give_it_their_files_and_dependencies() {
     check(
-        "### 1. A\n**Status**: [DONE]\n### 3. C\n- [ ] Edit `src/d.rs` (depends: 1)\n",
+        "### 1. A\n**Status**: [DONE]\n### 3. C\n**Status**: [PLANNED]\n\n- [ ] Edit `src/d.rs` (depends: 1)\n",
         "1 [x] A\n3 [ ] C < 1 @ src/d.rs",
     );
 }

@@ -6,6 +6,7 @@ use pleach_domain::id::TaskId;
 use pleach_domain::task_state::{Commit, Consent, SteeringFile};
 
 use super::{OrCrash, World};
+use crate::ledger::NO_CONSENT;
 
 const UNSUCCESSFUL: [&str; 6] = [
     "conflicted",
@@ -77,7 +78,7 @@ impl World<'_> {
             0..5 => self.hear(Message::CancelTask(task)),
             5 => self.hear(Message::Cancel(rollback)),
             6 => self.hear(Message::Approve),
-            7 => self.hear(Message::CannotStart(task, "nobody consents".into())),
+            7 => self.hear(Message::CannotStart(task, NO_CONSENT.into())),
             8 => self.hear(Message::Rested(task)),
             9 if !self.agents.contains_key(&at) => self.attempt_ended(at, AttemptEnding::TimedOut),
             10 if self.batch.built.is_empty() => self.hear(Message::WeaveEnded(

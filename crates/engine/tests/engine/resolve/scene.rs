@@ -193,7 +193,7 @@ fn design(ids: &[TaskId]) -> Design {
         stages: Vec::new(),
         failed_stage: FailedStage::GoesOn,
         threshold: Threshold::default(),
-        settled_before: Vec::new(),
+        others: Vec::new(),
     }
 }
 
