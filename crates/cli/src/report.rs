@@ -226,7 +226,14 @@ impl Reporter {
             }
             TaskEvent::StopRequested => self.line(YELLOW, "stopping", &name),
             TaskEvent::Woven { .. } => self.line(GREEN, "merged", &name),
-            TaskEvent::Unchanged => self.line(GREEN, "no changes", &name),
+            TaskEvent::Unchanged { reason: None } => self.line(GREEN, "no changes", &name),
+            TaskEvent::Unchanged {
+                reason: Some(reason),
+            } => self.line(GREEN, "no changes", &format!("{name}: {reason}")),
+            TaskEvent::AskedAgain => {
+                let text = format!("{name}: it changed nothing and did not say why; asking again");
+                self.line(YELLOW, "no changes", &text)
+            }
             TaskEvent::Conflicted { files, with } => {
                 let files = files.join(", ");
                 let text = format!("{name}: {files}{}", with_whom(with));

@@ -25,6 +25,8 @@ pub struct BatchTask {
     pub(super) excused_attempts: u32,
     /// Whether its agent was limited or overloaded in mid-work, and goes on in the same worktree.
     pub goes_on: bool,
+    /// Whether its agent changed nothing, did not say why, and is asked once more.
+    pub asked_again: bool,
     /// The session that its agent worked in last, if it has one.
     pub session: Option<String>,
     /// What that session took so far.
@@ -72,6 +74,7 @@ impl BatchTask {
             limits: 0,
             excused_attempts: 0,
             goes_on: false,
+            asked_again: false,
             session: None,
             spent_in_session: Spent::default(),
             spent: Spent::default(),
@@ -107,6 +110,10 @@ impl BatchTask {
                 self.excused_attempts += 1;
                 self.goes_on = true;
             }
+            TaskEvent::AskedAgain => {
+                self.asked_again = true;
+                self.goes_on = true;
+            }
             TaskEvent::Spent(spent) => {
                 self.spent += *spent;
                 self.spent_in_session += *spent;
@@ -115,6 +122,7 @@ impl BatchTask {
             TaskEvent::Requeued { .. } => {
                 self.reruns += 1;
                 self.on_woven = true;
+                self.asked_again = false;
             }
             TaskEvent::Blocked { .. } | TaskEvent::Invalid { .. } => {
                 // What goes out again, or does not go in, is kept like everything else.
@@ -142,6 +150,7 @@ impl BatchTask {
                 self.failures = 0;
                 self.spent_before = self.spent;
                 self.goes_on = false;
+                self.asked_again = false;
                 self.limits = 0;
                 self.reruns = 0;
                 self.approved = true;
