@@ -26,6 +26,7 @@ mod logs;
 mod mark;
 mod more_agents;
 mod next;
+mod no_changes;
 mod order;
 mod own_git_folder;
 mod plain;
