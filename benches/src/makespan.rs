@@ -257,7 +257,7 @@ fn started(batch: &Batch, task: usize) -> Event {
 fn unchanged(batch: &Batch, task: usize) -> Message {
     Message::AttemptEnded {
         task: batch.tasks[task].design.id.clone(),
-        ending: AttemptEnding::Unchanged,
+        ending: AttemptEnding::Unchanged(Some("nothing is needed".to_owned())),
         kept: None,
         spent: None,
         chance: Chance(0),

@@ -227,25 +227,20 @@ impl Reporter {
             }
             TaskEvent::StopRequested => self.line(YELLOW, "stopping", &name),
             TaskEvent::Woven { .. } => self.line(GREEN, "merged", &name),
-            TaskEvent::Unchanged => self.line(GREEN, "no changes", &name),
+            TaskEvent::Unchanged { reason: None } => self.line(GREEN, "no changes", &name),
+            TaskEvent::Unchanged {
+                reason: Some(reason),
+            } => self.line(GREEN, "no changes", &format!("{name}: {reason}")),
             TaskEvent::Conflicted { files, with } => {
                 let files = files.join(", ");
                 let text = format!("{name}: {files}{}", with_whom(with));
                 self.line(RED, "conflicted", &text)
             }
             TaskEvent::Failed { error } => self.line(RED, "failed", &format!("{name}: {error}")),
-            TaskEvent::Overloaded { error, pause } => {
-                let text = format!("{name}: {error}; again in {}", seconds_of(*pause));
-                self.line(YELLOW, "overloaded", &text)
-            }
-            TaskEvent::AttemptFailed { error, pause } => {
-                let text = format!("{name}: {error}; again in {}", seconds_of(*pause));
-                self.line(YELLOW, "failed", &text)
-            }
-            TaskEvent::Limited { error, pause } => {
-                let text = format!("{name}: {error}; again {}", when(*pause));
-                self.line(YELLOW, "limited", &text)
-            }
+            TaskEvent::AskedAgain
+            | TaskEvent::Overloaded { .. }
+            | TaskEvent::AttemptFailed { .. }
+            | TaskEvent::Limited { .. } => self.pause_line(&name, event),
             TaskEvent::Requeued { because } => {
                 self.line(YELLOW, "once more", &format!("{name}: {because}"))
             }
@@ -267,6 +262,29 @@ impl Reporter {
             | TaskEvent::SessionBegan { .. }
             | TaskEvent::Kept { .. }
             | TaskEvent::Published { .. } => None,
+        }
+    }
+
+    /// What is said of an attempt that another one follows.
+    fn pause_line(&self, name: &str, event: &TaskEvent) -> Option<Line> {
+        match event {
+            TaskEvent::AskedAgain => {
+                let text = format!("{name}: it changed nothing and did not say why; asking again");
+                self.line(YELLOW, "no changes", &text)
+            }
+            TaskEvent::Overloaded { error, pause } => {
+                let text = format!("{name}: {error}; again in {}", seconds_of(*pause));
+                self.line(YELLOW, "overloaded", &text)
+            }
+            TaskEvent::AttemptFailed { error, pause } => {
+                let text = format!("{name}: {error}; again in {}", seconds_of(*pause));
+                self.line(YELLOW, "failed", &text)
+            }
+            TaskEvent::Limited { error, pause } => {
+                let text = format!("{name}: {error}; again {}", when(*pause));
+                self.line(YELLOW, "limited", &text)
+            }
+            _ => None,
         }
     }
 }

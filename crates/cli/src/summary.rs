@@ -276,7 +276,7 @@ impl Table {
 fn sign_of(ending: &Ending) -> (Style, &'static str) {
     match ending {
         Ending::Merged { .. } => (GREEN, "✓"),
-        Ending::NoChanges => (GREEN, "·"),
+        Ending::NoChanges { .. } => (GREEN, "·"),
         Ending::Conflicted { .. }
         | Ending::Invalid { .. }
         | Ending::Failed { .. }
@@ -298,7 +298,8 @@ fn what_happened(ending: &Ending, files: &[String]) -> String {
         }
         Ending::Failed { error } => error.clone(),
         Ending::Blocked { because } | Ending::Invalid { because, .. } => because.clone(),
-        Ending::NoChanges | Ending::TimedOut | Ending::Cancelled => String::new(),
+        Ending::NoChanges { reason } => reason.clone().unwrap_or_default(),
+        Ending::TimedOut | Ending::Cancelled => String::new(),
     }
 }
 
@@ -410,7 +411,12 @@ mod tests {
             ),
             task("2.1", "Open the greenhouse on Sundays", conflicted, &[]),
             task("2.2", "Order the glass", failed, &[]),
-            task("2.3", "Look for ivy", Ending::NoChanges, &[]),
+            task(
+                "2.3",
+                "Look for ivy",
+                Ending::NoChanges { reason: None },
+                &[],
+            ),
         ];
         let mut drawn = String::new();
         for width in [None, Some(120), Some(80), Some(60), Some(40)] {

@@ -20,7 +20,7 @@ pub use closing::FellOut;
 pub use decide::{Message, WeaveEnding};
 pub use design::{
     Approval, Barriers, BatchSettings, Budget, Design, FailedStage, Fallback, Landing, Mode,
-    OnConflict, OnFailure, Spent, StageDesign, TaskDesign, Validation,
+    NoChanges, OnConflict, OnFailure, Spent, StageDesign, TaskDesign, Validation,
 };
 pub use governors::{Over, SlotsNow, dollars};
 pub use progress::Progress;

@@ -257,7 +257,7 @@ fn is_at_work(state: &TaskState) -> bool {
 
 fn ending(batch: &Batch) -> BatchEvent {
     let mut endings = batch.tasks.iter().filter_map(|task| task.state.ending());
-    let nothing_needed = endings.all(|ending| *ending == Ending::NoChanges);
+    let nothing_needed = endings.all(|ending| matches!(ending, Ending::NoChanges { .. }));
     match &batch.status {
         BatchStatus::Cancelling { .. } => return BatchEvent::Cancelled,
         BatchStatus::GivingUp { because } => {

@@ -84,7 +84,10 @@ pub enum Ending {
         commit: Commit,
     },
     /// The agent succeeded and changed nothing.
-    NoChanges,
+    NoChanges {
+        /// Why nothing was needed, as the agent says.
+        reason: Option<String>,
+    },
     /// Its branch does not merge cleanly; it is left out and kept.
     Conflicted {
         /// The tip of the task branch.
@@ -122,7 +125,7 @@ pub enum Ending {
 impl Ending {
     /// Whether tasks that need this one may go on.
     pub fn is_success(&self) -> bool {
-        matches!(self, Self::Merged { .. } | Self::NoChanges)
+        matches!(self, Self::Merged { .. } | Self::NoChanges { .. })
     }
 
     /// Whether it was tried and did not make it.
@@ -137,7 +140,7 @@ impl Ending {
     pub fn outcome(&self) -> &'static str {
         match self {
             Self::Merged { .. } => "merged",
-            Self::NoChanges => "no_changes",
+            Self::NoChanges { .. } => "no_changes",
             Self::Conflicted { .. } => "conflicted",
             Self::Invalid { .. } => "invalid",
             Self::Failed { .. } => "failed",
@@ -221,7 +224,10 @@ impl TaskState {
             (Self::Waiting { .. }, Event::Approved)
             | (Self::Resting { .. } | Self::Limited { .. }, Event::Rested)
             | (Self::Built { .. }, Event::Requeued { .. })
-            | (Self::Running { .. }, Event::Interrupted | Event::Requeued { .. }) => Self::Queued,
+            | (
+                Self::Running { .. },
+                Event::Interrupted | Event::Requeued { .. } | Event::AskedAgain,
+            ) => Self::Queued,
             (Self::Queued, Event::Started { attempt, .. }) => Self::Running { attempt: *attempt },
             (Self::Running { attempt }, Event::StopRequested) => {
                 Self::Stopping { attempt: *attempt }
@@ -273,7 +279,9 @@ impl TaskState {
             }
             (Self::Stopping { .. }, Event::Cancelled) => Some(Ending::Cancelled),
             (state, Event::Cancelled) if state.is_idle() => Some(Ending::Cancelled),
-            (_, Event::Unchanged) if at_work => Some(Ending::NoChanges),
+            (_, Event::Unchanged { reason }) if at_work => Some(Ending::NoChanges {
+                reason: reason.clone(),
+            }),
             (_, Event::TimedOut) if at_work => Some(Ending::TimedOut),
             // A branch that could not even be tried to weave fails its task too.
             (Self::Built { .. }, Event::Failed { error }) => Some(Ending::Failed {
@@ -319,7 +327,7 @@ mod tests {
             TaskState::Ended(Ending::Merged {
                 commit: commit.clone(),
             }),
-            TaskState::Ended(Ending::NoChanges),
+            TaskState::Ended(Ending::NoChanges { reason: None }),
             TaskState::Ended(Ending::Conflicted {
                 commit,
                 files: vec!["a".into()],

@@ -8,6 +8,7 @@ mod demo;
 mod entry;
 mod environment;
 mod last_line;
+mod no_changes;
 mod presence;
 mod preset;
 mod preset_agent;
@@ -33,6 +34,7 @@ pub use entry::{
 pub(crate) use entry::{RAW, shortened};
 pub(crate) use environment::{environment, is_allowed_to_all};
 pub(crate) use last_line::{last_line, tail};
+pub(crate) use no_changes::no_changes_needed;
 pub use presence::{LoggedIn, Presence};
 pub use preset::{Login, LoginFile, PRESETS, Preset, preset};
 pub use preset_agent::{DRIVE, PresetAgent};
@@ -73,6 +75,8 @@ pub struct Brief<'a> {
     pub said: &'a [(&'a str, OsString)],
     /// Its own session that goes on here.
     pub session: Option<&'a str>,
+    /// What it is asked in that session, if it is not simply to go on.
+    pub question: Option<&'a str>,
     /// What that session took before.
     pub spent: Spent,
     /// Whether something holds it, so that it need not ask before it does things.

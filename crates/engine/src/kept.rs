@@ -318,7 +318,7 @@ pub(crate) fn keep_tree(
 pub(crate) fn is_merged(state: &TaskState) -> bool {
     matches!(
         state,
-        TaskState::Ended(Ending::Merged { .. } | Ending::NoChanges)
+        TaskState::Ended(Ending::Merged { .. } | Ending::NoChanges { .. })
     )
 }
 

@@ -11,6 +11,15 @@ use crate::placeholder::{Piece, pieces};
 /// What a template may ask for.
 const NAMES: [&str; 6] = ["title", "details", "phase", "acceptance", "files", "id"];
 
+/// What every agent is told of tasks that need no change; [`no_changes_needed`](crate::agent::no_changes_needed) reads
+/// the answer. Not at the beginning of a line here, so that an agent that repeats its prompt has not said it.
+const NOT_NEEDED: &str = "If you find that nothing has to be changed for this task, change nothing and end your answer with a line that \
+     begins with `NO CHANGES NEEDED:` and says why.";
+
+/// What an agent is asked that changed nothing and did not say why.
+pub(crate) const CHANGED_NOTHING: &str = "You ended without having changed a file. If the task needs changes, make them now. If it needs none, end your \
+     answer with a line that begins with `NO CHANGES NEEDED:` and says why.";
+
 /// A text of the user's that says what agents are told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
@@ -81,7 +90,7 @@ pub fn prompt(
     plan_file: Option<&str>,
     template: Option<&Template>,
 ) -> String {
-    match template {
+    let told = match template {
         Some(Template {
             text,
             kind: Kind::Whole,
@@ -94,7 +103,8 @@ pub fn prompt(
             format!("{usual}\n{}\n", text.trim_end())
         }
         _ => usual(plan, task, plan_file),
-    }
+    };
+    format!("{}\n\n{NOT_NEEDED}\n", told.trim_end())
 }
 
 /// Goes through the template once: what is filled in is not looked at again.
@@ -181,14 +191,19 @@ mod tests {
     fn a_template_is_filled_once_and_replaces_the_usual_text() {
         let template = "{{id}}|{{ title }}|{{details}}|{{phase}}|{{acceptance}}|{{files}}|{{a b}}";
         let expected = "2.1|North `wall.md`|of {{title}} brick|2: Walls|- it stands\n- it is dry|wall.md|{{a b}}";
-        assert_eq!(told(Some(template)), expected);
+        assert_eq!(
+            told(Some(template)),
+            format!("{expected}\n\n{NOT_NEEDED}\n")
+        );
     }
 
     #[test]
     fn a_text_without_places_is_added_to_the_usual_one() {
         let usual = told(None);
         let more = told(Some("Write no tests.\n\n"));
-        assert_eq!(more, format!("{usual}\nWrite no tests.\n"));
+        let asked = format!("\n{NOT_NEEDED}\n");
+        let expected = usual.replace(&asked, &format!("\nWrite no tests.\n{asked}"));
+        assert_eq!(more, expected);
         assert_eq!(told(Some(" \n")), usual);
     }
 

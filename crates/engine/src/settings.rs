@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_domain::batch::{Budget, Landing, OnConflict};
+use pleach_domain::batch::{Budget, Landing, NoChanges, OnConflict};
 
 use crate::branches::{BranchNames, Fault, check};
 use crate::config::{
@@ -52,6 +52,8 @@ pub struct Settings {
     pub validate_env: Vec<String>,
     /// What a red result means.
     pub on_invalid: OnInvalid,
+    /// What an agent has done that changed nothing and did not say why.
+    pub no_changes: NoChanges,
     /// Where the result goes.
     pub land: Landing,
     /// What kind of server it goes to, if its address does not tell.
@@ -153,6 +155,7 @@ impl Settings {
             validate_timeout: said.validate_timeout,
             validate_env: said.validate_env,
             on_invalid: said.on_invalid,
+            no_changes: said.no_changes,
             land: said.land,
             forge: said.forge,
             retries: said.retries,

@@ -19,6 +19,11 @@ pub(crate) fn run() -> Exit {
         tell(format_args!("there is no prompt: {error}\n"));
         return Exit::SomeTaskFailed;
     }
+    if script(&prompt).next().is_none() {
+        tell(format_args!(
+            "NO CHANGES NEEDED: the task has no script for the demo's agent\n"
+        ));
+    }
     match follow(script(&prompt)) {
         Ok(()) => Exit::Success,
         Err(error) => {

@@ -27,6 +27,7 @@ mod logs;
 mod mark;
 mod more_agents;
 mod next;
+mod no_changes;
 mod order;
 mod ordinary_user;
 mod own_git_folder;

@@ -93,8 +93,14 @@ impl Scene {
         } else {
             format!("sandbox_write = [\"{beside}\"]\n")
         };
+        // Most agents of tests that change nothing mean to have done their task.
+        let idle = if settings.contains("no_changes") {
+            ""
+        } else {
+            "no_changes = \"done\"\n"
+        };
         let config = format!(
-            "{open}task_timeout = \"60s\"\n{settings}\n[agents.shell]\ncommand = {words}\n"
+            "{open}{idle}task_timeout = \"60s\"\n{settings}\n[agents.shell]\ncommand = {words}\n"
         );
         self.repo.write("pleach.toml", config);
     }

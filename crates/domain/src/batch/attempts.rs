@@ -3,7 +3,7 @@
 //! Decides and changes nothing; `Batch::apply` does.
 
 use super::decide::{fell_back, of_task};
-use super::{Batch, BatchTask, Fallback, Spent};
+use super::{Batch, BatchTask, Fallback, NoChanges, Spent};
 use crate::event::{Event, TaskEvent};
 use crate::id::TaskId;
 use crate::task_state::{Commit, TaskState};
@@ -34,8 +34,8 @@ pub enum AttemptEnding {
         /// The files it changed.
         files: Vec<String>,
     },
-    /// It changed nothing.
-    Unchanged,
+    /// It changed nothing, and said why nothing was needed or did not.
+    Unchanged(Option<String>),
     /// It failed, and may succeed another time.
     Failed(String),
     /// It failed in a way that no repetition mends.
@@ -84,13 +84,21 @@ impl Batch {
         let stopping = matches!(state, TaskState::Stopping { .. });
         let event = match ending {
             AttemptEnding::Built { commit, files } => TaskEvent::Built { commit, files },
-            AttemptEnding::Unchanged => TaskEvent::Unchanged,
+            AttemptEnding::Unchanged(reason) if self.counts_as_done(reason.as_ref()) => {
+                TaskEvent::Unchanged { reason }
+            }
             // Nobody waits for another attempt of what was asked to stop.
             _ if stopping => TaskEvent::Cancelled,
             AttemptEnding::TimedOut => TaskEvent::TimedOut,
             AttemptEnding::Hopeless(error) => TaskEvent::Failed { error },
             _ if over.is_some() => TaskEvent::Failed {
                 error: over.unwrap_or_default(),
+            },
+            AttemptEnding::Unchanged(_) if !self.tasks[position].asked_again => {
+                TaskEvent::AskedAgain
+            }
+            AttemptEnding::Unchanged(_) => TaskEvent::Failed {
+                error: "changed nothing and did not say that nothing was needed".to_owned(),
             },
             AttemptEnding::Failed(error) => self.failed(position, error, chance),
             AttemptEnding::Stopped | AttemptEnding::Interrupted => TaskEvent::Interrupted,
@@ -104,10 +112,15 @@ impl Batch {
                 return self.no_worktree(position, events, &error, chance);
             }
         };
-        let succeeded = matches!(event, TaskEvent::Built { .. } | TaskEvent::Unchanged);
+        let succeeded = matches!(event, TaskEvent::Built { .. } | TaskEvent::Unchanged { .. });
         events.push(of_task(task, event));
         events.extend(succeeded.then(|| self.grown()).flatten());
         events
+    }
+
+    /// Whether an agent that changed nothing has done its task.
+    fn counts_as_done(&self, reason: Option<&String>) -> bool {
+        reason.is_some() || self.design.settings.no_changes == NoChanges::Done
     }
 
     pub(super) fn session_began(&self, task: &TaskId, session: String) -> Vec<Event> {

@@ -129,6 +129,17 @@ pub enum OnFailure {
     Stop,
 }
 
+/// What an agent that changed nothing, and did not say why, has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoChanges {
+    /// Nothing: it is asked once more, and has failed if it does the same again.
+    #[default]
+    Retry,
+    /// Its task.
+    Done,
+}
+
 /// What the tests of the project decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -201,6 +212,9 @@ pub struct BatchSettings {
     /// Where the result goes.
     #[serde(default)]
     pub landing: Landing,
+    /// What an agent that changed nothing, and did not say why, has done.
+    #[serde(default)]
+    pub no_changes: NoChanges,
     /// How often a failed attempt is repeated.
     pub retries: u32,
     /// The pause before the first repetition, in milliseconds; it doubles each time.
@@ -229,6 +243,7 @@ impl Default for BatchSettings {
             fallback: Fallback::default(),
             validation: Validation::default(),
             landing: Landing::default(),
+            no_changes: NoChanges::default(),
             retries: 2,
             retry_pause: 5_000,
             limit_wait: usual_limit_wait(),

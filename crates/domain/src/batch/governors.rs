@@ -199,7 +199,7 @@ impl Batch {
                 let is_news = self.tasks[position].started_as > self.slots.shrunk_at;
                 self.overloads_in_a_row += u32::from(is_news);
             }
-            TaskEvent::Built { .. } | TaskEvent::Unchanged => {
+            TaskEvent::Built { .. } | TaskEvent::Unchanged { .. } => {
                 self.limits_in_a_row = 0;
                 self.overloads_in_a_row = 0;
             }

@@ -80,7 +80,7 @@ impl Batch {
     /// Whether a task is done for good: nothing to change, or woven and proved where that is wanted.
     pub fn is_done(&self, position: usize) -> bool {
         match self.tasks[position].state.ending() {
-            Some(Ending::NoChanges) => true,
+            Some(Ending::NoChanges { .. }) => true,
             Some(Ending::Merged { .. }) => {
                 let unset = self.design.settings.validation == Validation::Unset;
                 unset || self.tasks[position].proved
@@ -270,7 +270,7 @@ impl Batch {
         let state = &self.tasks[position].state;
         let would_be_in = matches!(
             state,
-            TaskState::Built { .. } | TaskState::Ended(Ending::NoChanges)
+            TaskState::Built { .. } | TaskState::Ended(Ending::NoChanges { .. })
         );
         let mut needs = self.tasks[position].design.needs.iter();
         needs

@@ -27,6 +27,8 @@ pub struct BatchTask {
     pub(super) excused_attempts: u32,
     /// Whether its agent was limited or overloaded in mid-work, and goes on in the same worktree.
     pub goes_on: bool,
+    /// Whether its agent changed nothing, did not say why, and is asked once more.
+    pub asked_again: bool,
     /// The session that its agent worked in last, if it has one.
     pub session: Option<String>,
     /// What that session took so far.
@@ -75,6 +77,7 @@ impl BatchTask {
             waited: 0,
             excused_attempts: 0,
             goes_on: false,
+            asked_again: false,
             session: None,
             spent_in_session: Spent::default(),
             spent: Spent::default(),
@@ -111,6 +114,10 @@ impl BatchTask {
                 self.excused_attempts += 1;
                 self.goes_on = true;
             }
+            TaskEvent::AskedAgain => {
+                self.asked_again = true;
+                self.goes_on = true;
+            }
             TaskEvent::Spent(spent) => {
                 self.spent += *spent;
                 self.spent_in_session += *spent;
@@ -119,6 +126,7 @@ impl BatchTask {
             TaskEvent::Requeued { .. } => {
                 self.reruns += 1;
                 self.on_woven = true;
+                self.asked_again = false;
             }
             TaskEvent::Blocked { .. } | TaskEvent::Invalid { .. } => {
                 // What goes out again, or does not go in, is kept like everything else.
@@ -138,25 +146,29 @@ impl BatchTask {
                 // What a person made is not made again by an agent.
                 self.reruns += 1;
             }
-            TaskEvent::Retried => {
-                self.on_woven |= matches!(
-                    self.state,
-                    TaskState::Ended(Ending::Conflicted { .. } | Ending::Invalid { .. })
-                );
-                self.failures = 0;
-                self.spent_before = self.spent;
-                self.goes_on = false;
-                self.limits = 0;
-                self.waited = 0;
-                self.reruns = 0;
-                self.approved = true;
-                self.excused = false;
-            }
+            TaskEvent::Retried => self.begin_again(),
             TaskEvent::Published { branch, commit } => {
                 self.published = Some((branch.clone(), commit.clone()));
             }
             _ => {}
         }
+    }
+
+    /// A person wants it tried again: what it failed for before does not count.
+    fn begin_again(&mut self) {
+        self.on_woven |= matches!(
+            self.state,
+            TaskState::Ended(Ending::Conflicted { .. } | Ending::Invalid { .. })
+        );
+        self.failures = 0;
+        self.spent_before = self.spent;
+        self.goes_on = false;
+        self.asked_again = false;
+        self.limits = 0;
+        self.waited = 0;
+        self.reruns = 0;
+        self.approved = true;
+        self.excused = false;
     }
 
     fn begin(&mut self) {

@@ -40,7 +40,13 @@ pub enum TaskEvent {
         files: Vec<String>,
     },
     /// The agent succeeded and changed nothing.
-    Unchanged,
+    Unchanged {
+        /// Why nothing was needed, as the agent says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// The agent changed nothing without saying why, and is asked once more in the same worktree.
+    AskedAgain,
     /// The attempt failed, and another one follows after a pause.
     AttemptFailed {
         /// What happened.
@@ -142,7 +148,8 @@ impl TaskEvent {
             Self::StopRequested => "asked to stop",
             Self::Kept { .. } => "kept",
             Self::Built { .. } => "built",
-            Self::Unchanged => "left unchanged",
+            Self::Unchanged { .. } => "left unchanged",
+            Self::AskedAgain => "asked again",
             Self::AttemptFailed { .. } => "tried in vain",
             Self::Limited { .. } => "limited",
             Self::Overloaded { .. } => "overloaded",
@@ -209,7 +216,8 @@ impl TaskEvent {
                 commit: commit.clone(),
                 files: vec!["a".into()],
             },
-            Self::Unchanged,
+            Self::Unchanged { reason: None },
+            Self::AskedAgain,
             Self::Rested,
             Self::Interrupted,
             Self::Requeued {

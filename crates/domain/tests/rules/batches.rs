@@ -250,7 +250,7 @@ fn events_that_do_not_fit_are_refused() {
     let mut batch = tell("9", "1", "").batch;
     let stranger = Event::Task {
         task: TaskId::new("9"),
-        event: TaskEvent::Unchanged,
+        event: TaskEvent::Unchanged { reason: None },
     };
     assert_eq!(
         batch.apply(&stranger).unwrap_err().to_string(),
@@ -258,7 +258,7 @@ fn events_that_do_not_fit_are_refused() {
     );
     let early = Event::Task {
         task: TaskId::new("1"),
-        event: TaskEvent::Unchanged,
+        event: TaskEvent::Unchanged { reason: None },
     };
     assert_eq!(
         batch.apply(&early).unwrap_err().to_string(),

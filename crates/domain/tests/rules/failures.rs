@@ -324,3 +324,18 @@ fn a_session_goes_on_after_a_limit_or_an_overload_and_no_further() {
     assert_eq!(session("go 1:same 1:speaks"), None);
     tell("1", "1", "go 1:speaks 1:speaks").follows("");
 }
+
+#[test]
+fn an_agent_that_changes_nothing_without_a_word_is_asked_once_more_and_then_has_failed() {
+    tell("1", "1\n2 < 1", "go 1:idle").follows("1 asked again");
+    let asked = "go 1:idle go";
+    tell("1", "1\n2 < 1", &format!("{asked} 1:idle")).follows("1 failed");
+    // Whatever it says or does when it is asked counts as ever.
+    tell("1", "1", &format!("{asked} 1:same")).follows("1 left unchanged");
+    tell("1", "1", &format!("{asked} 1:built")).follows("1 built");
+    // A person who wants it tried again has it asked again.
+    let retried = format!("{asked} 1:idle go 1:retry go 1:idle");
+    tell("1", "1", &retried).follows("1 asked again");
+    tell("1", "1", "go 1:cancel 1:idle").follows("1 cancelled");
+    tell("1 idle-is-done", "1", "go 1:idle").follows("1 left unchanged");
+}

@@ -1,8 +1,8 @@
 //! What is stored of a batch comes back as it was.
 
 use pleach_domain::batch::{
-    Approval, Barriers, BatchSettings, Budget, Design, Fallback, Landing, Mode, OnConflict,
-    OnFailure, Validation,
+    Approval, Barriers, BatchSettings, Budget, Design, Fallback, Landing, Mode, NoChanges,
+    OnConflict, OnFailure, Validation,
 };
 use pleach_domain::event::{BatchEvent, Event, MergeStatus, Rollback, TaskEvent};
 use pleach_domain::graph::Rules;
@@ -54,7 +54,7 @@ fn every_event_is_read_as_it_was_written() {
 fn the_stored_form_of_an_event_is_plain() {
     let event = Event::Task {
         task: TaskId::new("1"),
-        event: TaskEvent::Unchanged,
+        event: TaskEvent::Unchanged { reason: None },
     };
     let text = serde_json::to_string(&event).unwrap();
     assert_eq!(text, r#"{"task":"1","kind":"unchanged"}"#);
@@ -85,6 +85,7 @@ fn every_design_is_read_as_it_was_written() {
                     fallback: Fallback::Fail,
                     validation: Validation::Drop,
                     landing: Landing::PullRequest,
+                    no_changes: NoChanges::Done,
                     retries: 9,
                     retry_pause: u64::MAX,
                     limit_wait: 1,

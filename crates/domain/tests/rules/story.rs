@@ -9,7 +9,7 @@ mod closing;
 
 use pleach_domain::batch::{
     Approval, AttemptEnding, Barriers, Batch, BatchSettings, Chance, Design, Fallback, Landing,
-    Message, Mode, OnConflict, OnFailure, Spent, Validation, WeaveEnding,
+    Message, Mode, NoChanges, OnConflict, OnFailure, Spent, Validation, WeaveEnding,
 };
 use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
 use pleach_domain::graph::Rules;
@@ -95,6 +95,7 @@ fn read_settings(text: &str) -> (BatchSettings, Barriers) {
             "strict" => settings.validation = Validation::Fail,
             "push" => settings.landing = Landing::Push,
             "no-fallback" => settings.fallback = Fallback::Fail,
+            "idle-is-done" => settings.no_changes = NoChanges::Done,
             "waves" => barriers = Barriers::Waves,
             _ => match word.split_once('=') {
                 Some(("limit_wait", hours)) => settings.limit_wait = milliseconds(hours),
@@ -159,7 +160,8 @@ impl Story {
                 }
                 message
             }
-            (_, "same") => ended(AttemptEnding::Unchanged),
+            (_, "same") => ended(AttemptEnding::Unchanged(Some("it is there already".into()))),
+            (_, "idle") => ended(AttemptEnding::Unchanged(None)),
             (_, "failed") => ended(AttemptEnding::Failed(text())),
             (_, "hopeless") => ended(AttemptEnding::Hopeless(text())),
             (_, "late") => ended(AttemptEnding::TimedOut),

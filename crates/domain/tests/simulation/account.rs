@@ -45,6 +45,8 @@ pub(crate) struct Account {
     pub(crate) attempts: u32,
     pub(crate) failures: u32,
     pub(crate) reruns: u32,
+    /// Whether its agent changed nothing without a word, and was asked again.
+    pub(crate) asked_again: bool,
     pub(crate) on_woven: bool,
     pub(crate) approved: bool,
     /// Whether it ended before a person opened the batch again.
@@ -67,7 +69,12 @@ impl Account {
             TaskEvent::Started { attempt, .. } => self.attempts = *attempt,
             TaskEvent::Approved => self.approved = true,
             TaskEvent::AttemptFailed { .. } => self.failures += 1,
+            TaskEvent::AskedAgain => {
+                assert!(!self.asked_again, "asked again and again");
+                self.asked_again = true;
+            }
             TaskEvent::Requeued { .. } => {
+                self.asked_again = false;
                 let first = self.reruns == 0;
                 assert!(first || was == Now::AtWork, "done again and again");
                 self.reruns += 1;
@@ -77,6 +84,7 @@ impl Account {
                 assert!(was.is_end() && !was.is_success(), "it needs no retry");
                 self.on_woven |= matches!(was, Now::Conflicted | Now::Invalid);
                 (self.failures, self.reruns) = (0, 0);
+                self.asked_again = false;
                 self.tokens_before = self.tokens;
                 (self.approved, self.excused) = (true, false);
             }
@@ -96,30 +104,36 @@ impl Account {
             event,
             TaskEvent::Limited { .. } | TaskEvent::Kept { .. } | TaskEvent::Published { .. }
         );
-        self.now = match event {
-            TaskEvent::Started { .. } => Now::AtWork,
-            TaskEvent::Waiting { .. } => Now::Waiting,
-            TaskEvent::AttemptFailed { .. }
-            | TaskEvent::Limited { .. }
-            | TaskEvent::Overloaded { .. } => Now::Pausing,
-            TaskEvent::Approved
-            | TaskEvent::Rested
-            | TaskEvent::Interrupted
-            | TaskEvent::Requeued { .. }
-            | TaskEvent::Retried => Now::Queued,
-            TaskEvent::Built { .. } | TaskEvent::Resolved { .. } => Now::Built,
-            TaskEvent::Invalid { .. } => Now::Invalid,
-            TaskEvent::Unchanged => Now::Unchanged,
-            TaskEvent::Failed { .. } | TaskEvent::TimedOut => Now::Failed,
-            TaskEvent::Conflicted { .. } => Now::Conflicted,
-            TaskEvent::Blocked { .. } => Now::Blocked,
-            TaskEvent::Cancelled => Now::Cancelled,
-            TaskEvent::Woven { .. } => Now::Merged,
-            TaskEvent::StopRequested
-            | TaskEvent::Spent(_)
-            | TaskEvent::SessionBegan { .. }
-            | TaskEvent::Kept { .. }
-            | TaskEvent::Published { .. } => was,
-        };
+        self.now = after(was, event);
+    }
+}
+
+/// Where an event leaves a task.
+fn after(was: Now, event: &TaskEvent) -> Now {
+    match event {
+        TaskEvent::Started { .. } => Now::AtWork,
+        TaskEvent::Waiting { .. } => Now::Waiting,
+        TaskEvent::AttemptFailed { .. }
+        | TaskEvent::Limited { .. }
+        | TaskEvent::Overloaded { .. } => Now::Pausing,
+        TaskEvent::Approved
+        | TaskEvent::Rested
+        | TaskEvent::Interrupted
+        | TaskEvent::AskedAgain
+        | TaskEvent::Requeued { .. }
+        | TaskEvent::Retried => Now::Queued,
+        TaskEvent::Built { .. } | TaskEvent::Resolved { .. } => Now::Built,
+        TaskEvent::Invalid { .. } => Now::Invalid,
+        TaskEvent::Unchanged { .. } => Now::Unchanged,
+        TaskEvent::Failed { .. } | TaskEvent::TimedOut => Now::Failed,
+        TaskEvent::Conflicted { .. } => Now::Conflicted,
+        TaskEvent::Blocked { .. } => Now::Blocked,
+        TaskEvent::Cancelled => Now::Cancelled,
+        TaskEvent::Woven { .. } => Now::Merged,
+        TaskEvent::StopRequested
+        | TaskEvent::Spent(_)
+        | TaskEvent::SessionBegan { .. }
+        | TaskEvent::Kept { .. }
+        | TaskEvent::Published { .. } => was,
     }
 }

@@ -3,8 +3,8 @@
 //! Knows nothing of what becomes of them.
 
 use pleach_domain::batch::{
-    Approval, Barriers, BatchSettings, Budget, Design, Fallback, Landing, Mode, OnConflict,
-    OnFailure, Validation,
+    Approval, Barriers, BatchSettings, Budget, Design, Fallback, Landing, Mode, NoChanges,
+    OnConflict, OnFailure, Validation,
 };
 use pleach_domain::graph::{Graph, Overlap, Rules, Strictness};
 use pleach_domain::id::{PhaseNumber, TaskId};
@@ -82,6 +82,7 @@ impl Dice {
             retries: u32::try_from(self.below(3)).unwrap(),
             retry_pause: 1_000,
             limit_wait: 60_000,
+            no_changes: self.pick(&[NoChanges::Retry, NoChanges::Retry, NoChanges::Done]),
             validation: self.pick(&validation),
             landing: self.pick(&landing),
             budget: Budget {

@@ -295,6 +295,7 @@ mod tests {
             identity: &Identity::from_settings(None, None),
             said: &[],
             session: None,
+            question: None,
             spent: Spent::default(),
             is_held: false,
         };

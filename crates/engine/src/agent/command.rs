@@ -155,6 +155,7 @@ mod tests {
                 identity: &identity,
                 said,
                 session: None,
+                question: None,
                 spent: Spent::default(),
                 is_held: false,
             };

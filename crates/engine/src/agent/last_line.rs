@@ -39,7 +39,8 @@ pub(crate) fn tail(log: &Path) -> Vec<u8> {
     read().unwrap_or_default()
 }
 
-fn plain(line: &str) -> String {
+/// A line without what steers a terminal.
+pub(super) fn plain(line: &str) -> String {
     let mut chars = line.chars().peekable();
     let mut plain = String::new();
     while let Some(char) = chars.next() {

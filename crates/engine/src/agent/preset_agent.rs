@@ -191,6 +191,7 @@ impl Agent for PresetAgent {
             prompt: brief.prompt.to_owned(),
             session: brief.session.map(str::to_owned),
             tokens_before: brief.spent.tokens,
+            question: brief.question.map(str::to_owned),
             model: self.model.clone().filter(|_| by_protocol),
             folder: std::path::PathBuf::new(),
         };

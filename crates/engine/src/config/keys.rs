@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pleach_domain::batch::{Landing, OnConflict};
+use pleach_domain::batch::{Landing, NoChanges, OnConflict};
 use toml_edit::Value;
 
 use super::fields::Fields;
@@ -176,6 +176,8 @@ keys! {
     on_invalid: OnInvalid as OneOf<OnInvalid> = OnInvalid::default(), "\"fail\"";
     /// Where the result goes.
     land: Landing as OneOf<Landing> = Landing::PullRequest, "\"none\"";
+    /// What an agent has done that changed nothing and did not say why: nothing, so that it is asked once more, or its task.
+    no_changes: NoChanges as OneOf<NoChanges> = NoChanges::default(), "\"done\"";
     /// How often a task is tried again.
     retries: u32 as Count<u32, 0, 20> = 2, "0";
     /// How long the first pause before another try is.

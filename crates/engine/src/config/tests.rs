@@ -39,6 +39,7 @@ merge = "squash"
 validate = "cargo test"
 validate_timeout = "20m"
 on_invalid = "fail"
+no_changes = "done"
 land = "push"
 retries = 0
 retry_pause = "500ms"
@@ -102,6 +103,7 @@ fn every_key_that_is_acted_on_is_read() {
         validate_timeout: Some(Duration::from_mins(20)),
         validate_env: Some(vec!["DATABASE_URL".to_owned()]),
         on_invalid: Some(OnInvalid::Fail),
+        no_changes: Some(pleach_domain::batch::NoChanges::Done),
         land: Some(Landing::Push),
         forge: Some(ForgeKind::Gitea),
         retries: Some(0),

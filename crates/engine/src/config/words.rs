@@ -1,6 +1,6 @@
 //! The words that stand for choices in a configuration.
 
-use pleach_domain::batch::{Landing, OnConflict};
+use pleach_domain::batch::{Landing, NoChanges, OnConflict};
 
 use super::kinds::Word;
 use super::{Mode, NetworkChoice, OnInvalid};
@@ -30,6 +30,10 @@ impl Word for Strategy {
         ("rebase", Self::Rebase),
         ("octopus", Self::Octopus),
     ];
+}
+
+impl Word for NoChanges {
+    const WORDS: &'static [(&'static str, Self)] = &[("retry", Self::Retry), ("done", Self::Done)];
 }
 
 impl Word for OnInvalid {

@@ -80,7 +80,7 @@ impl Subject {
                 "UPDATE batch_task SET started_at = ?3 WHERE batch = ?1 AND task = ?2",
                 params![self.id, name, at],
             ),
-            TaskEvent::Built { .. } | TaskEvent::Unchanged => connection.execute(
+            TaskEvent::Built { .. } | TaskEvent::Unchanged { .. } => connection.execute(
                 "UPDATE batch_task SET took = max(0, ?3 - started_at), done_seq = ?4
                  WHERE batch = ?1 AND task = ?2",
                 params![self.id, name, at, seq],

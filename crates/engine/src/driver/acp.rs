@@ -13,7 +13,7 @@ mod wire;
 
 use serde_json::{Value, json};
 
-use super::order::{GO_ON, GO_ON_OR_SAY};
+use super::order::GO_ON_OR_SAY;
 use super::patience::Patience;
 use super::{Next, Order, Out, Protocol, Speaks};
 use crate::agent::{Conclusion, Entry, Exit, Outcome, Trouble};
@@ -313,7 +313,7 @@ impl Acp {
         let is_told = self.about.loads_by == Some(LOAD);
         let knows_task = self.replay.is_loaded && (self.replay.has_past || !is_told);
         let text = match &self.order.session {
-            Some(_) if knows_task => GO_ON.to_owned(),
+            Some(_) if knows_task => self.order.words_to_go_on().to_owned(),
             Some(_) => self.order.told_anew(),
             None => self.order.prompt.clone(),
         };

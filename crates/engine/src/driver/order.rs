@@ -16,6 +16,9 @@ pub struct Order {
     /// The agent's session that is to go on.
     #[serde(default)]
     pub session: Option<String>,
+    /// What it is asked in that session, if it is not simply to go on.
+    #[serde(default)]
+    pub question: Option<String>,
     /// What that session took before, for agents that count it again.
     #[serde(default)]
     pub tokens_before: u64,
@@ -46,7 +49,7 @@ pub enum Speaks {
 }
 
 /// What an agent is told whose session goes on.
-pub(super) const GO_ON: &str = "You were stopped before you had finished, and not for anything that you did. Everything that you \
+const GO_ON: &str = "You were stopped before you had finished, and not for anything that you did. Everything that you \
                      have changed so far is still there. Go on with the task where you left off.";
 
 /// What it is told where nobody knows whether it is done.
@@ -66,9 +69,14 @@ impl Order {
     /// What to say first: all of the task, or in a session that knows it, only that it goes on.
     pub(super) fn first_words(&self) -> &str {
         match self.session {
-            Some(_) => GO_ON,
+            Some(_) => self.words_to_go_on(),
             None => &self.prompt,
         }
+    }
+
+    /// What is said in a session that knows the task.
+    pub(super) fn words_to_go_on(&self) -> &str {
+        self.question.as_deref().unwrap_or(GO_ON)
     }
 
     /// A path as it is shown: from the worktree on, where it is inside.

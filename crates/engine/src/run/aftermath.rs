@@ -94,7 +94,7 @@ impl Loop<'_> {
             {
                 None
             }
-            TaskState::Ended(Ending::Merged { .. } | Ending::NoChanges) => {
+            TaskState::Ended(Ending::Merged { .. } | Ending::NoChanges { .. }) => {
                 self.batch.is_done(task).then_some(Disposal::Remove)
             }
             TaskState::Ended(_) => Some(self.disposal_of_failed()),

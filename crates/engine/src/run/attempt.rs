@@ -99,6 +99,8 @@ pub(super) enum From {
     Scratch,
     /// Where its agent was when it was limited.
     Limited,
+    /// Where its agent ended without having changed anything, or having said why.
+    AskedAgain,
     /// Where the agent has ended under another engine.
     Result(Record),
 }
@@ -200,10 +202,11 @@ impl Workshop {
         let judged = self.run_in(attempt, &worktree, line, finished);
         let mut cache = Vec::new();
         let (ending, kept) = match judged {
-            Judged::Succeeded { denials } => {
+            Judged::Succeeded { denials, unneeded } => {
                 cache.clone_from(&self.record.cache);
                 let (ending, kept) = self.take(attempt, &worktree, finished);
-                (judge::with_denials(ending, denials, finished), kept)
+                let ending = judge::with_words(ending, denials, unneeded, finished);
+                (ending, kept)
             }
             Judged::Ended(ending) => (ending, None),
         };
@@ -236,7 +239,7 @@ impl Workshop {
         ) {
             (Some(found), _) => return Ok((found, Place::Found)),
             (None, From::Result(_)) => return Err("its folder is gone".to_owned()),
-            (None, From::Scratch | From::Limited) => {}
+            (None, From::Scratch | From::Limited | From::AskedAgain) => {}
         }
         if !self.record.is_in_place() && attempt.path.symlink_metadata().is_ok() {
             // One of an earlier attempt, which stayed for somebody to look at.
@@ -269,7 +272,9 @@ impl Workshop {
                 finished.take_in(said);
                 Ok((record.clone(), Vec::new()))
             }
-            From::Scratch | From::Limited => self.run_afresh(attempt, worktree, line, finished),
+            From::Scratch | From::Limited | From::AskedAgain => {
+                self.run_afresh(attempt, worktree, line, finished)
+            }
         };
         reached(Step::AgentEnded);
         let (record, refused) = match ran {

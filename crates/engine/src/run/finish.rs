@@ -105,7 +105,7 @@ impl Loop<'_> {
             let state = &self.batch.tasks[task];
             let before = place(state.published.as_ref());
             let left_out: Option<CommitId> = match state.state.ending() {
-                Some(Ending::Merged { .. } | Ending::NoChanges) => {
+                Some(Ending::Merged { .. } | Ending::NoChanges { .. }) => {
                     // Left out once, and in by now.
                     if let Some((branch, commit)) = before {
                         self.unpublish(&branch, &commit);

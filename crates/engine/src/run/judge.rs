@@ -9,7 +9,7 @@ use pleach_domain::batch::AttemptEnding;
 
 use super::attempt::Finished;
 use super::record::BatchRecord;
-use crate::agent::{Agent, Exit, Verdict, last_line, tail};
+use crate::agent::{Agent, Exit, Verdict, last_line, no_changes_needed, tail};
 use crate::process::{Ending, Record};
 
 /// What an attempt came to.
@@ -18,6 +18,8 @@ pub(super) enum Judged {
     Succeeded {
         /// How often it was not allowed to do something.
         denials: u32,
+        /// Why nothing had to be changed, if it said so.
+        unneeded: Option<String>,
     },
     /// There is none.
     Ended(AttemptEnding),
@@ -37,8 +39,12 @@ pub(super) fn verdict(
     };
     // Whatever an agent says, it is not waited for until the end of days: after that it is simply tried again.
     let bounded = |pause: Duration| milliseconds(pause.min(batch.limit_wait));
-    Judged::Ended(match agent.verdict(exit, &tail(log)) {
-        Verdict::Succeeded { denials } => return Judged::Succeeded { denials },
+    let output = tail(log);
+    Judged::Ended(match agent.verdict(exit, &output) {
+        Verdict::Succeeded { denials } => {
+            let unneeded = no_changes_needed(&output);
+            return Judged::Succeeded { denials, unneeded };
+        }
         Verdict::Failed { error } => AttemptEnding::Failed(error),
         Verdict::Hopeless { error } => AttemptEnding::Hopeless(error),
         Verdict::Limited { retry_after, error } => {
@@ -50,17 +56,23 @@ pub(super) fn verdict(
     })
 }
 
-/// What the end of an agent means that was not allowed to do everything: one that changed nothing for that has failed.
-pub(super) fn with_denials(
+/// What the end of an agent means, given what it said and whether it was allowed to do everything: one that changed
+/// nothing for that has failed.
+pub(super) fn with_words(
     ending: AttemptEnding,
     denials: u32,
+    unneeded: Option<String>,
     finished: &mut Finished,
 ) -> AttemptEnding {
+    let ending = match ending {
+        AttemptEnding::Unchanged(_) => AttemptEnding::Unchanged(unneeded),
+        other => other,
+    };
     if denials == 0 {
         return ending;
     }
     let what = format!("the agent was not allowed to do {denials} of the things it wanted");
-    if ending == AttemptEnding::Unchanged {
+    if ending == AttemptEnding::Unchanged(None) {
         return AttemptEnding::Hopeless(format!("{what}, and changed nothing"));
     }
     finished.notes.push(what);

@@ -405,7 +405,7 @@ impl Loop<'_> {
         let (record, state) = (&self.workshop.record.tasks[task], &self.batch.tasks[task]);
         let fate = match state.state.ending() {
             Some(Ending::Merged { .. }) => Fate::Merged,
-            Some(Ending::NoChanges) => Fate::NoChanges,
+            Some(Ending::NoChanges { .. }) => Fate::NoChanges,
             Some(Ending::Conflicted { files, with, .. }) => Fate::Conflicted {
                 files: files.clone(),
                 with: with.clone(),

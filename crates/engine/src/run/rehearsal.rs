@@ -110,6 +110,7 @@ impl Rehearsal {
             identity: store.identity(),
             said: &said,
             session: None,
+            question: None,
             spent: Spent::default(),
             is_held: !matches!(request.settings.sandbox, Some(SandboxChoice::None)),
         });

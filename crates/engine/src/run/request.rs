@@ -313,6 +313,7 @@ fn batch_settings(request: &RunRequest) -> BatchSettings {
             (Some(_), OnInvalid::Fail) => Validation::Fail,
         },
         landing: settings.land,
+        no_changes: settings.no_changes,
         retries: settings.retries,
         retry_pause: u64::try_from(settings.retry_pause.as_millis()).unwrap_or(u64::MAX),
         limit_wait: u64::try_from(settings.limit_wait.as_millis()).unwrap_or(u64::MAX),

@@ -44,7 +44,7 @@ impl Workshop {
             }
         };
         let (ending, left_out) = match captured {
-            Captured::Unchanged { left_out, .. } => (AttemptEnding::Unchanged, left_out),
+            Captured::Unchanged { left_out, .. } => (AttemptEnding::Unchanged(None), left_out),
             Captured::Changed {
                 commit,
                 files,

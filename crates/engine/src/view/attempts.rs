@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::rfc3339;
-use super::wire::{DOES_NOT_MERGE, INTERRUPTED, TOOK_TOO_LONG, usd};
+use super::wire::{CHANGED_NOTHING, DOES_NOT_MERGE, INTERRUPTED, TOOK_TOO_LONG, usd};
 use crate::agent::Chosen;
 use crate::database::LoadedBatch;
 
@@ -85,7 +85,7 @@ impl AttemptView {
     }
 
     fn goes_on(&self) -> bool {
-        matches!(self.outcome, "limited" | "overloaded")
+        matches!(self.outcome, "limited" | "overloaded" | "asked_again")
     }
 
     fn hear(&mut self, event: &TaskEvent, at: u64) {
@@ -114,13 +114,14 @@ impl AttemptView {
         Some(match event {
             TaskEvent::StopRequested => ("stopping", None),
             TaskEvent::Built { .. } | TaskEvent::Resolved { .. } => ("built", None),
-            TaskEvent::Unchanged => ("no_changes", None),
+            TaskEvent::Unchanged { .. } => ("no_changes", None),
             TaskEvent::Woven { .. } => ("merged", None),
             TaskEvent::AttemptFailed { error, .. } | TaskEvent::Failed { error } => {
                 ("failed", because(error))
             }
             TaskEvent::Limited { error, .. } => ("limited", because(error)),
             TaskEvent::Overloaded { error, .. } => ("overloaded", because(error)),
+            TaskEvent::AskedAgain => ("asked_again", because(CHANGED_NOTHING)),
             TaskEvent::Interrupted => ("interrupted", because(INTERRUPTED)),
             TaskEvent::TimedOut => ("timed_out", because(TOOK_TOO_LONG)),
             TaskEvent::Conflicted { .. } => ("conflicted", because(DOES_NOT_MERGE)),

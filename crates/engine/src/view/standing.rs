@@ -30,7 +30,7 @@ impl TaskStatusWord {
                 Self::Running
             }
             TaskState::Ended(ending) => match ending {
-                Ending::Merged { .. } | Ending::NoChanges => Self::Completed,
+                Ending::Merged { .. } | Ending::NoChanges { .. } => Self::Completed,
                 Ending::Failed { .. } | Ending::TimedOut => Self::Failed,
                 Ending::Conflicted { .. } | Ending::Invalid { .. } | Ending::Blocked { .. } => {
                     Self::Skipped
@@ -67,6 +67,7 @@ impl TaskStatusWord {
             | TaskEvent::Overloaded { .. }
             | TaskEvent::Rested
             | TaskEvent::Interrupted
+            | TaskEvent::AskedAgain
             | TaskEvent::Requeued { .. }
             | TaskEvent::Retried => (Self::Queued, None),
             TaskEvent::Started { .. }
@@ -74,7 +75,7 @@ impl TaskStatusWord {
             | TaskEvent::Built { .. }
             | TaskEvent::Resolved { .. } => (Self::Running, None),
             TaskEvent::Woven { .. } => (Self::Completed, Some("merged")),
-            TaskEvent::Unchanged => (Self::Completed, Some("no_changes")),
+            TaskEvent::Unchanged { .. } => (Self::Completed, Some("no_changes")),
             TaskEvent::Failed { .. } => (Self::Failed, Some("failed")),
             TaskEvent::TimedOut => (Self::Failed, Some("timed_out")),
             TaskEvent::Conflicted { .. } => (Self::Skipped, Some("conflicted")),

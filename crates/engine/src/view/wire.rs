@@ -13,6 +13,7 @@ use crate::git::ref_segment;
 
 pub(super) const TOOK_TOO_LONG: &str = "the task took too long";
 pub(super) const INTERRUPTED: &str = "the process that ran it died";
+pub(super) const CHANGED_NOTHING: &str = "it changed nothing and did not say why";
 pub(super) const DOES_NOT_MERGE: &str = "it does not merge cleanly";
 
 /// The name of a task's worktree within its project.
@@ -206,7 +207,9 @@ fn task_name(event: &TaskEvent) -> &'static str {
         TaskEvent::StopRequested => "batch:task:stopping",
         TaskEvent::Kept { .. } => "batch:task:kept",
         TaskEvent::Built { .. } => "batch:task:built",
-        TaskEvent::AttemptFailed { .. } | TaskEvent::Overloaded { .. } => "batch:task:retrying",
+        TaskEvent::AttemptFailed { .. } | TaskEvent::Overloaded { .. } | TaskEvent::AskedAgain => {
+            "batch:task:retrying"
+        }
         TaskEvent::Spent(_) => "batch:task:spent",
         TaskEvent::SessionBegan { .. } => "batch:task:session",
         TaskEvent::Limited { .. } => "batch:task:limited",
@@ -216,7 +219,7 @@ fn task_name(event: &TaskEvent) -> &'static str {
         | TaskEvent::Retried => "batch:task:queued",
         TaskEvent::Resolved { .. } => "batch:task:resolved",
         TaskEvent::Published { .. } => "batch:task:published",
-        TaskEvent::Unchanged | TaskEvent::Woven { .. } => "batch:task:completed",
+        TaskEvent::Unchanged { .. } | TaskEvent::Woven { .. } => "batch:task:completed",
         TaskEvent::Failed { .. } | TaskEvent::TimedOut => "batch:task:failed",
         TaskEvent::Conflicted { .. } | TaskEvent::Invalid { .. } | TaskEvent::Blocked { .. } => {
             "batch:task:skipped"
@@ -250,12 +253,13 @@ fn task_data(event: &TaskEvent) -> Value {
         | TaskEvent::Limited { error, pause } => {
             json!({"error": error, "pauseMs": pause})
         }
+        TaskEvent::AskedAgain => json!({ "error": CHANGED_NOTHING, "pauseMs": 0 }),
         TaskEvent::Rested => json!({"reason": "its pause is over"}),
         TaskEvent::Interrupted => json!({ "reason": INTERRUPTED }),
         TaskEvent::Requeued { because } => json!({ "reason": because }),
         TaskEvent::Retried => json!({"reason": "it is to be tried again"}),
         TaskEvent::Published { branch, .. } => json!({ "branch": branch }),
-        TaskEvent::Unchanged => json!({"outcome": "no_changes"}),
+        TaskEvent::Unchanged { reason } => json!({"outcome": "no_changes", "reason": reason}),
         TaskEvent::Woven { tip } => json!({"outcome": "merged", "tip": tip}),
         TaskEvent::Failed { error } => json!({"outcome": "failed", "error": error}),
         TaskEvent::TimedOut => json!({"outcome": "timed_out", "error": TOOK_TOO_LONG}),

@@ -240,7 +240,7 @@ impl Findings<'_> {
         match (self.ending(), said) {
             (Some(Ending::Failed { error }), _) => error.clone(),
             (_, Some(said)) if !said.is_empty() => said.to_owned(),
-            (Some(Ending::NoChanges), _) => "it changed nothing".to_owned(),
+            (Some(Ending::NoChanges { .. }), _) => "it changed nothing".to_owned(),
             (Some(Ending::TimedOut), _) => "it took too long".to_owned(),
             (Some(Ending::Cancelled), _) => "it was stopped".to_owned(),
             (Some(Ending::Merged { .. }), _) => {

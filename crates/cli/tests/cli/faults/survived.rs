@@ -115,7 +115,7 @@ impl<'o> Over<'o> {
                     continue;
                 }
                 TaskEvent::Woven { .. } => Fate::Merged,
-                TaskEvent::Unchanged => Fate::Unchanged,
+                TaskEvent::Unchanged { .. } => Fate::Unchanged,
                 TaskEvent::Conflicted { .. } => Fate::Conflicted,
                 TaskEvent::Failed { .. } => Fate::Failed,
                 TaskEvent::Blocked { .. } => Fate::Blocked,

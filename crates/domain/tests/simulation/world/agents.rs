@@ -36,7 +36,10 @@ impl World<'_> {
         let throw = self.dice.below(24);
         let calm = self.dice.below(100) < self.calm;
         match if calm { 23 } else { throw } {
-            0..3 => AttemptEnding::Unchanged,
+            0..3 => {
+                let is_declared = self.dice.one_in(2);
+                AttemptEnding::Unchanged(is_declared.then(|| "it is there already".to_owned()))
+            }
             3..6 => AttemptEnding::Failed(error()),
             6 => AttemptEnding::Hopeless(error()),
             7 => AttemptEnding::TimedOut,

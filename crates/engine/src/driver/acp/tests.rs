@@ -49,6 +49,7 @@ fn order() -> Order {
         prompt: "Do it".to_owned(),
         session: None,
         tokens_before: 0,
+        question: None,
         model: None,
         folder: PathBuf::from("/home/tree"),
     }

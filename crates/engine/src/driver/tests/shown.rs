@@ -14,6 +14,7 @@ pub(super) fn order(speaks: Speaks) -> Order {
         prompt: "Write hello.txt".to_owned(),
         session: None,
         tokens_before: 0,
+        question: None,
         model: None,
         folder: PathBuf::from("/home/tree"),
     }

@@ -1,5 +1,6 @@
 //! The programs of an attempt: setup and agent, each under a wrapper, with what is said to them and what holds them.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
@@ -14,11 +15,22 @@ use crate::config::SandboxChoice;
 use crate::database::Whose;
 use crate::ports::PortLease;
 use crate::process::{Isolation, LOG_CAP, ProcessSpec, Record, Shim};
+use crate::prompt::CHANGED_NOTHING;
 use crate::sandbox::Room;
 use crate::state_folder::{private_folder, write_private};
 use crate::step::{Step, reached};
 use crate::validate::said_in;
 use crate::worktree::Worktree;
+
+impl Attempt {
+    /// What an agent is told that has no session to remember anything by.
+    fn words(&self) -> Cow<'_, str> {
+        match self.from {
+            From::AskedAgain => format!("{}\n{CHANGED_NOTHING}\n", self.prompt).into(),
+            From::Scratch | From::Limited | From::Result(_) => (&self.prompt).into(),
+        }
+    }
+}
 
 impl Workshop {
     pub(super) fn run_afresh(
@@ -31,9 +43,10 @@ impl Workshop {
         let folder = attempt_folder(&self.folder, &attempt.segment, attempt.number);
         private_folder(&folder).map_err(NotRun::broke("its folder could not be made"))?;
         let prompt_file = folder.join("prompt.md");
-        write_private(&prompt_file, &attempt.prompt)
+        let prompt = attempt.words();
+        write_private(&prompt_file, &prompt)
             .map_err(NotRun::broke("its prompt could not be written"))?;
-        let is_new = !matches!(attempt.from, From::Limited);
+        let is_new = !matches!(attempt.from, From::Limited | From::AskedAgain);
         if is_new {
             let copied = self.included.copy_into(&self.store, worktree);
             let notes = copied.map_err(NotRun::broke("its ignored files could not be copied"))?;
@@ -45,11 +58,12 @@ impl Workshop {
         let whose = Whose::Attempt(attempt.task.clone(), attempt.number);
         let launch = self.agent.launch(&Brief {
             program: &self.program,
-            prompt: &attempt.prompt,
+            prompt: &prompt,
             prompt_file: &prompt_file,
             identity: self.store.identity(),
             said: &said,
             session: attempt.session.as_deref(),
+            question: matches!(attempt.from, From::AskedAgain).then_some(CHANGED_NOTHING),
             spent: attempt.spent_before,
             is_held: !matches!(self.record.sandbox.choice(), SandboxChoice::None),
         });
@@ -100,7 +114,7 @@ impl Workshop {
             ("PLEACH_BATCH", self.number.to_string().into()),
             ("PLEACH_ATTEMPT", attempt.number.to_string().into()),
         ];
-        if matches!(attempt.from, From::Limited) {
+        if matches!(attempt.from, From::Limited | From::AskedAgain) {
             said.push(("PLEACH_CONTINUES", "1".into()));
         }
         said.extend(said_in(worktree, ports));

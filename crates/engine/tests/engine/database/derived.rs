@@ -131,7 +131,7 @@ fn past_durations_are_those_of_the_last_attempt_that_did_it() {
         started("1", 2),
         built("1"),
         started("2", 1),
-        of_task("2", TaskEvent::Unchanged),
+        of_task("2", TaskEvent::Unchanged { reason: None }),
         started("3", 1),
         of_task("3", TaskEvent::Failed { error: "e".into() }),
     ];

@@ -102,7 +102,7 @@ fn one_of_each() -> Value {
         built("merged"),
         woven("merged"),
         started("same", 1),
-        of_task("same", TaskEvent::Unchanged),
+        of_task("same", TaskEvent::Unchanged { reason: None }),
         started("collides", 1),
         built("collides"),
         of_task(

@@ -131,7 +131,7 @@ fn a_batch_that_is_over_is_told_once_more() {
     scene.look();
     scene.say("-41", 1, "two\n");
     for event in [
-        of_task("A", TaskEvent::Unchanged),
+        of_task("A", TaskEvent::Unchanged { reason: None }),
         of_task(
             "2",
             TaskEvent::Blocked {

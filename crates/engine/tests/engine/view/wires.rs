@@ -177,10 +177,10 @@ fn the_end_of_a_stage_and_of_a_batch_tell_what_their_history_knows() {
         (1, started("1", 1)),
         (2, of_task("1", TaskEvent::TimedOut)),
         (2, started("2", 1)),
-        (3, of_task("2", TaskEvent::Unchanged)),
+        (3, of_task("2", TaskEvent::Unchanged { reason: None })),
         (4, stage_ended),
         (4, started("3", 1)),
-        (5, of_task("3", TaskEvent::Unchanged)),
+        (5, of_task("3", TaskEvent::Unchanged { reason: None })),
         (5, Event::Batch(BatchEvent::Merging)),
         (9, Event::Batch(BatchEvent::Completed { pr_url: None })),
     ];
