@@ -9,6 +9,7 @@ use pleach_domain::governor::{self, Machine as Measured};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::TaskState;
 
+use super::attempt::From;
 use super::disposing::Disposal;
 use super::run_loop::Loop;
 use super::{Progress, RunError, Told};
@@ -154,12 +155,17 @@ impl Loop<'_> {
         }
     }
 
-    /// Where a task goes on whose agent was limited in mid-work.
-    pub(super) fn goes_on_from(&self, task: usize) -> Option<CommitId> {
+    /// Where a task goes on whose agent was limited in mid-work, or is asked again, and how.
+    pub(super) fn goes_on_from(&self, task: usize) -> Option<(CommitId, From)> {
         let is_as_left = self.is_as_left(task);
         let task = &self.batch.tasks[task];
         let basis = task.basis.as_ref().filter(|_| task.goes_on && is_as_left)?;
-        basis.0.parse().ok()
+        let from = if task.asked_again {
+            From::AskedAgain
+        } else {
+            From::Limited
+        };
+        Some((basis.0.parse().ok()?, from))
     }
 
     /// What an agent says while it works: shown, and stopped if that takes too much.

@@ -425,8 +425,7 @@ impl Loop<'_> {
         };
         self.waits_for_slots = false;
         let (basis, from) = match self.goes_on_from(task) {
-            Some(basis) if self.batch.tasks[task].asked_again => (basis, From::AskedAgain),
-            Some(basis) => (basis, From::Limited),
+            Some(place) => place,
             None => match self.basis_or_why_not(task) {
                 Ok(basis) => (basis, self.afresh(task)),
                 Err(message) => return Ok(self.decide(*message)),
