@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
-use pleach_domain::batch::{Budget, Landing};
+use pleach_domain::batch::{Budget, Landing, NoChanges};
 use serde_json::json;
 
 use crate::agent::{Conclusion, DemoAgent, Entry, Outcome, Trouble, Usage};
@@ -62,6 +62,7 @@ pub fn settings(of_project: Settings) -> Settings {
         cache: Vec::new(),
         validate: None,
         on_invalid: OnInvalid::Fail,
+        no_changes: NoChanges::Done,
         land: Landing::Nowhere,
         forge: None,
         mode: RunMode::Parallel,

@@ -58,7 +58,7 @@ fn patterns_that_collide_are_refused_before_anything_is_done() {
     let settings = "task_branch = \"{{prefix}}/batch-{{batch}}/{{task}}\"";
     let scene = Scene::with(settings, "- [ ] 1 A\n", "true");
     let error = scene.run(&[]).bad(2);
-    assert!(error.contains("pleach.toml:3: task_branch"), "{error}");
+    assert!(error.contains("pleach.toml:4: task_branch"), "{error}");
     assert!(error.contains("a folder of the other"), "{error}");
     assert!(!scene.state().join("batches").exists());
 }

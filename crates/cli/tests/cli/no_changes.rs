@@ -20,7 +20,7 @@ fn an_apology_is_no_work_and_ticks_nothing() {
     );
     assert_eq!(
         scene.trace("asked"),
-        "asked\nasked\n",
+        "asked asked",
         "once more, and no more"
     );
     assert_eq!(scene.plan(), PLAN);

@@ -35,7 +35,7 @@ fn every_setting_is_shown_with_where_it_is_from() {
     let variables = [("PLEACH_TASK_TIMEOUT", "5m"), ("PLEACH_RETRYS", "1")];
     let answer = with(&scene, &["config"], &variables);
     let (warnings, shown) = (answer.err.clone(), answer.good());
-    assert_eq!(line(&shown, "retries"), "retries 0 pleach.toml:3");
+    assert_eq!(line(&shown, "retries"), "retries 0 pleach.toml:4");
     assert_eq!(
         line(&shown, "land"),
         "land \"none\" ~/.config/pleach/config.toml:2"
@@ -47,7 +47,7 @@ fn every_setting_is_shown_with_where_it_is_from() {
     assert_eq!(line(&shown, "max_parallel"), "max_parallel 3 default");
     assert_eq!(line(&shown, "setup"), "setup (none) default");
     assert!(
-        line(&shown, "agents.shell.command").ends_with(" pleach.toml:6"),
+        line(&shown, "agents.shell.command").ends_with(" pleach.toml:7"),
         "{shown}"
     );
     assert!(
@@ -65,7 +65,7 @@ fn every_setting_is_shown_with_where_it_is_from() {
         all.iter().find(|one| one["key"] == key).unwrap().clone()
     };
     assert_eq!(of("retries")["value"], 0);
-    assert_eq!(of("retries")["source"]["line"], 3);
+    assert_eq!(of("retries")["source"]["line"], 4);
     assert_eq!(of("task_timeout")["source"]["name"], "PLEACH_TASK_TIMEOUT");
     assert_eq!(of("setup")["value"], Value::Null);
     assert_eq!(settings["warnings"][0]["nearest"], "PLEACH_RETRIES");

@@ -174,6 +174,7 @@ impl BatchTask {
     fn begin(&mut self) {
         // What begins anew is no part of what was said before.
         if !std::mem::take(&mut self.goes_on) {
+            self.asked_again = false;
             self.session = None;
             self.spent_in_session = Spent::default();
         }

@@ -333,6 +333,9 @@ fn an_agent_that_changes_nothing_without_a_word_is_asked_once_more_and_then_has_
     // Whatever it says or does when it is asked counts as ever.
     tell("1", "1", &format!("{asked} 1:same")).follows("1 left unchanged");
     tell("1", "1", &format!("{asked} 1:built")).follows("1 built");
+    // What is interrupted or fails meanwhile begins anew, and is asked anew.
+    tell("1", "1", &format!("{asked} 1:interrupted go 1:idle")).follows("1 asked again");
+    tell("1", "1", &format!("{asked} 1:failed 1:rested go 1:idle")).follows("1 asked again");
     // A person who wants it tried again has it asked again.
     let retried = format!("{asked} 1:idle go 1:retry go 1:idle");
     tell("1", "1", &retried).follows("1 asked again");

@@ -68,7 +68,12 @@ impl Account {
             TaskEvent::Spent(spent) => self.tokens += spent.tokens,
             TaskEvent::Started { attempt, .. } => self.attempts = *attempt,
             TaskEvent::Approved => self.approved = true,
-            TaskEvent::AttemptFailed { .. } => self.failures += 1,
+            TaskEvent::AttemptFailed { .. } => {
+                self.failures += 1;
+                self.asked_again = false;
+            }
+            // What begins anew was not asked anything.
+            TaskEvent::Interrupted => self.asked_again = false,
             TaskEvent::AskedAgain => {
                 assert!(!self.asked_again, "asked again and again");
                 self.asked_again = true;

@@ -41,7 +41,8 @@ fn reason(line: &str) -> Option<&str> {
     // As a heading, in a list, as a quotation, in bold or as code.
     let line = line.trim_matches(|c: char| c.is_whitespace() || "#*_`>-".contains(c));
     let start = line.get(..MARK.len())?;
-    let reason = line[MARK.len()..].trim_matches(|c: char| c.is_whitespace() || "*_`".contains(c));
+    // What closes the mark, where that alone is bold.
+    let reason = line[MARK.len()..].trim_matches(|c: char| c.is_whitespace() || "*_".contains(c));
     (start.eq_ignore_ascii_case(MARK) && !reason.is_empty()).then_some(reason)
 }
 

@@ -33,6 +33,7 @@ pub(super) enum Deed {
     Leak,
     /// Adds a line to the file that all of its kind declare.
     Append,
+    /// Changes nothing, and says why when it is asked.
     Nothing,
     FailOnce,
     FailAlways,
@@ -51,7 +52,9 @@ impl Deed {
                 "echo \"$PLEACH_TASK\" > \"file-$PLEACH_TASK\"; note wrote; setsid sleep 60 &"
             }
             Self::Append => "echo \"$PLEACH_TASK\" >> chain.txt; note wrote",
-            Self::Nothing => ":",
+            Self::Nothing => {
+                "if [ -n \"$PLEACH_CONTINUES\" ]; then echo 'NO CHANGES NEEDED: it is there'; fi"
+            }
             Self::FailOnce => {
                 "echo \"$PLEACH_TASK\" > \"file-$PLEACH_TASK\"; note wrote\nmkdir \"$d/failed-$PLEACH_TASK\" 2>&- && exit 1"
             }

@@ -110,6 +110,7 @@ impl<'o> Over<'o> {
                 }
                 TaskEvent::Interrupted
                 | TaskEvent::AttemptFailed { .. }
+                | TaskEvent::AskedAgain
                 | TaskEvent::Requeued { .. } => {
                     is_running = false;
                     continue;

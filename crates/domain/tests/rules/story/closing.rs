@@ -92,6 +92,7 @@ impl Story {
             ("", "not-landed") => Message::Landed(BatchEvent::NotLanded {
                 because: "no remote".into(),
                 hint: None,
+                no_server: false,
             }),
             (_, "resolve") => Message::Resolve {
                 commit: Commit(format!("{task} resolved")),

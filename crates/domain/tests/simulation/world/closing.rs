@@ -179,6 +179,7 @@ impl World<'_> {
             return self.hear(Message::Landed(BatchEvent::NotLanded {
                 because: "no remote".into(),
                 hint: None,
+                no_server: false,
             }));
         }
         self.lands()
