@@ -145,7 +145,7 @@ fn print_landing(summary: &Summary) {
     } else if let (Some(branch), Some(Landed::There)) = (&summary.pushed, &summary.landed) {
         tell(format_args!("  {GREEN}pushed{GREEN:#}: {branch}\n"));
     }
-    if let Some(Landed::Not { because, hint }) = &summary.landed {
+    if let Some(Landed::Not { because, hint, .. }) = &summary.landed {
         tell(format_args!(
             "  {YELLOW}not landed{YELLOW:#}: {}\n",
             one_line(because)

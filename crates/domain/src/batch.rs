@@ -131,6 +131,8 @@ pub enum Landed {
         because: String,
         /// What to do about it.
         hint: Option<String>,
+        /// Whether there is no server to land on, so that nothing failed.
+        no_server: bool,
     },
 }
 

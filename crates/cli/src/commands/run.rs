@@ -461,10 +461,19 @@ fn what_to_recall(select: &[String]) -> Recall {
 pub(crate) fn exit(summary: &Summary) -> Exit {
     let succeeded = |ending: &Option<Ending>| ending.as_ref().is_some_and(Ending::is_success);
     let was_stopped = summary.landing_was_stopped && summary.landed != Some(Landed::There);
+    // Without a server there is nothing to land on, which the summary says.
+    let landing_failed = matches!(
+        summary.landed,
+        Some(Landed::Not {
+            no_server: false,
+            ..
+        })
+    );
     if summary.status == BatchStatus::Cancelled || was_stopped {
         Exit::Interrupted
     } else if summary.tasks.iter().all(|task| succeeded(&task.ending))
         && summary.status == BatchStatus::Completed
+        && !landing_failed
     {
         Exit::Success
     } else {

@@ -260,7 +260,7 @@ fn without_a_remote_it_completes_with_a_note_and_the_branch() {
 fn without_a_login_it_completes_and_says_what_to_set() {
     let harbour = Harbour::github("1", "", SHELL);
     let story = harbour.scene.story(&[]);
-    story.check(0, "1:merged");
+    story.check(1, "1:merged");
     let told = &story.told("batch:not_landed")[0];
     let hint = told["hint"].as_str().unwrap();
     assert!(hint.contains("PLEACH_GIT_TOKEN"), "{told}");
@@ -277,7 +277,7 @@ fn a_login_that_is_wrong_is_told_without_repeating_it() {
     command.env("PLEACH_GIT_TOKEN", "quite-another-token-than-that");
     let answer: Answer = command.output().unwrap().into();
     let story = Story::of(&answer);
-    story.check(0, "1:merged");
+    story.check(1, "1:merged");
     let told = story.told("batch:not_landed")[0].to_string();
     assert!(told.contains("did not accept"), "{told}");
     assert!(!answer.out.contains("quite-another"), "{}", answer.out);
@@ -289,7 +289,7 @@ fn a_secret_in_the_result_stops_the_push_until_a_person_says_otherwise() {
     let key = "AKIAQ7ZK5WNDEJ3RTYBM";
     let harbour = Harbour::github("1", "", &format!("echo 'key = {key}' > settings.ini"));
     let story = harbour.run();
-    story.check(0, "1:merged");
+    story.check(1, "1:merged");
     let told = story.told("batch:not_landed")[0].to_string();
     assert!(
         told.contains("settings.ini") && !told.contains(key),
@@ -323,7 +323,7 @@ fn a_server_that_declines_is_quoted_and_nothing_is_lost() {
     let harbour = Harbour::github("1", "", SHELL);
     harbour.forge.protect(PROJECT, "pleach/batch-1");
     let story = harbour.run();
-    story.check(0, "1:merged");
+    story.check(1, "1:merged");
     let told = story.told("batch:not_landed")[0].to_string();
     assert!(told.contains("Protected branch"), "{told}");
     assert_eq!(harbour.scene.branches(), "pleach/batch-1");
@@ -334,7 +334,7 @@ fn a_base_that_the_server_no_longer_has_is_told_before_anything_is_pushed() {
     let harbour = Harbour::github("1", "", SHELL);
     harbour.git_there(&["branch", "-m", "main", "trunk"]);
     let story = harbour.run();
-    story.check(0, "1:merged");
+    story.check(1, "1:merged");
     let told = story.told("batch:not_landed")[0].to_string();
     assert!(told.contains("the server has no branch main"), "{told}");
     assert!(told.contains("name another one as base"), "{told}");

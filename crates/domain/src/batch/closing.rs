@@ -116,6 +116,7 @@ impl Batch {
         self.in_landing(BatchEvent::NotLanded {
             because: "landing was stopped".to_owned(),
             hint: None,
+            no_server: false,
         })
     }
 
@@ -203,10 +204,15 @@ impl Batch {
                     self.pr_url.clone_from(pr_url);
                 }
             }
-            BatchEvent::NotLanded { because, hint } => {
+            BatchEvent::NotLanded {
+                because,
+                hint,
+                no_server,
+            } => {
                 self.landed = Some(Landed::Not {
                     because: because.clone(),
                     hint: hint.clone(),
+                    no_server: *no_server,
                 });
             }
             _ => {}

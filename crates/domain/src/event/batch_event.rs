@@ -170,6 +170,9 @@ pub enum BatchEvent {
         because: String,
         /// What to do about it.
         hint: Option<String>,
+        /// Whether there is no server to land on, so that nothing failed.
+        #[serde(default)]
+        no_server: bool,
     },
     /// Everything it had to do is over, and something was merged or nothing needed to be.
     Completed {
@@ -274,6 +277,7 @@ impl BatchEvent {
             Self::NotLanded {
                 because: "no remote".into(),
                 hint: None,
+                no_server: true,
             },
         ]
     }

@@ -85,6 +85,8 @@ pub(crate) enum Ended {
     Not {
         because: String,
         hint: Option<String>,
+        /// Whether there is no server to push to.
+        no_server: bool,
     },
     /// Nothing was pushed, because the target has moved on to this commit.
     BaseMoved(CommitId),
@@ -94,8 +96,11 @@ pub(crate) enum Ended {
 
 impl Ended {
     fn not(because: String, hint: impl Into<Option<String>>) -> Self {
-        let hint = hint.into();
-        Self::Not { because, hint }
+        Self::Not {
+            because,
+            hint: hint.into(),
+            no_server: false,
+        }
     }
 }
 
@@ -142,8 +147,11 @@ impl Errand {
         let remote = store.remote().map_err(failed)?;
         let Some(_) = remote else {
             let hint = format!("`git remote add origin URL`, then `{}`", self.again);
-            let because = "the repository has no remote to push to".to_owned();
-            return Err(Ended::not(because, hint));
+            return Err(Ended::Not {
+                because: "the repository has no remote to push to".to_owned(),
+                hint: Some(hint),
+                no_server: true,
+            });
         };
         self.go_on()?;
         self.look_over(store)?;

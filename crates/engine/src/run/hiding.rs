@@ -84,6 +84,7 @@ mod tests {
         let event = Event::Batch(BatchEvent::NotLanded {
             because: "nothing".to_owned(),
             hint: Some("try hunter2-hunter2".to_owned()),
+            no_server: false,
         });
         let Event::Batch(BatchEvent::NotLanded { hint, .. }) = without_secrets(event, &hider())
         else {

@@ -126,6 +126,7 @@ impl Loop<'_> {
             let ended = ran.unwrap_or_else(|_| Ended::Not {
                 because: "Pleach has a bug: landing broke off".to_owned(),
                 hint: None,
+                no_server: false,
             });
             let _ = line.loop_.send(Heard::LandingEnded(Box::new(ended)));
         };
@@ -140,11 +141,28 @@ impl Loop<'_> {
     }
 
     fn not_landed(&mut self, because: String, hint: Option<String>) -> bool {
-        self.decide(Message::Landed(BatchEvent::NotLanded { because, hint }))
+        let again = self.again();
+        let hint = match hint {
+            None => format!("to try again: `{again}`"),
+            Some(hint) if hint.contains(&again) => hint,
+            Some(hint) => format!("{hint}; then `{again}`"),
+        };
+        self.decide(Message::Landed(BatchEvent::NotLanded {
+            because,
+            hint: Some(hint),
+            no_server: false,
+        }))
     }
 
     pub(super) fn again(&self) -> String {
-        format!("pleach land {}", self.workshop.number)
+        let asked = self.batch.landing_asked.as_ref();
+        let into = asked.and_then(|asked| asked.into.as_ref());
+        let into = into.map(|branch| format!(" --into {}", quoted(branch)));
+        format!(
+            "pleach land {}{}",
+            self.workshop.number,
+            into.unwrap_or_default()
+        )
     }
 
     fn errand(&self, stop: Cancel) -> Errand {
@@ -221,7 +239,18 @@ impl Loop<'_> {
             Ended::Landed { pr_url } => {
                 self.decide(Message::Landed(BatchEvent::Landed { pr_url, into: None }));
             }
-            Ended::Not { because, hint } => {
+            Ended::Not {
+                because,
+                hint,
+                no_server: true,
+            } => {
+                self.decide(Message::Landed(BatchEvent::NotLanded {
+                    because,
+                    hint,
+                    no_server: true,
+                }));
+            }
+            Ended::Not { because, hint, .. } => {
                 self.not_landed(because, hint);
             }
             // Somebody stopped it meanwhile.

@@ -189,7 +189,7 @@ fn closing_wire(event: &BatchEvent) -> (&'static str, Value) {
         BatchEvent::Landed { pr_url, into } => {
             ("batch:landed", json!({"prUrl": pr_url, "into": into}))
         }
-        BatchEvent::NotLanded { because, hint } => {
+        BatchEvent::NotLanded { because, hint, .. } => {
             ("batch:not_landed", json!({"reason": because, "hint": hint}))
         }
         BatchEvent::Completed { pr_url } => ("batch:completed", json!({ "prUrl": pr_url })),

@@ -364,7 +364,7 @@ fn what_steers_agents_in_every_later_session_is_put_back() {
     scene.configure(CLOSED, "touch y");
     scene.repo.write("TODO.md", "- [ ] 3 C\n");
     let quiet = scene.story(&[]);
-    quiet.check(0, "1:merged");
+    quiet.check(0, "3:merged");
     assert!(!quiet.notes().contains("restored"), "{}", quiet.notes());
 }
 
@@ -377,7 +377,7 @@ fn a_file_that_the_user_changed_while_nothing_ran_stays() {
     write(&settings, "mine");
     scene.configure(CLOSED, "touch y");
     scene.repo.write("TODO.md", "- [ ] 2 B\n");
-    scene.story(&[]).check(0, "1:merged");
+    scene.story(&[]).check(0, "2:merged");
     assert_eq!(fs::read_to_string(&settings).unwrap(), "mine");
 }
 

@@ -42,7 +42,7 @@ fn check_refused(fault: Fault, told: &str) {
         .forge
         .fail(ForgeStep::Create, Failure::Before(fault));
     let story = harbour.run();
-    story.check(0, "1:merged");
+    story.check(1, "1:merged");
     let not_landed = story.told("batch:not_landed")[0];
     let reason = not_landed["reason"].as_str().unwrap();
     assert!(reason.contains(told), "{reason}");
