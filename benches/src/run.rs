@@ -217,7 +217,7 @@ impl Place {
         fs::write(repository.join("TODO.md"), lines.collect::<String>()).expect("there is room");
         let words: Vec<String> = agent.split(' ').map(|word| format!("{word:?}")).collect();
         let config = format!(
-            "agent = \"mine\"\nparallel_limit = 64\n[agents.mine]\ncommand = [{}]\n",
+            "agent = \"mine\"\nparallel_limit = 64\nno_changes = \"done\"\n[agents.mine]\ncommand = [{}]\n",
             words.join(", ")
         );
         fs::write(repository.join("pleach.toml"), config).expect("there is room");

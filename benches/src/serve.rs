@@ -214,7 +214,7 @@ impl Place {
         place.write("agent.sh", &script);
         place.write(
             "pleach.toml",
-            "agent = \"mine\"\nparallel_limit = 64\nplan = \"TODO.md\"\n[agents.mine]\ncommand = [\"sh\", \"agent.sh\"]\n",
+            "agent = \"mine\"\nparallel_limit = 64\nno_changes = \"done\"\nplan = \"TODO.md\"\n[agents.mine]\ncommand = [\"sh\", \"agent.sh\"]\n",
         );
         for words in [
             &["init", "--quiet", "--initial-branch=main", "."][..],
