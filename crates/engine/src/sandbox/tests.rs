@@ -49,10 +49,10 @@ fn a_batch_of_an_older_version_was_held_by_nothing() {
 #[test]
 fn a_folder_that_is_open_piece_by_piece_is_watched_too() {
     let confinement = Confinement {
-        write: vec!["/home/ada/.claude/projects".into(), "/work".into()],
+        write: vec!["/home/ada/.claude/projects".into(), "/srv".into()],
         read: Vec::new(),
     };
     let is_open = |folder: &str| is_open_in_part(&confinement, Path::new(folder));
-    assert!(is_open("/home/ada/.claude") && is_open("/work/x"));
+    assert!(is_open("/home/ada/.claude") && is_open("/srv/x"));
     assert!(!is_open("/home/ada/.codex"));
 }
