@@ -26,6 +26,7 @@ pub use projects::{Project, ProjectStatus};
 pub(crate) use shown::tell_updated;
 pub use shown::{BoardTask, LastBatch, PriorityWord, StatusWord};
 pub use tasks::{NewTask, TaskChange};
+pub use to_run::PlannedExecution;
 
 use crate::database::Database;
 use crate::database::board::{BoardTables, TaskRow};

@@ -29,8 +29,8 @@ pub use error::DatabaseError;
 pub use log::{Entry, Logged};
 pub use pauses::AgentPause;
 pub use plan_marks::{MarkedTask, PlanMark};
-pub use read::{Among, BatchFilter, BatchRow, LoadedBatch, NotedProcess, Whose};
-pub use request_keys::RequestKey;
+pub use read::{Among, BatchFilter, BatchRow, ExecutionRow, LoadedBatch, NotedProcess, Whose};
+pub use request_keys::{Provenance, RequestKey};
 
 use crate::state_folder::StateFolder;
 use derive::Subject;
@@ -146,15 +146,15 @@ impl Database {
         id: u32,
         new: &NewBatch<'_>,
     ) -> Result<StoredEvent, DatabaseError> {
-        self.create_batch_of_request(id, new, None)
+        self.create_batch_for(id, new, &Provenance::default())
     }
 
-    /// The same for a request that may be repeated: it makes one batch, whatever happens in between.
-    pub fn create_batch_of_request(
+    /// The same with what it is made for; a request that is repeated makes one batch, whatever happens in between.
+    pub fn create_batch_for(
         &mut self,
         id: u32,
         new: &NewBatch<'_>,
-        key: Option<&RequestKey>,
+        provenance: &Provenance,
     ) -> Result<StoredEvent, DatabaseError> {
         self.write("create a batch", |transaction| {
             let subject = Subject {
@@ -177,7 +177,11 @@ impl Database {
                     at.cast_signed(),
                 ],
             )?;
-            if let Some(key) = key {
+            if let Some(revision) = &provenance.execution_plan {
+                let executes = "UPDATE batch SET execution_plan = ?2 WHERE id = ?1";
+                transaction.execute(executes, params![id, revision])?;
+            }
+            if let Some(key) = &provenance.key {
                 // Before its tasks are found busy, which they are by the batch that it made.
                 request_keys::remember(transaction, key, id)?;
             }

@@ -5,8 +5,8 @@
 use pleach_domain::graph::{Graph, Order, Rules, Strictness};
 use pleach_domain::plan::Plan;
 
-use crate::database::{Among, BatchFilter, BatchRow, Database};
-use crate::plan_to_run::PlanToRun;
+use crate::board::PlannedExecution;
+use crate::database::{Database, ExecutionRow};
 use crate::state_folder::StateFolder;
 use crate::view::{BatchView, ViewError};
 
@@ -26,13 +26,13 @@ pub struct Execution {
     pub manner: Manner,
     /// The batch that is at it, if one is.
     pub running: Option<u32>,
-    /// When that began.
+    /// When its batch began, also of one that is over.
     pub started_at: Option<String>,
     /// How many stages there are.
     pub stages: usize,
     /// The stage that is under way, counted from 1.
     pub current: Option<usize>,
-    /// How many are over.
+    /// How many ended well.
     pub completed: usize,
 }
 
@@ -66,79 +66,63 @@ fn waves(plan: &Plan) -> Vec<Vec<usize>> {
     Order::of(&graph, &members, Rules::default()).waves
 }
 
-/// The last batch of a project that ran a plan, and whether it is not over.
-pub fn last_batch(
-    database: &Database,
-    project: &str,
-    plan: &PlanToRun,
-) -> Result<Option<(u32, bool)>, ViewError> {
-    let key = match plan.origin.settled() {
-        Ok(origin) => origin.key(),
-        // Nobody can have run what is not there.
-        Err(_) => return Ok(None),
-    };
-    let rows = database.batches(BatchFilter {
-        project: Some(project),
-        among: Among::All,
-    })?;
-    let mut rows = rows.into_iter().filter(|row: &BatchRow| row.plan == key);
-    let first = rows.next();
-    // An older one may have been opened again.
-    let open = first
-        .iter()
-        .cloned()
-        .chain(rows)
-        .find(|row| row.ended_at.is_none());
-    Ok(match (open, first) {
-        (Some(open), _) => Some((open.id, true)),
-        (None, last) => last.map(|last| (last.id, false)),
-    })
-}
-
 impl Execution {
-    /// How far a project's execution plan is.
-    pub fn load(state: &StateFolder, project: &str, plan: &PlanToRun) -> Result<Self, ViewError> {
+    /// How far a project's execution plan is: as its batch tells, unless another plan was set since that ended.
+    pub fn load(
+        state: &StateFolder,
+        project: &str,
+        planned: &PlannedExecution,
+    ) -> Result<Self, ViewError> {
         let database = Database::open(state)?;
-        let written = &plan.document.plan;
-        let idle = Self {
-            manner: Manner::of(written),
+        let is_of_this_plan = |row: &ExecutionRow| row.is_open || row.revision == planned.revision;
+        let batch = match database.execution(project)?.filter(is_of_this_plan) {
+            Some(row) => BatchView::load(state, &database, row.batch)?.map(|batch| (row, batch)),
+            None => None,
+        };
+        Ok(match batch {
+            Some((row, batch)) => Self::of_batch(&row, &batch),
+            None => Self::of_plan(&planned.plan.document.plan),
+        })
+    }
+
+    fn of_plan(plan: &Plan) -> Self {
+        Self {
+            manner: Manner::of(plan),
             running: None,
             started_at: None,
-            stages: stages_of(written),
+            stages: stages_of(plan),
             current: None,
             completed: 0,
-        };
-        let Some((number, is_open)) = last_batch(&database, project, plan)? else {
-            return Ok(idle);
-        };
-        let Some(batch) = BatchView::load(state, &database, number)? else {
-            return Ok(idle);
-        };
-        let over = |stage: &&crate::view::StageView| stage.completed_at.is_some();
+        }
+    }
+
+    fn of_batch(row: &ExecutionRow, batch: &BatchView) -> Self {
+        let is_open = row.is_open;
         let (stages, completed, current) = if batch.stages.is_empty() {
-            let completed = usize::from(!is_open && batch.status == "completed");
+            let completed = usize::from(batch.status == "completed");
             (1, completed, is_open.then_some(1))
         } else {
-            let completed = batch.stages.iter().filter(over).count();
-            let under_way = |stage: &&crate::view::StageView| {
-                stage.started_at.is_some() && stage.completed_at.is_none()
+            let having = |status: &'static str| {
+                batch
+                    .stages
+                    .iter()
+                    .filter(move |stage| stage.status == status)
             };
-            let current = batch.stages.iter().find(under_way);
-            let current = current.map(|stage| stage.stage + 1).filter(|_| is_open);
-            (batch.stages.len(), completed, current)
+            let current = having("running").next().map(|stage| stage.stage);
+            let completed = having("completed").count();
+            (batch.stages.len(), completed, current.filter(|_| is_open))
         };
-        let manner = match batch.mode {
-            "parallel" => Manner::Parallel,
-            _ => Manner::Sequential,
-        };
-        Ok(Self {
-            manner: if is_open { manner } else { idle.manner },
-            running: is_open.then_some(number),
-            started_at: batch.started_at.filter(|_| is_open),
+        Self {
+            manner: match batch.mode {
+                "parallel" => Manner::Parallel,
+                _ => Manner::Sequential,
+            },
+            running: is_open.then_some(row.batch),
+            started_at: batch.started_at.clone(),
             stages,
             current,
             completed,
-        })
+        }
     }
 }
 

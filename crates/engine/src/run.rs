@@ -65,7 +65,7 @@ use self::marks::Marks;
 use self::run_loop::Loop;
 use self::talk::Heard;
 use crate::consent::{Steering, SteeringFiles};
-use crate::database::{Database, DatabaseError, LoadedBatch, RequestKey, StoredEvent};
+use crate::database::{Database, DatabaseError, LoadedBatch, Provenance, StoredEvent};
 use crate::git::{CommitId, GitError, Store, StoreError};
 use crate::machine::Machine;
 use crate::ownership::{BatchLock, OwnershipError};
@@ -156,8 +156,8 @@ pub struct Prepared {
     record: BatchRecord,
     program: PathBuf,
     opening: Opening,
-    /// What tells the request apart that it is made for.
-    key: Option<RequestKey>,
+    /// What it is made for.
+    provenance: Provenance,
     /// Hears the number of the batch once it has begun, with what was said to it first.
     begun: Option<Sender<u32>>,
     /// The hold on the folder that its tasks work in, if that is the user's.
@@ -230,7 +230,7 @@ pub fn take_up(
             events,
             first,
         },
-        key: None,
+        provenance: Provenance::default(),
         begun: None,
         folder_lock,
         controls: Controls {
@@ -300,10 +300,10 @@ impl Prepared {
             .collect()
     }
 
-    /// The same, made for a request that may be repeated.
+    /// The same with what it is made for.
     #[must_use]
-    pub fn with_key(mut self, key: Option<RequestKey>) -> Self {
-        self.key = key;
+    pub fn made_for(mut self, provenance: Provenance) -> Self {
+        self.provenance = provenance;
         self
     }
 
@@ -344,7 +344,7 @@ impl Prepared {
                     &mut self.database,
                     &self.store,
                     &self.record,
-                    self.key.as_ref(),
+                    &self.provenance,
                 )?;
                 told(Told::Event(&created));
                 (created.batch, lock, Some(vec![created]), None)

@@ -21,7 +21,7 @@ pub use preview::{Preview, preview};
 
 use crate::agent::{self, NoAgent};
 use crate::config::{Config, Layers};
-use crate::database::{Database, RequestKey};
+use crate::database::{Database, Provenance, RequestKey};
 use crate::plan_in_use::project_folder;
 use crate::plan_to_run::PlanToRun;
 use crate::prompt::Template;
@@ -51,8 +51,8 @@ pub struct Start {
     pub prompt: Option<String>,
     /// Whether the network is used.
     pub fetch: Fetch,
-    /// What tells this request apart from others, so that a repeated one makes no second batch.
-    pub key: Option<RequestKey>,
+    /// What the batch is made for; a repeated request makes no second one.
+    pub provenance: Provenance,
 }
 
 /// What came of it.
@@ -71,7 +71,7 @@ pub enum Started {
 
 /// Prepares a batch; nothing is changed yet.
 pub fn start(state: &StateFolder, program: &Path, start: Start) -> Result<Started, StartError> {
-    if let Some(key) = &start.key
+    if let Some(key) = &start.provenance.key
         && let Some(batch) = made_before(state, key)?
     {
         return Ok(Started::Before(batch));
@@ -81,9 +81,9 @@ pub fn start(state: &StateFolder, program: &Path, start: Start) -> Result<Starte
     if !chosen.errors.is_empty() {
         return Err(StartError::Plan(chosen.errors));
     }
-    let key = start.key.clone();
+    let provenance = start.provenance.clone();
     let errand = errand(state, program, start, chosen.tasks, settings);
-    let prepared = prepare(errand.request()?)?.with_key(key);
+    let prepared = prepare(errand.request()?)?.made_for(provenance);
     Ok(Started::Prepared {
         prepared: Box::new(prepared),
         warnings: chosen.warnings,

@@ -1191,11 +1191,13 @@ export interface components {
         ExecutionStatus: {
             /** @description How many stages there are. */
             batches_total: number;
+            /** @description How many stages ended successfully. */
             completed_batches: number;
-            /** @description The stage that is under way, counted from 1. */
+            /** @description The stage that is under way, counted from 1 as `stage` is in events. */
             current_batch?: number | null;
             /** @description `sequential`, `parallel` (it would run several tasks at once) or `parallel_running`. */
             execution_mode: string;
+            /** @description When the batch that `parallel/start` made began; kept after its end, until another plan is set. */
             parallel_started_at?: string | null;
         };
         /** @description A field of a request that is wrong. */
@@ -1575,10 +1577,11 @@ export interface components {
             /** @description Whether its tasks run one at a time because several at once did not work out. */
             fellBack: boolean;
             mergeStatus?: string | null;
+            /** @description The `batch_id` that the execution plan has for it, or the number of the wave. */
             name: string;
             /** Format: double */
             seconds?: number | null;
-            /** @description Its place, counted from 0. */
+            /** @description Its number, counted from 1. */
             stage: number;
             startedAt?: string | null;
             status: string;

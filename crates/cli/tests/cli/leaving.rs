@@ -5,7 +5,7 @@ use std::time::Duration;
 use pleach_domain::batch::{Barriers, Fallback};
 use pleach_domain::graph::Rules;
 use pleach_engine::config::Config;
-use pleach_engine::database::{Database, RequestKey};
+use pleach_engine::database::{Database, Provenance, RequestKey};
 use pleach_engine::host::{Begun, Host, HostError, Running};
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
 use pleach_engine::run::{Fetch, Prepared, prepare, take_up};
@@ -230,12 +230,15 @@ fn a_batch_is_taken_up_in_the_same_place_and_ends_there() {
 #[test]
 fn a_request_that_is_repeated_makes_no_second_batch() {
     let scene = Scene::of("1", "", "echo x > file");
-    let key = || RequestKey::new("once", "the same");
+    let repeated = || Provenance {
+        key: RequestKey::new("once", "the same"),
+        ..Provenance::default()
+    };
     let host = Host::default();
-    let first = host.run(prepared(&scene).with_key(key())).unwrap();
+    let first = host.run(prepared(&scene).made_for(repeated())).unwrap();
     assert_eq!(number(&first), 1);
     first.wait(SOON).unwrap().unwrap();
-    let second = host.run(prepared(&scene).with_key(key())).unwrap();
+    let second = host.run(prepared(&scene).made_for(repeated())).unwrap();
     let Some(Begun::Never(Some(refused))) = second.begun(SOON) else {
         panic!("it has begun");
     };

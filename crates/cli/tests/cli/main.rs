@@ -57,6 +57,7 @@ mod serve_from_nothing;
 mod serve_guide;
 mod serve_interrupted;
 mod serve_pages;
+mod serve_parallel;
 mod serve_patches;
 mod serve_patience;
 mod serve_preview;

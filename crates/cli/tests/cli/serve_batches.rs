@@ -1,7 +1,5 @@
 //! Batches over HTTP: started, followed, controlled, left and gone on with.
 
-use pleach_engine::board::Board;
-use pleach_engine::state_folder::StateFolder;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -342,80 +340,4 @@ fn a_server_that_drains_waits_and_takes_nothing_new() {
     while status() != "completed" {
         assert!(std::time::Instant::now() < deadline, "{}", status());
     }
-}
-
-#[test]
-fn an_execution_plan_is_started_followed_and_stopped() {
-    let scene = Scene::staged("a b, c!", "retries = 0\nland = \"none\"", &patient());
-    let mut gate = Gate::at(&scene);
-    let mut board = Board::open(&StateFolder::at(&scene.state()).unwrap()).unwrap();
-    let project = board.add_folder(scene.repo.path()).unwrap().id;
-    let server = Serving::of(&scene, &["--yes"]);
-    let path = |what: &str| format!("/api/projects/{project}/parallel/{what}");
-    let start = || server.post(&path("start"), &json!({}));
-    assert_eq!(start().bad(400), "no_plan");
-    board.import_file(&project, "plan.json").unwrap();
-    let status = server.get(&path("status")).good(200);
-    assert_eq!(
-        status,
-        json!({"execution_mode": "parallel", "parallel_started_at": null, "batches_total": 2,
-               "current_batch": null, "completed_batches": 0})
-    );
-    assert_eq!(
-        server.post(&path("stop"), &json!({})).bad(409),
-        "not_running"
-    );
-    assert_eq!(start().good(200)["status"], "started");
-    gate.wait_for(2);
-    assert_eq!(start().bad(409), "already_running");
-    let status = server.get(&path("status")).good(200);
-    assert_eq!(
-        (&status["execution_mode"], &status["current_batch"]),
-        (&json!("parallel_running"), &json!(1))
-    );
-    assert!(status["parallel_started_at"].is_string(), "{status}");
-    gate.let_go(2);
-    gate.wait_for(1);
-    let status = server.get(&path("status")).good(200);
-    assert_eq!(
-        (&status["current_batch"], &status["completed_batches"]),
-        (&json!(2), &json!(1))
-    );
-    let stopped = server.post(&path("stop"), &json!({})).good(200);
-    assert_eq!(stopped["status"], "stopping");
-    server.until(&path("status"), |status| {
-        status["execution_mode"] != "parallel_running"
-    });
-    assert_eq!(
-        outcomes(&until_over(&server, 1)),
-        "a:merged b:merged c:cancelled"
-    );
-}
-
-#[test]
-fn the_waves_of_a_plan_file_are_the_stages_of_its_execution() {
-    let plan = "- [ ] 1.1 dig\n- [ ] 1.2 sow (depends: 1.1)\n- [ ] 1.3 weed (depends: 1.1)\n";
-    let scene = Scene::with("land = \"none\"", plan, "echo x > f-$PLEACH_TASK");
-    let server = Serving::of(&scene, &["--yes"]);
-    let project = server.get("/api/projects").good(200)["projects"][0]["id"].clone();
-    let project = project.as_str().unwrap();
-    let body = json!({"projectId": project, "path": "TODO.md"});
-    server.post("/api/tasks/import", &body).good(200);
-    let shown = server
-        .get(&format!("/api/projects/{project}/plan"))
-        .good(200);
-    assert_eq!(shown["batches"].as_array().unwrap().len(), 2, "{shown}");
-    let path = |what: &str| format!("/api/projects/{project}/parallel/{what}");
-    let status = server.get(&path("status")).good(200);
-    assert_eq!(
-        (&status["execution_mode"], &status["batches_total"]),
-        (&json!("parallel"), &json!(2))
-    );
-    server.post(&path("start"), &json!({})).good(200);
-    let over = until_over(&server, 1);
-    assert_eq!(outcomes(&over), "1.1:merged 1.2:merged 1.3:merged");
-    assert_eq!(over["stages"].as_array().unwrap().len(), 2);
-    let status = server.get(&path("status")).good(200);
-    assert_eq!(status["completed_batches"], 2, "{status}");
-    assert_eq!(scene.plan().matches("[x]").count(), 3);
 }

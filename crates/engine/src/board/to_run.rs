@@ -21,6 +21,19 @@ use crate::mentioned_files::declare_mentioned;
 use crate::plan_file::PlanFile;
 use crate::plan_to_run::{PlanOrigin, PlanToRun};
 
+/// The execution plan of a project, ready to run.
+#[derive(Debug)]
+pub struct PlannedExecution {
+    /// The project.
+    pub project: Project,
+    /// The plan.
+    pub plan: PlanToRun,
+    /// Every task of it that is open.
+    pub tasks: Vec<TaskId>,
+    /// Another one each time a plan is set.
+    pub revision: String,
+}
+
 impl Board {
     /// The plan that these tasks are of, and their ids in it.
     pub fn plan_of(
@@ -70,13 +83,11 @@ impl Board {
     }
 
     /// The execution plan of a project, and every task of it that is open.
-    pub fn execution_plan(
-        &self,
-        project: &str,
-    ) -> Result<(Project, PlanToRun, Vec<TaskId>), BoardError> {
+    pub fn execution_plan(&self, project: &str) -> Result<PlannedExecution, BoardError> {
         let found = self.ready(project)?;
-        let (plan, rows) = self.database.look_at_boards(|tables| {
-            let plan = tables.plan(project)?.ok_or(BoardError::NoPlan)?;
+        let ((plan, revision), rows) = self.database.look_at_boards(|tables| {
+            let plan = tables.plan_with_revision(project)?;
+            let plan = plan.ok_or(BoardError::NoPlan)?;
             Ok::<_, BoardError>((plan, tables.tasks_of(project, PlanOrigin::BOARD)?))
         })?;
         let plan = match plan {
@@ -85,8 +96,13 @@ impl Board {
         };
         let open = |task: &&Task| !task.status.is_settled() && task.hold == Hold::None;
         let ids = plan.document.plan.tasks.iter().filter(open);
-        let ids = ids.map(|task| task.id.clone()).collect();
-        Ok((found, plan, ids))
+        let tasks = ids.map(|task| task.id.clone()).collect();
+        Ok(PlannedExecution {
+            project: found,
+            plan,
+            tasks,
+            revision,
+        })
     }
 
     /// A project that can be worked on.

@@ -160,14 +160,23 @@ impl BoardTables<'_> {
 
     /// The execution plan of a project, if it has one.
     pub(crate) fn plan(self, project: &str) -> Result<Option<PlanRow>, DatabaseError> {
+        Ok(self.plan_with_revision(project)?.map(|(plan, _)| plan))
+    }
+
+    /// The same with its revision, which is another one each time a plan is set.
+    pub(crate) fn plan_with_revision(
+        self,
+        project: &str,
+    ) -> Result<Option<(PlanRow, String)>, DatabaseError> {
         self.ask("find an execution plan", |connection| {
-            let sql = "SELECT json, path FROM execution_plan WHERE project = ?1";
+            let sql = "SELECT json, path, revision FROM execution_plan WHERE project = ?1";
             let found = connection.query_row(sql, [project], |row| {
                 let path: Option<String> = row.get(1)?;
-                Ok(match path {
+                let plan = match path {
                     Some(path) => PlanRow::OfFile(path),
                     None => PlanRow::OfBoard(row.get(0)?),
-                })
+                };
+                Ok((plan, row.get(2)?))
             });
             Ok(found.optional()?)
         })
@@ -180,8 +189,8 @@ impl BoardTables<'_> {
             PlanRow::OfFile(path) => (None, Some(path)),
         };
         self.ask("note an execution plan", |connection| {
-            let sql = "INSERT OR REPLACE INTO execution_plan (project, json, path)
-                       VALUES (?1, ?2, ?3)";
+            let sql = "INSERT OR REPLACE INTO execution_plan (project, json, path, revision)
+                       VALUES (?1, ?2, ?3, lower(hex(randomblob(8))))";
             connection.execute(sql, params![project, json, path])?;
             Ok(())
         })

@@ -51,6 +51,17 @@ pub struct BatchRow {
     pub ended_at: Option<u64>,
 }
 
+/// The batch that executes, or executed, the execution plan of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExecutionRow {
+    /// The batch.
+    pub batch: u32,
+    /// The revision of the plan that it was made for.
+    pub revision: String,
+    /// Whether it is not over.
+    pub is_open: bool,
+}
+
 /// Which batches to list.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BatchFilter<'a> {
@@ -151,6 +162,27 @@ impl Database {
                 })
             })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// The batch that executes the execution plan of a project; if none is open, the last one that did.
+    pub fn execution(&self, project: &str) -> Result<Option<ExecutionRow>, DatabaseError> {
+        self.read("find the execution of a plan", |connection| {
+            let found = connection.query_row(
+                "SELECT id, execution_plan, ended_at IS NULL
+                 FROM batch JOIN batch_state AS state ON state.batch = batch.id
+                 WHERE batch.project = ?1 AND execution_plan IS NOT NULL
+                 ORDER BY ended_at IS NOT NULL, id DESC LIMIT 1",
+                [project],
+                |row| {
+                    Ok(ExecutionRow {
+                        batch: row.get(0)?,
+                        revision: row.get(1)?,
+                        is_open: row.get(2)?,
+                    })
+                },
+            );
+            Ok(found.optional()?)
         })
     }
 

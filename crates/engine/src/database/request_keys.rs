@@ -22,6 +22,15 @@ pub struct RequestKey {
     pub fingerprint: String,
 }
 
+/// What a batch is made for, besides its tasks.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Provenance {
+    /// The request, if it may be repeated.
+    pub key: Option<RequestKey>,
+    /// The revision of the project's execution plan, if the batch executes that.
+    pub execution_plan: Option<String>,
+}
+
 impl RequestKey {
     /// A key for a request; nothing, if the key is not of 1 to 200 printable characters of ASCII.
     pub fn new(key: &str, request: &str) -> Option<Self> {
@@ -94,8 +103,12 @@ mod tests {
             record: "{}",
             tasks: &task,
         };
+        let provenance = Provenance {
+            key: Some(key.clone()),
+            execution_plan: None,
+        };
         database
-            .create_batch_of_request(number, &new, Some(key))
+            .create_batch_for(number, &new, &provenance)
             .map(drop)
     }
 

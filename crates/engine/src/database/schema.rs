@@ -203,6 +203,12 @@ pub(super) const STEPS: &[&str] = &[
         PRIMARY KEY (project, plan, task)
     ) STRICT, WITHOUT ROWID;
 ",
+    "
+    ALTER TABLE execution_plan ADD COLUMN revision TEXT NOT NULL DEFAULT '';
+    -- The revision of the execution plan that a batch was made for.
+    ALTER TABLE batch ADD COLUMN execution_plan TEXT;
+    CREATE INDEX batch_of_execution_plan ON batch (project, id) WHERE execution_plan IS NOT NULL;
+",
 ];
 
 /// Brings the database to the version of `steps`, with a copy first if there is anything to lose.

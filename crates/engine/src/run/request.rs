@@ -20,7 +20,7 @@ use crate::agent::Chosen;
 use crate::branches::BranchNames;
 use crate::config::{MaxParallel, OnInvalid};
 use crate::consent::{Steering, SteeringFiles, steering_settings};
-use crate::database::{Database, NewBatch, RequestKey, StoredEvent};
+use crate::database::{Database, NewBatch, Provenance, StoredEvent};
 use crate::git::{CommitId, Git, Logins, Store};
 use crate::ownership::BatchLock;
 use crate::plan_to_run::{PlanOrigin, PlanToRun};
@@ -121,7 +121,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         record,
         program: request.program,
         opening: Opening::Fresh,
-        key: None,
+        provenance: Provenance::default(),
         begun: None,
         folder_lock,
         controls: Controls { inbox: sender },
@@ -328,7 +328,7 @@ pub(super) fn create(
     database: &mut Database,
     store: &Store,
     record: &BatchRecord,
-    key: Option<&RequestKey>,
+    provenance: &Provenance,
 ) -> Result<(StoredEvent, BatchLock), RunError> {
     let (number, folder) = state.new_batch()?;
     let lock = BatchLock::take(&folder)?.ok_or_else(|| RunError::Io {
@@ -348,7 +348,7 @@ pub(super) fn create(
         record: &text,
         tasks: &tasks,
     };
-    let created = database.create_batch_of_request(number, &new, key);
+    let created = database.create_batch_for(number, &new, provenance);
     let created = created.inspect_err(|_| {
         // Nobody knows of the number yet; a folder that stays is an empty one.
         let _ = std::fs::remove_dir_all(&folder);

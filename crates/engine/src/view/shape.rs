@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::replay::{History, StageHistory, TaskHistory};
 use super::standing::TaskStatusWord;
 use super::validation::ValidationView;
-use super::wire::{mode_word, usd, worktree_id};
+use super::wire::{counted_from_1, mode_word, usd, worktree_id};
 use super::{Owner, Surroundings, rfc3339};
 use crate::database::LoadedBatch;
 use crate::git::ref_segment;
@@ -192,8 +192,9 @@ impl PredictedView {
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct StageView {
-    /// Its place, counted from 0.
+    /// Its number, counted from 1.
     pub stage: usize,
+    /// The `batch_id` that the execution plan has for it, or the number of the wave.
     pub name: String,
     pub can_parallel: bool,
     pub task_count: usize,
@@ -402,7 +403,7 @@ fn draw_stage(history: &History, stage: usize) -> StageView {
     let StageHistory { started_at, ended } = history.stages[stage];
     let is_of_stage = |task: &&BatchTask| task.design.stage == Some(stage);
     StageView {
-        stage,
+        stage: counted_from_1(stage),
         name: design.name.clone(),
         can_parallel: design.can_parallel,
         task_count: batch.tasks.iter().filter(is_of_stage).count(),

@@ -56,9 +56,18 @@ pub fn wire_in(design: &Design, stored: &StoredEvent) -> (&'static str, Value) {
                 data["name"] = json!(known.name);
             }
         }
+        Event::Batch(BatchEvent::StageEnded { stage, .. }) => {
+            let known = design.stages.get(*stage);
+            data["name"] = json!(known.map(|known| &known.name));
+        }
         _ => {}
     }
     (name, data)
+}
+
+/// The number of a stage for people and programs; the log counts from 0.
+pub(super) fn counted_from_1(stage: usize) -> usize {
+    stage + 1
 }
 
 /// The word of a mode.
@@ -110,16 +119,20 @@ fn batch_wire(event: &BatchEvent) -> (&'static str, Value) {
         }
         BatchEvent::Started => ("batch:started", json!({})),
         BatchEvent::Resumed => ("batch:resumed", json!({})),
-        BatchEvent::StageStarted { stage } => ("batch:stage:started", json!({ "stage": stage })),
+        BatchEvent::StageStarted { stage } => (
+            "batch:stage:started",
+            json!({ "stage": counted_from_1(*stage) }),
+        ),
         BatchEvent::StageEnded {
             stage,
             merge_status,
             success,
         } => (
             "batch:stage:completed",
-            json!({"stage": stage, "success": success, "mergeStatus": merge_status}),
+            json!({"stage": counted_from_1(*stage), "success": success, "mergeStatus": merge_status}),
         ),
         BatchEvent::FellBack { reason, stage } => {
+            let stage = stage.map(counted_from_1);
             ("batch:fallback", json!({"reason": reason, "stage": stage}))
         }
         BatchEvent::Held { because } => ("batch:held", json!({ "reason": because })),
@@ -153,7 +166,10 @@ fn predicted(pairs: &[Coming]) -> Vec<PredictedView> {
 /// What is told at the end of a batch: proofs, landing, and how it ended.
 fn closing_wire(event: &BatchEvent) -> (&'static str, Value) {
     match event {
-        BatchEvent::Validating { stage } => ("batch:validating", json!({ "stage": stage })),
+        BatchEvent::Validating { stage } => (
+            "batch:validating",
+            json!({ "stage": stage.map(counted_from_1) }),
+        ),
         BatchEvent::Judged {
             tasks,
             tree,

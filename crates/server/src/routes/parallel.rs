@@ -6,8 +6,8 @@ use axum::http::{HeaderMap, StatusCode};
 use pleach_domain::event::Rollback;
 use pleach_engine::board::{Board, BoardError};
 use pleach_engine::config::Config;
-use pleach_engine::database::Database;
-use pleach_engine::execution::{Execution, Manner, last_batch};
+use pleach_engine::database::{Database, Provenance};
+use pleach_engine::execution::{Execution, Manner};
 use pleach_engine::start::{Dependencies, Start};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -65,14 +65,14 @@ async fn start(
     let key = key_of(&headers, &format!("parallel {id}"), &options)?;
     let told = aside(&app, move |app| {
         let board = Board::open(&app.state)?;
-        let (project, plan, tasks) = board.execution_plan(&id)?;
-        let last = last_batch(&Database::open(&app.state)?, &id, &plan)?;
+        let planned = board.execution_plan(&id)?;
+        let running = running(app, &id)?;
         let made = pleach_engine::start::made_before;
         let is_repeated = match &key {
             Some(key) => made(&app.state, key)?.is_some(),
             None => false,
         };
-        if let Some((batch, true)) = last.filter(|_| !is_repeated) {
+        if let Some(batch) = running.filter(|_| !is_repeated) {
             return Err(Refusal::new(
                 StatusCode::CONFLICT,
                 "already_running",
@@ -80,8 +80,9 @@ async fn start(
                 "stop it, or wait until it is over",
             ));
         }
+        let project = planned.project;
         let manner = if project.is_repository {
-            Manner::of(&plan.document.plan)
+            Manner::of(&planned.plan.document.plan)
         } else {
             // Nobody asked for work in the folder itself; what runs at once is refused there with the reason.
             Manner::Parallel
@@ -89,12 +90,15 @@ async fn start(
         let start = Start {
             fetch: fetch_of(project.url.as_deref()),
             project_folder: project.path,
-            plan,
-            tasks,
+            plan: planned.plan,
+            tasks: planned.tasks,
             dependencies: Dependencies::Chosen,
             flags: Config::default(),
             prompt: None,
-            key,
+            provenance: Provenance {
+                key,
+                execution_plan: Some(planned.revision),
+            },
         };
         start_batch(app, start, &with_mode(options, manner))?;
         Ok(match manner {
@@ -109,16 +113,25 @@ async fn start(
     }))
 }
 
+/// The batch that executes the plan of a project, if one does.
+fn running(app: &App, project: &str) -> Result<Option<u32>, Refusal> {
+    let execution = Database::open(&app.state)?.execution(project)?;
+    let open = execution.filter(|execution| execution.is_open);
+    Ok(open.map(|execution| execution.batch))
+}
+
 /// How far the execution plan of a project is.
 #[derive(Debug, Serialize, ToSchema)]
 struct ExecutionStatus {
     /// `sequential`, `parallel` (it would run several tasks at once) or `parallel_running`.
     execution_mode: &'static str,
+    /// When the batch that `parallel/start` made began; kept after its end, until another plan is set.
     parallel_started_at: Option<String>,
     /// How many stages there are.
     batches_total: usize,
-    /// The stage that is under way, counted from 1.
+    /// The stage that is under way, counted from 1 as `stage` is in events.
     current_batch: Option<usize>,
+    /// How many stages ended successfully.
     completed_batches: usize,
 }
 
@@ -137,8 +150,8 @@ async fn status(
 
 fn how_far(app: &App, id: &str) -> Result<ExecutionStatus, Refusal> {
     let board = Board::open(&app.state)?;
-    let plan = match board.execution_plan(id) {
-        Ok((_, plan, _)) => plan,
+    let planned = match board.execution_plan(id) {
+        Ok(planned) => planned,
         Err(BoardError::NoPlan) => {
             return Ok(ExecutionStatus {
                 execution_mode: "sequential",
@@ -150,7 +163,7 @@ fn how_far(app: &App, id: &str) -> Result<ExecutionStatus, Refusal> {
         }
         Err(error) => return Err(error.into()),
     };
-    let far = Execution::load(&app.state, id, &plan)?;
+    let far = Execution::load(&app.state, id, &planned)?;
     let is_parallel = far.manner == Manner::Parallel;
     Ok(ExecutionStatus {
         execution_mode: match (far.manner, far.running) {
@@ -173,12 +186,12 @@ fn how_far(app: &App, id: &str) -> Result<ExecutionStatus, Refusal> {
 async fn stop(State(app): State<App>, Named(id): Named<String>) -> Result<Json<Told>, Refusal> {
     check_id(&id)?;
     let running = app.blocking(move |app| {
-        let board = Board::open(&app.state)?;
-        let (_, plan, _) = board.execution_plan(&id)?;
-        let last = last_batch(&Database::open(&app.state)?, &id, &plan)?;
-        match last {
-            Some((batch, true)) => Ok(batch),
-            _ => Err(Refusal::new(
+        if let Some(batch) = running(app, &id)? {
+            return Ok(batch);
+        }
+        match Board::open(&app.state)?.execution_plan(&id) {
+            Err(error) => Err(error.into()),
+            Ok(_) => Err(Refusal::new(
                 StatusCode::CONFLICT,
                 "not_running",
                 "the execution plan of this project does not run",

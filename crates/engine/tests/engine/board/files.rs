@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use pleach_domain::task::{Priority, TaskStatus};
-use pleach_engine::board::BoardTask;
+use pleach_engine::board::{BoardTask, PlannedExecution};
 use pleach_engine::plan_to_run::PlanOrigin;
 
 use super::{Scene, TaskChange, refused, save};
@@ -31,7 +31,11 @@ fn the_tasks_of_a_text_come_onto_the_board_with_their_ids_where_these_are_free()
     assert_eq!(imported.tasks[1].plan, None);
     let next = scene.create("next", &[]);
     assert_eq!(next.key, "4");
-    let (_, run, ids) = scene.board.execution_plan(&scene.project).unwrap();
+    let PlannedExecution {
+        plan: run,
+        tasks: ids,
+        ..
+    } = scene.board.execution_plan(&scene.project).unwrap();
     let stages = &run.document.plan.stages;
     assert_eq!(
         (ids.len(), stages.len(), stages[0].tasks[0].as_str()),

@@ -2,7 +2,7 @@
 
 use pleach_domain::id::TaskId;
 use pleach_domain::task::TaskStatus;
-use pleach_engine::board::ExecutionPlan;
+use pleach_engine::board::{ExecutionPlan, PlannedExecution};
 use pleach_engine::plan_to_run::PlanOrigin;
 use pleach_formats::Mark;
 use serde_json::json;
@@ -104,7 +104,11 @@ fn an_execution_plan_comes_back_as_it_was_set() {
         .put_plan(&scene.project, &plan(&written))
         .unwrap();
     assert_eq!(scene.told(), told);
-    let (_, run, ids) = scene.board.execution_plan(&scene.project).unwrap();
+    let PlannedExecution {
+        plan: run,
+        tasks: ids,
+        ..
+    } = scene.board.execution_plan(&scene.project).unwrap();
     assert_eq!(ids.len(), 3);
     let stages = &run.document.plan.stages;
     assert_eq!((stages.len(), stages[1].can_parallel), (2, false));
@@ -130,7 +134,11 @@ fn only_what_is_open_of_an_execution_plan_is_run() {
         .board
         .put_plan(&scene.project, &plan(&written))
         .unwrap();
-    let (_, run, ids) = scene.board.execution_plan(&scene.project).unwrap();
+    let PlannedExecution {
+        plan: run,
+        tasks: ids,
+        ..
+    } = scene.board.execution_plan(&scene.project).unwrap();
     assert_eq!(ids.iter().map(TaskId::as_str).collect::<Vec<_>>(), ["b"]);
     assert_eq!(run.document.plan.tasks.len(), 2);
 }
@@ -216,6 +224,10 @@ fn the_execution_plan_of_a_file_is_its_waves() {
     );
     assert_eq!(shown["tasks"][2]["depends_on"], json!(["2", "3"]));
     assert_eq!(shown["tasks"][0]["depends_on"], json!([]));
-    let (_, run, ids) = scene.board.execution_plan(&scene.project).unwrap();
+    let PlannedExecution {
+        plan: run,
+        tasks: ids,
+        ..
+    } = scene.board.execution_plan(&scene.project).unwrap();
     assert_eq!((run.text.as_str(), ids.len()), (text, 3));
 }

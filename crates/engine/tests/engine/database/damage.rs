@@ -63,7 +63,7 @@ fn a_damaged_database_is_told_as_such() {
     let home = Home::new();
     let mut database = home.open();
     let batch = create(&mut database, "p", "1").unwrap();
-    for attempt in 1..200 {
+    for attempt in 1..400 {
         database.append(batch, &[started("1", attempt)]).unwrap();
     }
     drop(database);

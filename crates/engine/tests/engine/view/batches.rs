@@ -82,7 +82,7 @@ fn a_new_batch_has_every_field() {
             },
             "conflicts": [],
             "predictedConflicts": [],
-            "stages": [stage(0, "build", &json!(true)), stage(1, "finish", &json!(false))],
+            "stages": [stage(1, "build", &json!(true)), stage(2, "finish", &json!(false))],
             "createdAt": "2025-12-31T23:59:59.500Z",
             "startedAt": null,
             "completedAt": null,
@@ -359,13 +359,13 @@ fn stages_have_times_and_verdicts() {
         drawn["stages"],
         json!([
             {
-                "stage": 0, "name": "build", "canParallel": true, "taskCount": 2,
+                "stage": 1, "name": "build", "canParallel": true, "taskCount": 2,
                 "status": "failed", "fellBack": true, "mergeStatus": "conflicts",
                 "startedAt": "2026-01-01T00:00:01.000Z",
                 "completedAt": "2026-01-01T00:00:04.000Z", "seconds": 3.0,
             },
             {
-                "stage": 1, "name": "finish", "canParallel": false, "taskCount": 1,
+                "stage": 2, "name": "finish", "canParallel": false, "taskCount": 1,
                 "status": "running", "fellBack": false, "mergeStatus": null,
                 "startedAt": "2026-01-01T00:00:05.000Z", "completedAt": null, "seconds": null,
             },

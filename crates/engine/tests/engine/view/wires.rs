@@ -47,8 +47,8 @@ fn every_event_of_a_batch_has_a_name() {
             "batch:progress {completed:1,percentage:33,running:2,total:3}",
             "batch:started {}",
             "batch:resumed {}",
-            "batch:stage:started {stage:0}",
-            "batch:stage:completed {mergeStatus:success,stage:0,success:true}",
+            "batch:stage:started {stage:1}",
+            "batch:stage:completed {mergeStatus:success,stage:1,success:true}",
             "batch:fallback {reason:no room,stage:null}",
             "batch:held {reason:the disk is nearly full}",
             "batch:unheld {}",
@@ -124,7 +124,7 @@ fn a_stage_that_starts_says_what_it_is() {
     assert_eq!(
         data,
         json!({
-            "stage": 0, "taskCount": 2, "canParallel": true, "name": "build", "batchId": 7,
+            "stage": 1, "taskCount": 2, "canParallel": true, "name": "build", "batchId": 7,
             "at": "2026-01-01T00:00:00.042Z",
         })
     );
@@ -192,7 +192,13 @@ fn the_end_of_a_stage_and_of_a_batch_tell_what_their_history_knows() {
         .iter()
         .map(|event| narrator.tell(event))
         .collect();
-    assert_eq!(told[7].1["duration"], json!(3.0));
+    assert_eq!(
+        told[7].1,
+        json!({
+            "stage": 1, "name": "build", "success": true, "mergeStatus": "success", "duration": 3.0,
+            "batchId": 7, "at": "2026-01-01T00:00:04.000Z",
+        })
+    );
     let summary = json!({
         "merged": 0, "noChanges": 2, "conflicted": 0, "invalid": 0, "failed": 0,
         "timedOut": 1, "blocked": 0, "cancelled": 0, "seconds": 9.0,

@@ -9,7 +9,7 @@ use pleach_domain::id::TaskId;
 use pleach_domain::problem::Problem;
 use pleach_engine::board::{Board, Project};
 use pleach_engine::config::{Config, MaxParallel, Mode};
-use pleach_engine::database::RequestKey;
+use pleach_engine::database::{Provenance, RequestKey};
 use pleach_engine::execution::Manner;
 use pleach_engine::plan_to_run::PlanToRun;
 use pleach_engine::run::{Fetch, Prepared};
@@ -228,7 +228,10 @@ pub(super) fn bare_start(
         dependencies: Dependencies::Chosen,
         flags: Config::default(),
         prompt: None,
-        key,
+        provenance: Provenance {
+            key,
+            execution_plan: None,
+        },
     }
 }
 
@@ -259,7 +262,7 @@ pub(crate) fn start_batch(
     options: &BatchOptions,
 ) -> Result<Response, Refusal> {
     app.may_start()?;
-    let key = start.key.clone();
+    let key = start.provenance.key.clone();
     options.check()?;
     let start = options.laid_upon(start);
     let (prepared, warnings) = match start::start(&app.state, &app.program, start)? {
