@@ -99,6 +99,8 @@ pub(super) fn declared(span: &str) -> Option<&str> {
             (1..=10).contains(&ending.len())
                 && ending.starts_with(|c: char| c.is_ascii_alphabetic())
         }
+        // `.md` alone is an ending, and `.env` is a file.
+        Some(ending) if name.len() == ending.len() + 1 => ending == "env",
         Some(ending) => ENDINGS.binary_search(&ending).is_ok(),
         None => false,
     };
@@ -215,6 +217,7 @@ mod tests {
             "Makefile",
             "web/app/[id]/page.tsx",
             "docs/über.md",
+            ".env",
         ] {
             assert_eq!(declared(path), Some(path));
         }
@@ -232,6 +235,7 @@ mod tests {
             "http://x.org/a.html",
             "",
             "*.rs",
+            ".md",
             "src/",
         ] {
             assert_eq!(declared(code), None, "{code}");

@@ -2,6 +2,7 @@
 
 mod as_written;
 mod checklist;
+mod in_the_wild;
 mod json;
 mod messy;
 mod phased;
