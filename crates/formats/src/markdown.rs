@@ -34,7 +34,7 @@ use self::front_matter::body_start;
 use self::leading_id::{SetOff, bare_number, leading_id};
 use self::metadata::Key;
 pub(crate) use self::phase_label::phase_title;
-use self::phase_label::{is_criteria_label, verify_label};
+use self::phase_label::{is_criteria_label, numbered_phase_title, verify_label};
 use self::pieces::pieces;
 use self::raw::{Claim, Kind, Raw, RawNote};
 use self::written::{bold_number, first_line, without_id};
@@ -194,10 +194,18 @@ impl<'t> Reader<'t> {
         match (owner, checkbox, self.sections.last().copied()) {
             (Some(task), _, _) => self.details(task, &block),
             (None, Some(checkbox), _) => self.checkbox(checkbox, &block),
-            (None, None, Some((_, section))) => self.section_text(section, &block),
-            (None, None, None) => self.free_text(&block),
+            (None, None, Some((level, section))) if !self.is_text_of_phase(level, section) => {
+                self.section_text(section, &block);
+            }
+            (None, None, _) => self.free_text(&block),
         }
         self.block = block.emptied();
+    }
+
+    /// Whether the text here belongs to a phase inside a section that only groups phases.
+    fn is_text_of_phase(&self, level: HeadingLevel, section: usize) -> bool {
+        let is_inside = self.phases.last().is_some_and(|(phase, _)| *phase > level);
+        is_inside && self.gathered.raws[section].is_merely_numbered()
     }
 
     fn heading(&mut self, level: HeadingLevel, range: Range<usize>) {
@@ -221,11 +229,15 @@ impl<'t> Reader<'t> {
         while self.phases.pop_if(|(open, _)| *open >= level).is_some() {}
         let title = block.guarded();
         let title = title.trim();
-        let opened = phase_title(title);
+        let numbered = numbered_phase_title(title);
+        let opened = phase_title(title).or(numbered);
         // A heading about the phase that is open anyway opens none.
         let is_of_phase = opened.is_some_and(|(number, _)| self.phase() != Some(number));
         self.criteria_at_heading(level as usize, if is_of_phase { "" } else { title });
         if let Some((number, title)) = opened {
+            if numbered.is_some() {
+                self.numbered_heading(level, &range, &block);
+            }
             if is_of_phase {
                 let title = unguarded(title);
                 self.open_phase(level, number, &title, range.start);
@@ -247,9 +259,11 @@ impl<'t> Reader<'t> {
         let line = self.lines.at(range.start);
         let mut raw = Raw::new(Kind::Section, line, range.end..range.end);
         raw.id = Some(found.id.into());
-        if found.set_off == SetOff::Space {
-            raw.claim = Claim::Metadata;
-        }
+        raw.claim = match found.set_off {
+            SetOff::TaskWord => Claim::TaskWord,
+            SetOff::Mark => Claim::Task,
+            SetOff::Space => Claim::Metadata,
+        };
         if title.contains('✅') {
             raw.status = TaskStatus::Completed;
             raw.has_status = true;
@@ -290,6 +304,12 @@ impl<'t> Reader<'t> {
                 reason,
                 line,
             });
+        }
+        for (_, section) in &self.sections {
+            let claim = &mut self.gathered.raws[*section].claim;
+            if *claim == Claim::Task {
+                *claim = Claim::Chapter;
+            }
         }
         self.phases.push((level, number));
         let phase = self.gathered.phase(number);

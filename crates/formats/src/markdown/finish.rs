@@ -91,6 +91,11 @@ fn tasks_among(raws: &mut [Raw]) -> Vec<bool> {
         raw.claim = Claim::Metadata;
     }
     let kept = keep(raws);
+    let kept = if drop_chapters(raws, &kept) {
+        keep(raws)
+    } else {
+        kept
+    };
     let is_section = |(raw, kept): &(&Raw, &bool)| raw.kind == Kind::Section && **kept;
     let sections = || raws.iter().zip(&kept).filter(is_section);
     let with_status = sections().filter(|(raw, _)| raw.has_status).count();
@@ -107,6 +112,23 @@ fn tasks_among(raws: &mut [Raw]) -> Vec<bool> {
     keep(raws)
 }
 
+/// Takes sections for chapters that are merely numbered, where others have the word Task, and
+/// outside of the phases where boxes of phases are the tasks; whether there were any.
+fn drop_chapters(raws: &mut [Raw], kept: &[bool]) -> bool {
+    let tasks = || raws.iter().zip(kept).filter(|(_, kept)| **kept);
+    let has_task_words = tasks().any(|(raw, _)| raw.claim == Claim::TaskWord);
+    let has_phases = tasks()
+        .any(|(raw, _)| raw.kind == Kind::Checkbox && raw.phase.is_some() && !raw.is_criterion);
+    let mut found = false;
+    for raw in raws.iter_mut().filter(|raw| raw.is_merely_numbered()) {
+        if has_task_words || (has_phases && raw.phase.is_none()) {
+            raw.claim = Claim::Nothing;
+            found = true;
+        }
+    }
+    found
+}
+
 /// Which of the gathered are tasks: not what stands inside another task, and not a heading that
 /// merely groups tasks.
 fn keep(raws: &[Raw]) -> Vec<bool> {
@@ -117,7 +139,10 @@ fn keep(raws: &[Raw]) -> Vec<bool> {
             let own = &raws[section];
             let is_inner_task = match raw.kind {
                 Kind::Section => raw.has_metadata,
-                Kind::Checkbox => is_part_of_series(raw, own),
+                Kind::Checkbox => {
+                    let is_in_phase = own.claim == Claim::Chapter && raw.phase.is_some();
+                    is_part_of_series(raw, own) || (is_in_phase && !raw.is_criterion)
+                }
             };
             groups[section] |= is_inner_task && !own.has_metadata;
             around = own.parent;
@@ -132,7 +157,7 @@ fn keep(raws: &[Raw]) -> Vec<bool> {
             around = raws[section].parent;
         }
         let is_heading_only = match raw.claim {
-            Claim::Task => false,
+            Claim::TaskWord | Claim::Task | Claim::Chapter => false,
             Claim::Metadata => !raw.has_metadata,
             Claim::Nothing => true,
         };

@@ -21,7 +21,9 @@ pub(super) struct LeadingId<'t> {
 /// How an id is parted from the text behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SetOff {
-    /// By `.`, `:`, `)`, a dash, brackets or the word Task.
+    /// By the word Task before it.
+    TaskWord,
+    /// By `.`, `:`, `)`, a dash or brackets.
     Mark,
     /// By white space alone.
     Space,
@@ -48,13 +50,17 @@ pub(super) fn leading_id(line: &str) -> Option<LeadingId<'_>> {
         return None;
     }
     let (marked, rest) = set_off(rest)?;
-    let set_off = if marked || word || bracketed.is_some() {
+    let set_off = if word {
+        SetOff::TaskWord
+    } else if marked || bracketed.is_some() {
         SetOff::Mark
     } else {
         SetOff::Space
     };
     let is_bare_number = id.bytes().all(|byte| byte.is_ascii_digit());
-    if set_off == SetOff::Space && (is_bare_number || names_a_standard(id)) {
+    // `GPIO_4 is low` is about a name, `OC_4. Title` is not.
+    let is_name = id.contains('_') || names_a_standard(id);
+    if set_off == SetOff::Space && (is_bare_number || is_name) {
         return None;
     }
     Some(LeadingId {
@@ -128,7 +134,7 @@ fn set_off(rest: &str) -> Option<(bool, &str)> {
 }
 
 fn names_a_standard(id: &str) -> bool {
-    let word = id.split('-').next().unwrap_or(id);
+    let word = id.split(['-', '_']).next().unwrap_or(id);
     NOT_TRACKERS.contains(&word)
 }
 
@@ -155,7 +161,7 @@ fn id_length(text: &str) -> usize {
                 .iter()
                 .take_while(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
             let word = word.count();
-            let number = digits_after_dash(bytes, word);
+            let number = digits_behind_joint(bytes, word);
             let is_numbered_t = bytes[0] == b'T' && word >= 4 && digits(1) == word - 1;
             match number {
                 Some(number) if bytes[..word].iter().any(u8::is_ascii_uppercase) => {
@@ -169,8 +175,10 @@ fn id_length(text: &str) -> usize {
     }
 }
 
-fn digits_after_dash(bytes: &[u8], word: usize) -> Option<usize> {
-    let rest = bytes.get(word..)?.strip_prefix(b"-")?;
+fn digits_behind_joint(bytes: &[u8], word: usize) -> Option<usize> {
+    let (b'-' | b'_', rest) = bytes.get(word..)?.split_first()? else {
+        return None;
+    };
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let runs_on = rest.get(digits).is_some_and(u8::is_ascii_alphanumeric);
     (digits > 0 && !runs_on).then_some(digits)
@@ -199,6 +207,7 @@ mod tests {
         check("ENG-7 Fix", Some(("ENG-7", "Fix")));
         check("ENG-7: Fix", Some(("ENG-7", "Fix")));
         check("[ENG-7] Fix", Some(("ENG-7", "Fix")));
+        check("OC_135. Fix", Some(("OC_135", "Fix")));
         check("T001 [P] Make it", Some(("T001", "[P] Make it")));
         check("Task 2.1: Text", Some(("2.1", "Text")));
         check("🚀 2.1 Launch", Some(("2.1", "Launch")));
@@ -228,6 +237,7 @@ mod tests {
         check("3 apples", None);
         check("UTF-8 names", None);
         check("SHA-256 sums", None);
+        check("GPIO_4 is low", None);
         check("2024-01-01 release", None);
         check("3.x upgrade", None);
         check("100% coverage", None);

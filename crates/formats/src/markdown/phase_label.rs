@@ -4,6 +4,8 @@
 
 use pleach_domain::id::PhaseNumber;
 
+use super::leading_id::{SetOff, leading_id};
+
 /// `Phase 2: Title`, whatever ornament stands before it.
 pub(crate) fn phase_title(text: &str) -> Option<(PhaseNumber, &str)> {
     let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
@@ -24,6 +26,18 @@ pub(crate) fn phase_title(text: &str) -> Option<(PhaseNumber, &str)> {
     }
     let title = title.trim_start_matches([':', '.', '-', '–', '—', ' ', ')']);
     Some((PhaseNumber(number), title))
+}
+
+/// `3. Phase 2: Title`, a phase in a file whose headings are all numbered.
+pub(super) fn numbered_phase_title(text: &str) -> Option<(PhaseNumber, &str)> {
+    let found = leading_id(text).filter(|found| found.set_off == SetOff::Mark)?;
+    let (number, title) = phase_title(found.rest)?;
+    let label = found.rest[..found.rest.len() - title.len()].trim_end();
+    // `12. Phase 2 of the move` is a task about a phase.
+    let is_label = title.is_empty()
+        || title.starts_with(['(', '['])
+        || !label.ends_with(|c: char| c.is_ascii_digit());
+    is_label.then_some((number, title))
 }
 
 /// `VERIFY Phase 2: text` or `VERIFY: text`: the phase if it is named, and the text.
@@ -63,11 +77,12 @@ fn numbered(label: &str) -> Option<PhaseNumber> {
 }
 
 /// Words that headings of criteria are made of.
-const CRITERIA_WORDS: [&str; 21] = [
+const CRITERIA_WORDS: [&str; 24] = [
     "acceptance",
     "and",
     "checklist",
     "checks",
+    "code",
     "completion",
     "criteria",
     "definition",
@@ -80,6 +95,8 @@ const CRITERIA_WORDS: [&str; 21] = [
     "performance",
     "phase",
     "quality",
+    "review",
+    "self",
     "steps",
     "success",
     "technical",
@@ -102,7 +119,14 @@ pub(super) fn is_criteria_label(text: &str) -> bool {
     let names_criteria = words
         .iter()
         .any(|word| matches!(*word, "criteria" | "acceptance" | "verification"))
-        || words.join(" ").contains("definition of done");
+        || [
+            "completion checklist",
+            "definition of done",
+            "review checklist",
+            "self review",
+        ]
+        .iter()
+        .any(|name| words.join(" ").contains(name));
     begins_with_word && names_criteria && words.iter().all(is_known)
 }
 
@@ -167,11 +191,19 @@ mod tests {
             "Verification",
             "Final Verification Checklist",
             "Definition of Done (DoD)",
+            "Self-Review",
+            "Code Review Checklist",
+            "Phase 1 Completion Checklist",
             "Phase 2 Exit Criteria",
         ] {
             assert!(is_criteria_label(label), "{label}");
         }
-        for heading in ["5. Verification", "Goals", "Acceptance Tests"] {
+        for heading in [
+            "5. Verification",
+            "Goals",
+            "Acceptance Tests",
+            "Code Review",
+        ] {
             assert!(!is_criteria_label(heading), "{heading}");
         }
         assert!(

@@ -24,8 +24,12 @@ pub(super) enum Kind {
 /// What speaks for something being a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Claim {
+    /// The word Task before its number.
+    TaskWord,
     /// Its form alone.
     Task,
+    /// Its form, unless the tasks are those of the phases inside of it.
+    Chapter,
     /// Its metadata, if it has any: a heading such as `## 2.1 Scope`.
     Metadata,
     /// Nothing: it is a heading beside tasks that say how far they are.
@@ -70,6 +74,12 @@ pub(super) struct Raw {
 }
 
 impl Raw {
+    /// Whether it is a section of which nothing but a number says that it is a task.
+    pub(super) fn is_merely_numbered(&self) -> bool {
+        let by_form = matches!(self.claim, Claim::Task | Claim::Chapter);
+        self.kind == Kind::Section && by_form && !self.has_metadata
+    }
+
     pub(super) fn new(kind: Kind, line: u32, body: Range<usize>) -> Self {
         Self {
             kind,

@@ -3,6 +3,70 @@
 use crate::check;
 
 #[test]
+fn ids_with_an_underscore_open_sections() {
+    check(
+        "### OC_12. Route commands\n- **Status**: [NOT STARTED]\n- **Dependencies**: OC_11, 7\n### OC_11. Show a header\n- **Status**: [COMPLETED]\n### 7. Older\n- **Status**: [PLANNED]\n",
+        "OC_12 [ ] Route commands < OC_11 7\nOC_11 [x] Show a header\n7 [ ] Older",
+    );
+}
+
+#[test]
+fn beside_tasks_by_name_a_merely_numbered_heading_is_a_chapter() {
+    check(
+        "## 1. Context\ntext\n## 2. Files\n### Task 1: Parse\n- [ ] **Step 1: test**\n### Task 2: Print\n**Files:**\n- Create: `src/print.rs`\n### 3. Notes\n**Depends on**: Task 1\n",
+        "1 [ ] Parse\n2 [ ] Print @ src/print.rs\n3 [ ] Notes < 1",
+    );
+}
+
+#[test]
+fn a_chapter_that_holds_phases_is_no_task() {
+    check(
+        "## 1. Overview\ntext\n## 2. Roadmap\n### Phase 1: Base\n**Effort**: 2 days\n**Status**: planned\n- [ ] schema\n- [x] store\n### Phase 2: Top\n- [ ] 2.1 page\n## 3. Risks\ntext\n",
+        "1 [ ] schema p1\n2 [x] store p1\n2.1 [ ] page p2",
+    );
+    check(
+        "### 8. Migrate\n**Status**: [PLANNED]\n#### Phase 1: Copy\n- [ ] rows\n#### Phase 2: Switch\n- [ ] reads\n",
+        "8 [ ] Migrate",
+    );
+    check(
+        "## 5. Migrate\n### Phase 1: Copy\nrows\n### Phase 2: Switch\nreads\n",
+        "5 [ ] Migrate",
+    );
+}
+
+#[test]
+fn a_phase_may_have_the_number_of_its_chapter_before_it() {
+    check(
+        "## 1. Goals\n## 2. Phase 1 — Core\n- [ ] parser\n### 2.1 More\n- [ ] lexer\n## 3. Phase 2 (later)\n- [ ] printer\n## 4. Lessons\n",
+        "1 [ ] parser p1\n2 [ ] lexer p1\n3 [ ] printer p2",
+    );
+    check(
+        "### 4. Phase 2: Switch\n**Status**: [PLANNED]\n- [ ] reads\n### 5. Phase 2 of the move\n**Status**: [DONE]\n### Task 6: Phase 3: Clean\n**Status**: [DONE]\n",
+        "4 [ ] Phase 2: Switch\n5 [x] Phase 2 of the move\n6 [x] Phase 3: Clean",
+    );
+    check(
+        "## 1. Phase 1: A\ntext\n## 2. Phase 2: B\n",
+        "1 [ ] Phase 1: A\n2 [ ] Phase 2: B",
+    );
+}
+
+#[test]
+fn sections_inside_a_phase_stay_tasks_beside_its_boxes() {
+    check(
+        "## 1. Why\n## Phase 1: A\n### 7. Section\ntext\n## Phase 2: B\n- [ ] box\n",
+        "7 [ ] Section p1\n1 [ ] box p2",
+    );
+}
+
+#[test]
+fn review_checklists_are_checks() {
+    check(
+        "### Task 1: A\n- [ ] Step\n## Self-Review Checklist\n- [ ] no placeholders\n## Code Review Checklist\n- [ ] types\n",
+        "1 [ ] A",
+    );
+}
+
+#[test]
 fn an_ending_alone_is_no_file() {
     check(
         "- [ ] 1.1 Read `.md` and `.env`\n- [ ] 1.2 Write `.md`\n",
