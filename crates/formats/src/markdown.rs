@@ -4,6 +4,7 @@
 //! with their byte ranges; `finish` decides which of them are tasks.
 
 mod block;
+mod checkbox;
 mod checks;
 mod depends;
 mod files;
@@ -28,18 +29,19 @@ use pleach_domain::task::{Priority, TaskStatus};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use self::block::{Block, unguarded};
+use self::checkbox::Checkbox;
 use self::checks::{ChecksOf, Criteria};
 use self::depends::without_depends;
 use self::front_matter::body_start;
-use self::leading_id::{SetOff, bare_number, leading_id};
+use self::leading_id::{SetOff, leading_id};
 use self::metadata::Key;
 pub(crate) use self::phase_label::phase_title;
 use self::phase_label::{is_criteria_label, numbered_phase_title, verify_label};
 use self::pieces::pieces;
 use self::raw::{Claim, Kind, Raw, RawNote};
 use self::written::{bold_number, first_line, without_id};
+use crate::Document;
 use crate::lines::Lines;
-use crate::{Document, Mark};
 
 /// How much of a large text is parsed at once.
 const PIECE: usize = 512 << 10;
@@ -82,8 +84,9 @@ struct Gathered {
 /// A list item that is open.
 #[derive(Debug, Default)]
 struct Item {
-    checkbox: Option<(bool, Range<usize>)>,
+    checkbox: Option<Checkbox>,
     raw: Option<usize>,
+    has_text: bool,
 }
 
 struct Reader<'t> {
@@ -163,14 +166,8 @@ impl<'t> Reader<'t> {
                 }
             }
             Event::TaskListMarker(checked) => {
-                let mark = range.start + 1..range.end - 1;
-                let around = self.items.iter().rev().find_map(|item| item.raw);
-                if let Some(task) = around {
-                    self.gathered.raws[task].nested.push(mark.clone());
-                }
-                if let Some(item) = self.items.last_mut() {
-                    item.checkbox = Some((*checked, mark));
-                }
+                let mark = if *checked { b'x' } else { b' ' };
+                self.open_box(mark, range.start + 1..range.end - 1);
             }
             Event::Start(Tag::Heading { .. }) => self.flush(),
             Event::End(TagEnd::Heading(level)) => self.heading(*level, range),
@@ -181,13 +178,18 @@ impl<'t> Reader<'t> {
 
     /// Ends the block of text under way and gives it to whom it belongs.
     fn flush(&mut self) {
-        let block = std::mem::take(&mut self.block);
+        let mut block = std::mem::take(&mut self.block);
         if block.is_empty() || self.quotes > 0 {
             if self.quotes > 0 {
                 self.quoted_text(&block);
             }
             self.block = block.emptied();
             return;
+        }
+        let item = self.items.last_mut();
+        let is_first = item.is_some_and(|item| !std::mem::replace(&mut item.has_text, true));
+        if is_first && let Some((mark, at)) = block.take_odd_box(self.text) {
+            self.open_box(mark, at);
         }
         let owner = self.items.iter().rev().find_map(|item| item.raw);
         let checkbox = self.items.last_mut().and_then(|item| item.checkbox.take());
@@ -323,51 +325,6 @@ impl<'t> Reader<'t> {
     fn close_sections(&mut self, level: usize, end: usize) {
         while let Some((_, raw)) = self.sections.pop_if(|(open, _)| *open as usize >= level) {
             self.gathered.raws[raw].body.end = end;
-        }
-    }
-
-    fn checkbox(&mut self, (checked, mark): (bool, Range<usize>), block: &Block) {
-        let (plain, needs) = without_depends(&block.guarded());
-        let title_line = unguarded(plain.lines().next().unwrap_or("").trim());
-        let written = first_line(block, self.text);
-        let found = leading_id(&title_line).or_else(|| bold_number(&written, &title_line));
-        if found.is_none() && self.is_check(&title_line, &written) {
-            return;
-        }
-        let line = self.lines.at(mark.start);
-        let raw_text = block.raw(self.text);
-        let body = block.start + raw_text.find('\n').map_or(raw_text.len(), |at| at + 1);
-        let mut raw = Raw::new(Kind::Checkbox, line, body..body);
-        raw.mark = Mark::Checkbox(mark);
-        if checked {
-            raw.status = TaskStatus::Completed;
-        }
-        let title = found.map_or(title_line.as_str(), |found| found.rest);
-        raw.written = found.map_or_else(|| written.clone(), |found| without_id(&written, found.id));
-        raw.bare_number = bare_number(&title_line).map(Into::into);
-        let first_of_prose = block.prose().lines().next().and_then(Priority::in_title);
-        raw.priority = first_of_prose.unwrap_or(raw.priority);
-        raw.title = match found.map(|found| found.ornament) {
-            Some(ornament) if !ornament.is_empty() => format!("{ornament} {title}"),
-            _ => title.to_owned(),
-        };
-        raw.id = found.map(|found| found.id.into());
-        raw.add_needs(&needs, line);
-        raw.add_files(block);
-        self.open(raw);
-        if let Some(item) = self.items.last_mut() {
-            item.raw = Some(self.gathered.raws.len() - 1);
-        }
-        for ((text, plain), line) in raw_text
-            .lines()
-            .zip(block.guarded().lines())
-            .zip(line..)
-            .skip(1)
-        {
-            // A line that is not indented is a lazy continuation to the parser, not to a person.
-            if !text.starts_with([' ', '\t']) {
-                self.free_line(plain, line);
-            }
         }
     }
 

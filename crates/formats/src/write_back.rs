@@ -198,13 +198,14 @@ pub fn set_markers(text: &str, changes: &[Change]) -> Result<Option<String>, Wri
 
 fn edit(document: &Document, position: usize, to: &Marker) -> Option<(Range<usize>, String)> {
     let says_so_already = |wanted: TaskStatus| document.plan.tasks[position].status == wanted;
+    let is_checkbox = matches!(document.places[position].mark, Mark::Checkbox(_));
     let (at, words) = match &document.places[position].mark {
         Mark::Checkbox(at) => (at, [" ", " ", "x"]),
         Mark::Status(at) => (at, ["[NOT STARTED]", "[IN PROGRESS]", "[COMPLETED]"]),
         Mark::None => return None,
     };
     let new = match to {
-        Marker::Pending if says_so_already(TaskStatus::Pending) => return None,
+        Marker::Pending if says_so_already(TaskStatus::Pending) && !is_checkbox => return None,
         Marker::InProgress if says_so_already(TaskStatus::InProgress) => return None,
         Marker::Completed if says_so_already(TaskStatus::Completed) => return None,
         // Somebody else has said something of it meanwhile, and knows better.
@@ -234,7 +235,7 @@ fn nested_edits(
     let is_done = document.plan.tasks[position].status == TaskStatus::Completed;
     match (&place.mark, to) {
         (Mark::Checkbox(_), Marker::Completed) => {
-            let open = nested.filter(|at| text[(*at).clone()].trim().is_empty());
+            let open = nested.filter(|at| matches!(text[(*at).clone()].trim(), "" | "~" | "/"));
             open.map(|at| (at.clone(), "x".to_owned())).collect()
         }
         (Mark::Checkbox(_), Marker::TakenBack(before)) if is_done => {

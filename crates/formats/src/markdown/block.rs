@@ -54,6 +54,38 @@ impl Block {
         }
     }
 
+    /// Takes a box off the start that is none to the parser: `[~]`, `[-]`, or `[ ]*` for an optional task.
+    pub(super) fn take_odd_box(&mut self, text: &str) -> Option<(u8, Range<usize>)> {
+        let [b'[', mark, b']', behind @ ..] = self.raw(text).as_bytes() else {
+            return None;
+        };
+        let mark = *mark;
+        let star = ["*", "\\*"]
+            .iter()
+            .find(|star| behind.starts_with(star.as_bytes()));
+        let star = star.map_or(0, |star| star.len());
+        let blanks = behind[star..]
+            .iter()
+            .take_while(|byte| matches!(byte, b' ' | b'\t'));
+        let blanks = blanks.count();
+        let is_box = match mark {
+            b' ' | b'x' | b'X' => star > 0,
+            b'-' | b'~' | b'/' | b'>' => true,
+            _ => false,
+        };
+        let plain = 3 + star.min(1) + blanks;
+        if !is_box || blanks == 0 || !self.plain.starts_with('[') || self.plain.len() <= plain {
+            return None;
+        }
+        let at = self.start + 1..self.start + 2;
+        self.start += 3 + star + blanks;
+        self.plain.drain(..plain);
+        for range in self.code.iter_mut().chain(&mut self.quoted) {
+            *range = range.start - plain..range.end - plain;
+        }
+        Some((mark, at))
+    }
+
     /// Widens the place in the source.
     pub(super) fn cover(&mut self, range: &Range<usize>) {
         if !std::mem::replace(&mut self.is_open, true) {

@@ -8,11 +8,12 @@ use compact_str::CompactString;
 use pleach_domain::id::{PhaseNumber, TaskId};
 use pleach_domain::plan::{Phase, Plan};
 use pleach_domain::problem::{Code, Problem};
-use pleach_domain::task::Task;
+use pleach_domain::task::{Hold, Task};
 
 use super::Gathered;
 use super::known::{Known, Needs};
 use super::leading_id::lookalike;
+use super::phase_label::is_criteria_label;
 use super::raw::{Claim, Kind, Raw, RawNeed};
 use super::written::without_id;
 use crate::{Document, Identity, TaskPlace};
@@ -50,10 +51,12 @@ pub(super) fn document(text: &str, gathered: Gathered) -> Document {
     let criteria = take_criteria(&mut gathered);
     let mut raws = gathered.raws;
     take_bare_numbers(&mut raws);
+    let mut warnings = criteria;
+    warnings.extend(unclear_boxes(&raws));
     let mut plan = Plan {
         phases: gathered.phases,
         tasks: Vec::with_capacity(raws.len()),
-        warnings: criteria,
+        warnings,
         ..Plan::default()
     };
     let identities = name_tasks(&mut raws, &mut plan);
@@ -125,6 +128,14 @@ fn drop_chapters(raws: &mut [Raw], kept: &[bool]) -> bool {
             raw.claim = Claim::Nothing;
             found = true;
         }
+    }
+    for place in 0..raws.len() {
+        let around = raws[place].parent.map(|section| &raws[section]);
+        let is_checked = |around: &Raw| {
+            around.claim == Claim::Nothing
+                && (around.is_criterion || is_criteria_label(&around.title))
+        };
+        raws[place].is_criterion |= around.is_some_and(is_checked);
     }
     found
 }
@@ -234,6 +245,16 @@ fn take_bare_numbers(raws: &mut [Raw]) {
         raw.written = without_id(&raw.written, &id);
         raw.id = Some(id);
     }
+}
+
+/// Warns of boxes whose mark means different things to different people.
+fn unclear_boxes(raws: &[Raw]) -> impl Iterator<Item = Problem> {
+    let is_held = |raw: &&Raw| raw.kind == Kind::Checkbox && raw.hold == Hold::Blocked;
+    raws.iter().filter(is_held).map(|raw| {
+        let message = format!("the box at line {} is neither open nor done", raw.line);
+        let hint = "write [ ] or [x]; until then only its id starts the task";
+        Problem::new(Code::Blocked, message).at(raw.line).hint(hint)
+    })
 }
 
 /// Whether a checkbox is `2.1` in a section `2.`.

@@ -148,13 +148,7 @@ fn id_length(text: &str) -> usize {
             .count()
     };
     match bytes.first() {
-        Some(b'0'..=b'9') => {
-            let mut length = digits(0);
-            while bytes.get(length) == Some(&b'.') && digits(length + 1) > 0 {
-                length += 1 + digits(length + 1);
-            }
-            length
-        }
+        Some(b'0'..=b'9') => dotted_number_length(bytes),
         Some(b'#') if digits(1) > 0 => 1 + digits(1),
         Some(b'A'..=b'Z') => {
             let word = bytes
@@ -175,13 +169,26 @@ fn id_length(text: &str) -> usize {
     }
 }
 
+/// The length of a number such as `2` or `2.1.3`, or 0.
+fn dotted_number_length(bytes: &[u8]) -> usize {
+    let digits = |from: usize| {
+        let rest = bytes.get(from..).unwrap_or_default();
+        rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+    };
+    let mut length = digits(0);
+    while length > 0 && bytes.get(length) == Some(&b'.') && digits(length + 1) > 0 {
+        length += 1 + digits(length + 1);
+    }
+    length
+}
+
 fn digits_behind_joint(bytes: &[u8], word: usize) -> Option<usize> {
     let (b'-' | b'_', rest) = bytes.get(word..)?.split_first()? else {
         return None;
     };
-    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let runs_on = rest.get(digits).is_some_and(u8::is_ascii_alphanumeric);
-    (digits > 0 && !runs_on).then_some(digits)
+    let length = dotted_number_length(rest);
+    let runs_on = rest.get(length).is_some_and(u8::is_ascii_alphanumeric);
+    (length > 0 && !runs_on).then_some(length)
 }
 
 #[cfg(test)]
@@ -208,6 +215,7 @@ mod tests {
         check("ENG-7: Fix", Some(("ENG-7", "Fix")));
         check("[ENG-7] Fix", Some(("ENG-7", "Fix")));
         check("OC_135. Fix", Some(("OC_135", "Fix")));
+        check("T-1.2 Fix", Some(("T-1.2", "Fix")));
         check("T001 [P] Make it", Some(("T001", "[P] Make it")));
         check("Task 2.1: Text", Some(("2.1", "Text")));
         check("🚀 2.1 Launch", Some(("2.1", "Launch")));

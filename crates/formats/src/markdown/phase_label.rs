@@ -119,14 +119,9 @@ pub(super) fn is_criteria_label(text: &str) -> bool {
     let names_criteria = words
         .iter()
         .any(|word| matches!(*word, "criteria" | "acceptance" | "verification"))
-        || [
-            "completion checklist",
-            "definition of done",
-            "review checklist",
-            "self review",
-        ]
-        .iter()
-        .any(|name| words.join(" ").contains(name));
+        || ["definition of done", "review checklist", "self review"]
+            .iter()
+            .any(|name| words.join(" ").contains(name));
     begins_with_word && names_criteria && words.iter().all(is_known)
 }
 
@@ -193,7 +188,6 @@ mod tests {
             "Definition of Done (DoD)",
             "Self-Review",
             "Code Review Checklist",
-            "Phase 1 Completion Checklist",
             "Phase 2 Exit Criteria",
         ] {
             assert!(is_criteria_label(label), "{label}");

@@ -1,5 +1,8 @@
 //! Shapes of plans that are common in public repositories.
 
+use pleach_domain::task::Hold;
+use pleach_formats::{Marker, set_markers};
+
 use crate::check;
 
 #[test]
@@ -71,5 +74,62 @@ fn an_ending_alone_is_no_file() {
     check(
         "- [ ] 1.1 Read `.md` and `.env`\n- [ ] 1.2 Write `.md`\n",
         "1.1 [ ] Read .md and .env @ .env\n1.2 [ ] Write .md",
+    );
+}
+
+#[test]
+fn the_boxes_of_a_numbered_checklist_that_is_no_task_are_checks() {
+    check(
+        "## Phase 1: A\n- [ ] 1.1 x\n## Process\n### 1. Branches\ntext\n### 2. Code Review Checklist\n- [ ] types\n#### More\n- [ ] names\n",
+        "1.1 [ ] x p1",
+    );
+}
+
+#[test]
+fn a_box_may_be_under_way_or_optional() {
+    let text = "- [~] 1. Parse\n  - [x] 1.1 words\n  - [/] 1.2 `(depends: 9)` lines\n- [/] 2. Print `src/a b.rs`\n- [ ]* 3. Tests of `src/a.rs` (depends: 1)\n- [x]\\* 4. More\n\n  loose\n* [~] 5. Last\n";
+    check(
+        text,
+        "1 [~] Parse\n2 [~] Print src/a b.rs\n3 [ ] Tests of src/a.rs < 1 @ src/a.rs\n4 [x] More\n5 [~] Last",
+    );
+    let document = pleach_formats::read(text);
+    assert_eq!(document.plan.warnings, []);
+    assert_eq!(document.plan.tasks[1].written_title(), "Print `src/a b.rs`");
+    let changes = [0, 1, 2].map(|at| document.change(at, Marker::Completed));
+    let done = set_markers(text, &changes).unwrap().unwrap();
+    assert!(
+        done.starts_with(
+            "- [x] 1. Parse\n  - [x] 1.1 words\n  - [x] 1.2 `(depends: 9)` lines\n- [x] 2."
+        ),
+        "{done}"
+    );
+    let back = [0, 1, 2].map(|at| {
+        let before = document.marker_text(text, at).unwrap();
+        document.change(at, Marker::TakenBack(before))
+    });
+    assert_eq!(set_markers(&done, &back).unwrap().unwrap(), text);
+}
+
+#[test]
+fn a_box_that_is_neither_open_nor_done_is_held_and_told() {
+    let text = "- [ ] 1. A\n- [-] 2. B\n  - [ ] 2.1 inside\n- [>] 3. C (depends: 2)\n";
+    check(text, "1 [ ] A\n2 [ ] B\n3 [ ] C < 2");
+    let document = pleach_formats::read(text);
+    let holds: Vec<Hold> = document.plan.tasks.iter().map(|task| task.hold).collect();
+    assert_eq!(holds, [Hold::None, Hold::Blocked, Hold::Blocked]);
+    let lines: Vec<Option<u32>> = document.plan.warnings.iter().map(|w| w.line).collect();
+    assert_eq!(lines, [Some(2), Some(4)]);
+    let open = [document.change(1, Marker::Pending)];
+    assert_eq!(
+        set_markers(text, &open).unwrap().unwrap(),
+        text.replace("[-]", "[ ]")
+    );
+}
+
+#[test]
+fn brackets_that_are_no_box_stay_text() {
+    check(
+        "- [a] letter\n- [-]glued\n- [1] note\n- [-](x.md) link\n- text\n\n  [~] not at the start\n- [ ] 1. real\n\n[1]: /one\n",
+        "1 [ ] real",
     );
 }
