@@ -14,6 +14,11 @@ pub(crate) use check::{Fault, check};
 const PREFIX: &str = "prefix";
 const BATCH: &str = "batch";
 const TASK: &str = "task";
+const SLUG: &str = "slug";
+
+/// How much of a title a slug has at most.
+const SLUG_WORDS: usize = 5;
+const SLUG_LENGTH: usize = 32;
 
 /// The patterns that a batch names its branches by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,12 +51,12 @@ impl BranchNames {
 
     /// The branch of a batch.
     pub(crate) fn batch(&self, number: u32) -> String {
-        self.fill(&self.batch, number, "")
+        self.fill(&self.batch, number, "", "")
     }
 
-    /// The branch of a task, by the segment of its id.
-    pub(crate) fn task(&self, number: u32, segment: &str) -> String {
-        self.fill(&self.task, number, segment)
+    /// The branch of a task, by what it is called in refs and by its title.
+    pub(crate) fn task(&self, number: u32, segment: &str, title: &str) -> String {
+        self.fill(&self.task, number, segment, &slug(title))
     }
 
     /// The branch of work that is brought back.
@@ -81,17 +86,38 @@ impl BranchNames {
         filled.collect()
     }
 
-    fn fill(&self, pattern: &str, number: u32, segment: &str) -> String {
+    fn fill(&self, pattern: &str, number: u32, segment: &str, slug: &str) -> String {
         let number = number.to_string();
         let pieces = pieces(pattern).into_iter();
         let filled = pieces.map(|piece| match piece {
             Piece::Place { name: PREFIX, .. } => self.prefix.as_str(),
             Piece::Place { name: BATCH, .. } => &number,
             Piece::Place { name: TASK, .. } => segment,
+            Piece::Place { name: SLUG, .. } => slug,
             Piece::Text(text) | Piece::Place { written: text, .. } => text,
         });
         filled.collect()
     }
+}
+
+/// The first words of a title, for names.
+fn slug(title: &str) -> String {
+    let mut slug = String::new();
+    let words = title.split(|c: char| !c.is_ascii_alphanumeric());
+    for word in words.filter(|word| !word.is_empty()).take(SLUG_WORDS) {
+        if !slug.is_empty() && slug.len() + word.len() >= SLUG_LENGTH {
+            break;
+        }
+        if !slug.is_empty() {
+            slug.push('-');
+        }
+        let word = word.to_ascii_lowercase();
+        slug.push_str(&word[..word.len().min(SLUG_LENGTH)]);
+    }
+    if slug.is_empty() {
+        return TASK.to_owned();
+    }
+    slug
 }
 
 #[cfg(test)]
@@ -102,7 +128,7 @@ mod tests {
     fn names_follow_the_patterns() {
         let usual = BranchNames::default();
         assert_eq!(usual.batch(3), "pleach/batch-3");
-        assert_eq!(usual.task(3, "2-2e1"), "pleach/task-3/2-2e1");
+        assert_eq!(usual.task(3, "2.1", ""), "pleach/task-3/2.1");
         assert_eq!(usual.recovered(3, "1"), "pleach/recovered-3/1");
         assert_eq!(usual.places(), ["pleach/batch"]);
         let own = BranchNames {
@@ -111,9 +137,28 @@ mod tests {
             batch: "hedge/{{batch}}/all".to_owned(),
         };
         assert_eq!(own.batch(3), "hedge/3/all");
-        assert_eq!(own.task(3, "a"), "team/bot/3/t-a");
+        assert_eq!(own.task(3, "a", ""), "team/bot/3/t-a");
         assert_eq!(own.recovered(3, "a"), "team/bot/recovered-3/a");
         assert_eq!(own.places(), ["hedge/batch", "team/bot/batch"]);
+    }
+
+    #[test]
+    fn a_slug_is_a_few_words_of_the_title() {
+        let names = BranchNames {
+            task: "{{prefix}}/{{batch}}/{{task}}-{{slug}}".to_owned(),
+            ..BranchNames::default()
+        };
+        let of = |title: &str| names.task(3, "2.1", title);
+        assert_eq!(of("Open on Sundays!"), "pleach/3/2.1-open-on-sundays");
+        assert_eq!(of("a/b: `c` (d) e f g"), "pleach/3/2.1-a-b-c-d-e");
+        assert_eq!(of("…"), "pleach/3/2.1-task");
+        assert_eq!(of("größe"), "pleach/3/2.1-gr-e");
+        let long = of("Internationalization of extraordinarily long words");
+        assert_eq!(long, "pleach/3/2.1-internationalization-of");
+        assert_eq!(
+            of(&"x".repeat(99)).len(),
+            "pleach/3/2.1-".len() + SLUG_LENGTH
+        );
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub(crate) use excludes::DISABLED;
 pub use fast_forward::{FastForwardError, FastForwarded};
 pub(crate) use ignored::{ignored, loose_files};
 pub(crate) use lent::alternate_line;
-pub use names::ref_segment;
+pub use names::{ref_segment, task_segments};
 pub use object::{BlobId, CommitId, NotAnId, TreeId};
 pub use pauses::Pauses;
 pub(crate) use printed::{nul_separated, os_str, parse_id};

@@ -12,7 +12,7 @@ use pleach_domain::task_state::{Ending, TaskState};
 
 use crate::capture::keep_last_state;
 use crate::database::Database;
-use crate::git::{CommitId, GitError, Place, Store, StoreError, nul_separated, ref_segment};
+use crate::git::{CommitId, GitError, Place, Store, StoreError, nul_separated};
 use crate::ownership::{BatchLock, OwnershipError};
 use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
@@ -255,7 +255,7 @@ pub fn recover(
         let Some(last) = last else { continue };
         let commit = latest.remove(&position);
         let commit = commit.unwrap_or_else(|| last.commit.clone());
-        let segment = ref_segment(id.as_str());
+        let segment = stored.segment(position);
         let back = if store.plain_folder().is_some() {
             Back::Folder(into_folder::bring_back(
                 state, stored, &store, &commit, &segment,

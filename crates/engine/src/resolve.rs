@@ -14,7 +14,7 @@ use pleach_domain::task_state::{Ending, TaskState};
 
 use crate::capture::{Files, read_files, same_as_kept};
 use crate::database::Database;
-use crate::git::{CommitId, Store, TreeId, os_str, ref_segment};
+use crate::git::{CommitId, Store, TreeId, os_str};
 use crate::landing::body::harmless::neutral;
 use crate::state_folder::StateFolder;
 use crate::stored_batch::StoredBatch;
@@ -196,12 +196,11 @@ impl<'a> Resolution<'a> {
     /// What the task did, merged into what is woven, as far as it goes.
     fn merge(&self, commit: &CommitId) -> Result<Marked, ResolveError> {
         let tip = self.tip()?;
+        let record = &self.stored.record;
+        let title = &record.tasks[self.task].title;
         let (ours, theirs) = (
-            self.stored.record.branches.batch(self.stored.id),
-            self.stored
-                .record
-                .branches
-                .task(self.stored.id, &self.segment()),
+            record.branches.batch(self.stored.id),
+            { &record.branches }.task(self.stored.id, &self.segment(), title),
         );
         let basis = self.stored.batch.tasks[self.task].basis.as_ref();
         let basis = basis.and_then(|basis| basis.0.parse().ok());
@@ -336,7 +335,7 @@ impl<'a> Resolution<'a> {
     }
 
     fn segment(&self) -> String {
-        ref_segment(self.id().as_str())
+        self.stored.segment(self.task)
     }
 
     fn not_begun(&self) -> ResolveError {

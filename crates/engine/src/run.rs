@@ -53,7 +53,7 @@ pub use in_place::{InPlaceError, Where};
 pub use interrupted::interrupted;
 pub(crate) use paths::{batch_branch, task_branch};
 pub use probe::probe_folder;
-pub(crate) use record::{BatchRecord, Text};
+pub(crate) use record::{BatchRecord, Text, segment_of};
 pub use rehearsal::{Rehearsal, rehearse};
 pub use request::{Fetch, RunRequest, prepare};
 pub use summary::{Summary, TaskReport};
@@ -62,6 +62,7 @@ pub use talk::{Controls, Progress, Told};
 use self::attempt::Workshop;
 use self::clock::Clock;
 use self::marks::Marks;
+use self::record::TaskRecord;
 use self::run_loop::Loop;
 use self::talk::Heard;
 use crate::consent::{Steering, SteeringFiles};
@@ -283,6 +284,7 @@ impl Prepared {
             repository: self.record.folder.clone(),
             plan: self.record.plan.key(),
             titles: titles.collect(),
+            segments: self.record.tasks.iter().map(TaskRecord::segment).collect(),
         });
         if let Opening::TakenUp { events, .. } = &self.opening {
             for stored in events {

@@ -10,7 +10,7 @@ use pleach_domain::event::{Event, TaskEvent};
 use pleach_domain::id::TaskId;
 
 use crate::database::{Database, StoredEvent};
-use crate::git::{CommitId, Git, Store, StoreError, ref_segment};
+use crate::git::{CommitId, Git, Store, StoreError};
 use crate::resolve::Desk;
 use crate::run::{BatchRecord, task_branch};
 use crate::state_folder::StateFolder;
@@ -125,8 +125,13 @@ impl StoredBatch {
 
     /// The task that a piece of a ref or folder name stands for.
     pub(crate) fn task_of_segment(&self, segment: &str) -> Option<usize> {
-        let mut ids = self.ids();
-        ids.position(|id| ref_segment(id.as_str()) == segment)
+        let mut tasks = self.record.tasks.iter();
+        tasks.position(|task| task.segment() == segment)
+    }
+
+    /// What a task is called in refs and paths.
+    pub fn segment(&self, task: usize) -> String {
+        self.record.tasks[task].segment()
     }
 
     pub(crate) fn attempt(&self, task: usize, number: u32) -> Option<&AttemptFacts> {
@@ -187,8 +192,8 @@ impl StoredBatch {
             // Whatever is in the user's folder by now is nobody's last state.
             return None;
         }
+        let segment = self.segment(task);
         let task = &self.batch.tasks[task];
-        let segment = ref_segment(task.design.id.as_str());
         Some(WorktreeSpec {
             path: self.trees(state).join(format!("task-{segment}")),
             branch: task_branch(self.id, &segment),
@@ -201,14 +206,14 @@ impl StoredBatch {
         Desk {
             store,
             batch: self.id,
-            segment: ref_segment(self.batch.tasks[task].design.id.as_str()),
+            segment: self.segment(task),
             trees: self.trees(state),
         }
     }
 
     /// The name under which the work of an attempt is kept.
     pub(crate) fn keep_name(&self, task: usize, attempt: u32) -> String {
-        let segment = ref_segment(self.batch.tasks[task].design.id.as_str());
+        let segment = self.segment(task);
         format!("batch-{}/task-{segment}/attempt-{attempt}", self.id)
     }
 }

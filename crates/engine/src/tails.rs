@@ -9,14 +9,13 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pleach_domain::batch::{Batch, Design, Spent};
+use pleach_domain::batch::{Batch, Design, Spent, TaskDesign};
 use pleach_domain::id::TaskId;
 use serde::Deserialize;
 
 use crate::database::{Among, BatchFilter, Database, DatabaseError};
-use crate::git::ref_segment;
 use crate::ownership::is_owned;
-use crate::run::{LOG, attempt_folder};
+use crate::run::{LOG, attempt_folder, segment_of};
 use crate::state_folder::StateFolder;
 use heard::HeardLog;
 
@@ -29,6 +28,8 @@ pub struct LiveAttempt {
     pub batch: u32,
     /// Its task.
     pub task: TaskId,
+    /// What that is called in refs and paths.
+    pub segment: String,
     /// Its number.
     pub attempt: u32,
     /// How many lines it printed so far.
@@ -80,6 +81,13 @@ pub struct Tails {
 #[derive(Deserialize)]
 struct Record {
     design: Design,
+    #[serde(default)]
+    tasks: Vec<TaskRecord>,
+}
+
+#[derive(Deserialize)]
+struct TaskRecord {
+    segment: Option<String>,
 }
 
 /// A batch that is not over.
@@ -88,6 +96,8 @@ struct Followed {
     project: Arc<str>,
     folder: PathBuf,
     batch: Batch,
+    /// What its tasks are called in refs and paths.
+    segments: Vec<String>,
     seq: u64,
     is_interrupted: bool,
     /// By the position of their task.
@@ -177,6 +187,10 @@ impl Tails {
         let Ok(record) = serde_json::from_str::<Record>(&loaded.record) else {
             return Ok(None);
         };
+        let mut stored = record.tasks.into_iter().map(|task| task.segment);
+        let tasks = record.design.tasks.iter();
+        let segment = |task: &TaskDesign| segment_of(stored.next().flatten().as_deref(), &task.id);
+        let segments = tasks.map(segment).collect();
         let mut batch = Batch::new(record.design);
         for stored in &loaded.events {
             let _ = batch.apply(&stored.event);
@@ -185,6 +199,7 @@ impl Tails {
             project: loaded.project.into(),
             folder: self.state.batch(number),
             batch,
+            segments,
             seq: loaded.events.last().map_or(0, |last| last.seq),
             is_interrupted: false,
             logs: HashMap::new(),
@@ -196,7 +211,7 @@ impl Followed {
     fn listen(&mut self, number: u32, news: &mut Vec<LiveAttempt>) {
         for (position, task) in self.batch.tasks.iter().enumerate() {
             let running = task.state.attempt();
-            let id = &task.design.id;
+            let (id, segment) = (&task.design.id, &self.segments[position]);
             let known = self.logs.get(&position).map(HeardLog::attempt);
             // What an attempt said last is there before anybody hears that it is over.
             if known.is_some() && known != running {
@@ -204,29 +219,34 @@ impl Followed {
                 log.listen();
                 news.push(LiveAttempt {
                     is_over: true,
-                    ..live(&self.project, number, id, &log)
+                    ..live(&self.project, number, (id, segment), &log)
                 });
             }
             let Some(attempt) = running else {
                 continue;
             };
             let log = self.logs.entry(position).or_insert_with(|| {
-                let segment = ref_segment(id.as_str());
-                let path = attempt_folder(&self.folder, &segment, attempt).join(LOG);
+                let path = attempt_folder(&self.folder, segment, attempt).join(LOG);
                 HeardLog::new(path, attempt)
             });
             if log.listen() {
-                news.push(live(&self.project, number, id, log));
+                news.push(live(&self.project, number, (id, segment), log));
             }
         }
     }
 }
 
-fn live(project: &Arc<str>, batch: u32, task: &TaskId, log: &HeardLog) -> LiveAttempt {
+fn live(
+    project: &Arc<str>,
+    batch: u32,
+    (task, segment): (&TaskId, &str),
+    log: &HeardLog,
+) -> LiveAttempt {
     LiveAttempt {
         project: Arc::clone(project),
         batch,
         task: task.clone(),
+        segment: segment.to_owned(),
         attempt: log.attempt(),
         total: log.total(),
         action: log.said().action.clone(),

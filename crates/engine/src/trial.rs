@@ -29,6 +29,9 @@ fn greeting(agent: &str) -> String {
     format!("hello from {agent}")
 }
 
+/// The id of its only task.
+pub const TASK: &str = "1";
+
 /// The plan: one task.
 pub fn plan(agent: &str) -> String {
     let greeting = greeting(agent);
@@ -38,7 +41,7 @@ pub fn plan(agent: &str) -> String {
         let script = format!("\n\n```script\nwrite {FILE}\n{greeting}\n.\n```\n");
         prompt.push_str(&script);
     }
-    let task = json!({"id": "1", "title": format!("Create {FILE}"), "prompt": prompt});
+    let task = json!({"id": TASK, "title": format!("Create {FILE}"), "prompt": prompt});
     json!({"tasks": [task]}).to_string()
 }
 

@@ -31,6 +31,7 @@ pub use wire::{usd, wire, wire_in, worktree_id};
 
 use crate::database::{self, Database, DatabaseError, LoadedBatch};
 use crate::ownership::{OwnershipError, is_owned};
+use crate::run::segment_of;
 use crate::sandbox::Holding;
 use crate::state_folder::StateFolder;
 use replay::History;
@@ -81,6 +82,19 @@ struct Record {
 struct TaskRecord {
     #[serde(default)]
     title: String,
+    #[serde(default)]
+    segment: Option<String>,
+}
+
+impl Record {
+    /// What its tasks are called in refs and paths, in their order.
+    fn segments(&self) -> Vec<String> {
+        let stored = |at: usize| self.tasks.get(at).and_then(|task| task.segment.as_deref());
+        let tasks = self.design.tasks.iter().enumerate();
+        tasks
+            .map(|(at, task)| segment_of(stored(at), &task.id))
+            .collect()
+    }
 }
 
 /// Whether somebody is at a batch.
@@ -150,6 +164,7 @@ impl BatchView {
         let batch = loaded.id;
         let record: Record = serde_json::from_str(&loaded.record)
             .map_err(|source| ViewError::Record { batch, source })?;
+        let segments = record.segments();
         let mut history = History::of(record.design);
         for stored in &loaded.events {
             history.follow(stored).map_err(|source| ViewError::Event {
@@ -164,7 +179,7 @@ impl BatchView {
         Ok(shape::draw(
             loaded,
             &history,
-            titles,
+            shape::Names { titles, segments },
             record.base,
             record.validate,
             &record.sandbox.label(),

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use pleach_domain::id::TaskId;
 use pleach_engine::database::Database;
-use pleach_engine::git::ref_segment;
 use pleach_engine::run::{LOG, attempt_folder};
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::stored_batch::StoredBatch;
@@ -42,6 +41,7 @@ pub(crate) fn run(arguments: &LogsArgs) -> Result<Exit, Failures> {
         arguments,
         task,
         position,
+        segment: stored.segment(position),
         sight: Sight { state, database },
     };
     if arguments.follow {
@@ -57,6 +57,8 @@ struct Archive<'a> {
     arguments: &'a LogsArgs,
     task: &'a TaskId,
     position: usize,
+    /// What the task is called in paths.
+    segment: String,
     sight: Sight,
 }
 
@@ -92,8 +94,7 @@ impl Archive<'_> {
 
     fn folder(&self, attempt: u32) -> PathBuf {
         let batch = self.sight.state.batch(self.arguments.batch);
-        let segment = ref_segment(self.task.as_str());
-        attempt_folder(&batch, &segment, attempt)
+        attempt_folder(&batch, &self.segment, attempt)
     }
 
     fn print(&self) -> Result<(), Failures> {

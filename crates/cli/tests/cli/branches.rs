@@ -18,13 +18,13 @@ fn patterns_name_what_is_published_and_nothing_else_is() {
     let scene = Scene::with(OWN, plan, shell);
     let story = scene.story(&[]);
     story.check(1, "1.1:merged 1.2:failed");
-    assert_eq!(all(&scene), "main team/bot/1-1-2e2 team/bot/hedge-1");
+    assert_eq!(all(&scene), "main team/bot/1-1.2 team/bot/hedge-1");
     assert_eq!(scene.show("team/bot/hedge-1", "1.1"), "1.1");
     assert_eq!(story.summary()["batchBranch"], "team/bot/hedge-1");
     let recovered = crate::pleach(scene.repo.path(), &scene.home(), &["recover", "1", "1.2"]);
     recovered.good();
     assert!(
-        all(&scene).contains("team/bot/recovered-1/1-2e2"),
+        all(&scene).contains("team/bot/recovered-1/1.2"),
         "{}",
         all(&scene)
     );

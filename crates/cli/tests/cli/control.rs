@@ -19,7 +19,7 @@ fn a_cancelled_batch_is_over_when_the_answer_comes_and_its_work_is_kept() {
     );
     assert_eq!(held.states(1), "1.1:cancelled 1.2:cancelled");
     assert_eq!(run.end().code, 130);
-    assert_eq!(held.scene.show("pleach/task-1/1-2e1", "half-1.1"), "half");
+    assert_eq!(held.scene.show("pleach/task-1/1.1", "half-1.1"), "half");
     assert_eq!(held.scene.plan(), TWO);
     let again = held.pleach(&["cancel", "1"]).bad(2);
     assert!(again.contains("batch 1 is over: cancelled"), "{again}");
@@ -57,7 +57,7 @@ fn a_rollback_takes_the_branch_of_the_batch_away_and_nothing_else() {
         held.scene
             .repo
             .git(&["branch", "--list", "pleach/*", "--format=%(refname:short)"]);
-    assert_eq!(branches, "pleach/task-1/1-2e2");
+    assert_eq!(branches, "pleach/task-1/1.2");
     assert_eq!(held.scene.plan(), TWO, "what nobody has is not done");
     drop(gate);
     let again = held.begin(&["retry", "1"]);
@@ -127,7 +127,7 @@ fn an_interrupted_batch_is_shown_as_such_and_ended_by_whoever_cancels_it() {
     assert_eq!(answer.code, 0, "{}", answer.err);
     assert_eq!(held.states(1), "1.1:cancelled 1.2:cancelled");
     assert_eq!(held.batch(1)["status"], "cancelled");
-    assert_eq!(held.scene.show("pleach/task-1/1-2e1", "half-1.1"), "half");
+    assert_eq!(held.scene.show("pleach/task-1/1.1", "half-1.1"), "half");
     drop(gate);
 }
 
@@ -190,7 +190,7 @@ fn a_batch_that_is_over_is_opened_again_and_runs_here() {
     drop(held.gate("1.3"));
     assert_eq!(run.end().code, 1);
     assert_eq!(held.states(1), "1.1:failed 1.2:blocked 1.3:merged");
-    let left_out = "pleach/task-1/1-2e1";
+    let left_out = "pleach/task-1/1.1";
     assert_eq!(held.scene.show(left_out, "half"), "half");
     let merged = held.pleach(&["retry", "1", "1.3"]).bad(2);
     assert!(merged.contains("task 1.3 is merged"), "{merged}");

@@ -59,7 +59,7 @@ fn what_is_kept_is_listed_and_comes_back_as_branches() {
     let list = held.pleach(&["recover"]).good();
     assert!(list.contains("batch 1  1.2  attempt 1"), "{list}");
     assert!(
-        list.contains("1 file") && list.contains("in pleach/task-1/1-2e2"),
+        list.contains("1 file") && list.contains("in pleach/task-1/1.2"),
         "{list}"
     );
     assert!(
@@ -72,17 +72,17 @@ fn what_is_kept_is_listed_and_comes_back_as_branches() {
     assert_eq!(merged.len(), 1);
     assert_eq!(merged[0]["taskId"], "1.1");
     let back = held.pleach(&["recover", "1"]).good();
-    assert!(back.contains("pleach/recovered-1/1-2e2"), "{back}");
+    assert!(back.contains("pleach/recovered-1/1.2"), "{back}");
     assert!(
-        !back.contains("1-2e1"),
+        !back.contains("1.1"),
         "what is merged needs no bringing back: {back}"
     );
     assert_eq!(
-        held.scene.show("pleach/recovered-1/1-2e2", "half-1.2"),
+        held.scene.show("pleach/recovered-1/1.2", "half-1.2"),
         "half"
     );
     let named = held.pleach(&["recover", "1", "1.1"]).good();
-    assert!(named.contains("pleach/recovered-1/1-2e1"), "{named}");
+    assert!(named.contains("pleach/recovered-1/1.1"), "{named}");
     let after = held.scene.repo.fingerprint();
     let without_ours = |text: String| {
         let lines = text
@@ -105,14 +105,14 @@ fn each_attempt_comes_back_and_a_taken_name_gets_a_number() {
     let retry = held.begin(&["retry", "1", "1.1"]);
     held.tell("1.1", "exit 1");
     assert_eq!(retry.end().code, 1);
-    held.scene.repo.git(&["branch", "pleach/recovered-1/1-2e1"]);
+    held.scene.repo.git(&["branch", "pleach/recovered-1/1.1"]);
     let back = held.pleach(&["recover", "1", "1.1", "--json"]).json();
-    assert_eq!(back["recovered"][0]["branch"], "pleach/recovered-1/1-2e1-2");
-    assert_eq!(held.scene.show("pleach/recovered-1/1-2e1-2", "which"), "2");
+    assert_eq!(back["recovered"][0]["branch"], "pleach/recovered-1/1.1-2");
+    assert_eq!(held.scene.show("pleach/recovered-1/1.1-2", "which"), "2");
     let words = ["recover", "1", "1.1", "--attempt", "1", "--json"];
     let back = held.pleach(&words).json();
-    assert_eq!(back["recovered"][0]["branch"], "pleach/recovered-1/1-2e1-3");
-    assert_eq!(held.scene.show("pleach/recovered-1/1-2e1-3", "which"), "1");
+    assert_eq!(back["recovered"][0]["branch"], "pleach/recovered-1/1.1-3");
+    assert_eq!(held.scene.show("pleach/recovered-1/1.1-3", "which"), "1");
     let words = ["recover", "1", "1.1", "--attempt", "3"];
     let none = held.pleach(&words).bad(2);
     assert!(
@@ -124,15 +124,12 @@ fn each_attempt_comes_back_and_a_taken_name_gets_a_number() {
 #[test]
 fn what_somebody_did_in_a_worktree_that_stayed_comes_back_too() {
     let held = half_done();
-    std::fs::write(tree(&held, "1-2e2").join("mine"), "by hand\n").unwrap();
+    std::fs::write(tree(&held, "1.2").join("mine"), "by hand\n").unwrap();
     held.pleach(&["recover", "1", "1.2"]).good();
-    assert_eq!(
-        held.scene.show("pleach/recovered-1/1-2e2", "mine"),
-        "by hand"
-    );
-    assert_eq!(refs(&held, "refs/pleach/keep/batch-1/task-1-2e2").len(), 2);
+    assert_eq!(held.scene.show("pleach/recovered-1/1.2", "mine"), "by hand");
+    assert_eq!(refs(&held, "refs/pleach/keep/batch-1/task-1.2").len(), 2);
     held.pleach(&["recover", "1", "1.2"]).good();
-    let kept = refs(&held, "refs/pleach/keep/batch-1/task-1-2e2");
+    let kept = refs(&held, "refs/pleach/keep/batch-1/task-1.2");
     assert_eq!(kept.len(), 2, "the same state is kept once: {kept:?}");
 }
 
@@ -150,7 +147,7 @@ fn the_work_of_an_interrupted_batch_comes_back_and_it_can_still_be_resumed() {
     );
     answer.good();
     assert_eq!(
-        held.scene.show("pleach/recovered-1/1-2e1", "half-1.1"),
+        held.scene.show("pleach/recovered-1/1.1", "half-1.1"),
         "half"
     );
     drop(gate);
@@ -173,25 +170,22 @@ fn clearing_up_shows_first_and_wants_an_answer() {
     assert!(asked.out.contains("worktree"), "{}", asked.out);
     assert!(asked.bad(3).contains("add --yes"));
     assert_eq!(refs(&held, "refs"), before);
-    assert!(tree(&held, "1-2e2").is_dir());
+    assert!(tree(&held, "1.2").is_dir());
 }
 
 #[test]
 fn clearing_up_takes_worktrees_and_branches_and_leaves_young_work() {
     let held = half_done();
-    std::fs::write(tree(&held, "1-2e2").join("mine"), "by hand\n").unwrap();
+    std::fs::write(tree(&held, "1.2").join("mine"), "by hand\n").unwrap();
     let out = held.pleach(&["gc", "--yes"]).good();
     assert!(out.contains("3 things removed"), "{out}");
-    assert!(!tree(&held, "1-2e2").exists());
+    assert!(!tree(&held, "1.2").exists());
     assert_eq!(refs(&held, "refs/heads/pleach/task-1"), [""; 0]);
     let kept = refs(&held, "refs/pleach/keep/");
     assert_eq!(kept.len(), 3, "{kept:?}");
     held.scene.repo.git_in(&store(&held), &["fsck", "--strict"]);
     held.pleach(&["recover", "1", "1.2"]).good();
-    assert_eq!(
-        held.scene.show("pleach/recovered-1/1-2e2", "mine"),
-        "by hand"
-    );
+    assert_eq!(held.scene.show("pleach/recovered-1/1.2", "mine"), "by hand");
     held.pleach(&["logs", "1", "1.2"]).good();
     let again = held.pleach(&["gc", "--yes"]).good();
     assert!(again.contains("Nothing is left behind"), "{again}");
@@ -220,7 +214,7 @@ fn old_work_goes_and_batches_are_counted_on() {
     assert!(gone.contains("pleach gc"), "{gone}");
     let none = held.pleach(&["recover", "1", "1.2"]).bad(2);
     assert!(none.contains("left nothing"), "{none}");
-    assert_eq!(held.scene.show("pleach/task-1/1-2e2", "half-1.2"), "half");
+    assert_eq!(held.scene.show("pleach/task-1/1.2", "half-1.2"), "half");
     let run = held.run(&[]);
     drop(held.gate("1.2"));
     assert_eq!(run.end().code, 0);
@@ -247,7 +241,7 @@ fn nothing_of_a_batch_that_runs_or_is_interrupted_is_touched() {
         .json();
     assert_eq!(kinds(&told, "removed"), [""; 0]);
     assert_eq!(refs(&held, "refs"), before);
-    assert!(tree(&held, "1-2e2").is_dir());
+    assert!(tree(&held, "1.2").is_dir());
     let resumed = held.run(&["--resume", "1"]);
     drop(held.gate("1.2"));
     assert_eq!(resumed.end().code, 0);

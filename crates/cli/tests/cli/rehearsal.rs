@@ -52,7 +52,7 @@ fn everything_is_said_in_words() {
         "make ready",
         "make test",
         "1, into pleach/batch-1",
-        "pleach/task-1/1-2e1",
+        "pleach/task-1/1.1",
         "batch-1\n",
         "sh -c 'echo x > x'",
         "MY_AGENT_KEY",
@@ -83,7 +83,7 @@ fn programs_get_the_same() {
     let told = answer.json();
     assert_eq!(told["waves"], json!([["1.1"], ["1.2"]]));
     assert_eq!(told["tasks"][1]["waitsFor"], json!(["1.1"]));
-    assert_eq!(told["tasks"][1]["branch"], "pleach/task-1/1-2e2");
+    assert_eq!(told["tasks"][1]["branch"], "pleach/task-1/1.2");
     assert_eq!(told["ordered"][0]["because"], "both declare a.md");
     assert_eq!(told["base"], scene.repo.head());
     assert_eq!(told["maxConcurrent"], 2);

@@ -84,7 +84,7 @@ fn a_conflict_is_left_out_kept_and_named() {
         answer.out
     );
     assert_eq!(scene.show("pleach/batch-1", "README.md"), "1.1");
-    assert_eq!(scene.show("pleach/task-1/1-2e2", "README.md"), "1.2");
+    assert_eq!(scene.show("pleach/task-1/1.2", "README.md"), "1.2");
     assert_eq!(scene.plan(), "- [x] 1.1 A\n- [ ] 1.2 B\n");
 }
 
@@ -96,7 +96,7 @@ fn a_failure_keeps_its_work_and_blocks_only_its_dependents() {
     );
     let story = scene.story(&[]);
     story.check(1, "1.1:failed 1.2:blocked 1.3:merged");
-    assert_eq!(scene.show("pleach/task-1/1-2e1", "work-1.1"), "half");
+    assert_eq!(scene.show("pleach/task-1/1.1", "work-1.1"), "half");
     assert_eq!(
         scene.plan(),
         "- [ ] 1.1 A\n- [ ] 1.2 B (depends: 1.1)\n- [x] 1.3 C\n"
@@ -255,7 +255,7 @@ fn work_that_cannot_be_brought_home_is_named_and_the_rest_is() {
     assert!(
         answer
             .out
-            .contains("pleach/task-1/1-2e2 could not be made in your repository"),
+            .contains("pleach/task-1/1.2 could not be made in your repository"),
         "{}",
         answer.out
     );

@@ -55,7 +55,7 @@ fn what_did_not_make_it_says_why_and_where_its_work_is() {
     for part in [
         "✗ 1.2  B  failed",
         "the agent exited with 3: no such file",
-        "→ pleach/task-1/1-2e2",
+        "→ pleach/task-1/1.2",
         "○ 1.3  C  blocked",
         "it needs 1.2, which is failed",
         "✗ 1.4  D  conflicted",

@@ -53,7 +53,7 @@ fn check_stopped_by(signal: Signal) {
     let answer = Answer::from(run.wait_with_output().unwrap());
     assert_eq!(answer.code, 130, "{}{}", answer.out, answer.err);
     assert!(answer.out.contains("Batch 1 cancelled"), "{}", answer.out);
-    assert_eq!(scene.show("pleach/task-1/1-2e1", "half"), "half");
+    assert_eq!(scene.show("pleach/task-1/1.1", "half"), "half");
     assert_eq!(scene.plan(), "- [ ] 1.1 A\n- [ ] 1.2 B\n");
 }
 

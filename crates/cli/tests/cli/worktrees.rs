@@ -33,11 +33,11 @@ fn a_repository_that_was_never_run_has_none() {
 fn those_in_use_and_those_left_over_are_told_apart() {
     let scene = Scene::new("- [ ] 1.1 A\n", "");
     let (mut run, gate) = waiting_run(&scene, "");
-    let id = "batch-1/task-1-2e1".to_owned();
+    let id = "batch-1/task-1.1".to_owned();
     assert_eq!(states(&scene), [(id.clone(), "in_use".to_owned())]);
     let text = worktrees(&scene, &[]).out;
     assert!(
-        text.contains("in use") && text.contains("pleach/task-1/1-2e1"),
+        text.contains("in use") && text.contains("pleach/task-1/1.1"),
         "{text}"
     );
     assert!(text.contains("do not run git here"), "{text}");

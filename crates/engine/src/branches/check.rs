@@ -2,7 +2,7 @@
 //!
 //! Decides by the patterns alone; which branches exist is looked at elsewhere.
 
-use super::{BATCH, BranchNames, PREFIX, TASK};
+use super::{BATCH, BranchNames, PREFIX, SLUG, TASK};
 use crate::placeholder::{Piece, pieces};
 
 /// Git writes a lock beside each file of a ref, and names end with a number where they are taken.
@@ -11,11 +11,11 @@ const LONGEST_PART: usize = 240;
 /// How the names of git's locks end.
 const LOCK: &str = ".lock";
 
-/// Ids that are awkward in some pattern: the end of a lock's name, a capital at the start, as long as can be.
+/// Ids that are awkward in some pattern: the end of a lock's name, the folder of all refs, as long as can be.
 const SEGMENTS: [&str; 4] = [
     "63",
     "lock",
-    "-41b",
+    "refs",
     "a123456789012345678901234567890123456789-1234567",
 ];
 
@@ -35,8 +35,11 @@ pub(crate) fn check(names: &BranchNames) -> Vec<Fault> {
     let prefix = check_prefix(names);
     let is_prefix_good = prefix.is_ok();
     add("branch_prefix", prefix);
-    add("task_branch", check_places(&names.task, &[BATCH, TASK]));
-    add("batch_branch", check_places(&names.batch, &[BATCH]));
+    add(
+        "task_branch",
+        check_places(&names.task, &[BATCH, TASK], &[SLUG]),
+    );
+    add("batch_branch", check_places(&names.batch, &[BATCH], &[]));
     if is_prefix_good {
         add("task_branch", check_names(names, Whose::Tasks));
         add("batch_branch", check_names(names, Whose::Batches));
@@ -72,7 +75,7 @@ fn not_taken(name: &str, why: &str) -> String {
 }
 
 /// The places of a pattern: known ones, all that are needed, and apart from each other.
-fn check_places(pattern: &str, needed: &[&str]) -> Result<(), String> {
+fn check_places(pattern: &str, needed: &[&str], also: &[&str]) -> Result<(), String> {
     let pieces = pieces(pattern);
     let mut before: Option<(&str, bool)> = None;
     for piece in &pieces {
@@ -86,10 +89,11 @@ fn check_places(pattern: &str, needed: &[&str]) -> Result<(), String> {
                 }
             }
             Piece::Place { name: PREFIX, .. } => before = None,
-            Piece::Place { name, written } if !needed.contains(name) => {
+            Piece::Place { name, written } if !needed.contains(name) && !also.contains(name) => {
                 let known: Vec<String> = [PREFIX]
                     .iter()
                     .chain(needed)
+                    .chain(also)
                     .map(|known| format!("{{{{{known}}}}}"))
                     .collect();
                 let known = known.join(", ");
@@ -122,7 +126,7 @@ fn check_names(names: &BranchNames, whose: Whose) -> Result<(), String> {
     for number in [1, u32::MAX] {
         for segment in SEGMENTS {
             let name = match whose {
-                Whose::Tasks => names.task(number, segment),
+                Whose::Tasks => names.task(number, segment, segment),
                 Whose::Batches => names.batch(number),
             };
             is_name(&name).map_err(|why| not_taken(&name, why))?;
@@ -205,7 +209,7 @@ struct Shape(Vec<Vec<Step>>);
 enum Step {
     One(u8),
     Digits,
-    /// What a task's id is written with.
+    /// What a task's id or title is written with.
     Segment,
 }
 
@@ -214,7 +218,7 @@ impl Step {
         match self {
             Self::One(own) => own == byte,
             Self::Digits => byte.is_ascii_digit(),
-            Self::Segment => byte.is_ascii_digit() || byte.is_ascii_lowercase() || byte == b'-',
+            Self::Segment => byte != b'/',
         }
     }
 
@@ -244,7 +248,9 @@ impl Shape {
         for piece in pieces(pattern) {
             match piece {
                 Piece::Place { name: BATCH, .. } => add(Step::Digits),
-                Piece::Place { name: TASK, .. } => add(Step::Segment),
+                Piece::Place {
+                    name: TASK | SLUG, ..
+                } => add(Step::Segment),
                 Piece::Text(text) | Piece::Place { written: text, .. } => {
                     text.bytes().map(Step::One).for_each(&mut add);
                 }
@@ -352,6 +358,7 @@ mod tests {
                 "{{prefix}}/{{batch}}/all",
             ),
             ("x", "{{ prefix }}/t{{batch}}x{{task}}", "{{batch}}"),
+            ("x", "{{prefix}}/{{batch}}/{{task}}-{{slug}}", BATCHES),
         ] {
             assert_eq!(check(&names(prefix, task, batch)), [], "{task} {batch}");
         }
@@ -362,7 +369,7 @@ mod tests {
         refused(
             &names("p", "{{prefix}}/{{tsk}}/{{batch}}", BATCHES),
             "task_branch",
-            "cannot have {{tsk}}: it takes {{prefix}}, {{batch}}, {{task}}",
+            "cannot have {{tsk}}: it takes {{prefix}}, {{batch}}, {{task}}, {{slug}}",
         );
         refused(
             &names("p", "p/{{task}}", BATCHES),

@@ -9,7 +9,7 @@ use pleach_domain::task_state::{Ending, TaskState};
 
 use super::{Broom, Find, GcError, What};
 use crate::database::{Among, BatchFilter, now};
-use crate::git::{CommitId, ref_segment};
+use crate::git::CommitId;
 use crate::kept::{KEEP, KeptWork, list, refs_below};
 use crate::ownership::is_owned;
 use crate::run::batch_branch;
@@ -229,7 +229,7 @@ impl Broom<'_> {
         if let Some(path) = sockets.find(|path| path.symlink_metadata().is_ok()) {
             finds.push(find(What::Socket { path }, "of an owner that died", 0));
         }
-        let segments = stored.ids().map(|id| ref_segment(id.as_str()));
+        let segments = (0..stored.batch.tasks.len()).map(|task| stored.segment(task));
         let mut transcripts = segments.map(|segment| folder.join(format!("task-{segment}")));
         if batch.age > self.keep && transcripts.any(|path| path.exists()) {
             let bytes = bytes_below(&folder);

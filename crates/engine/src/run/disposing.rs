@@ -10,7 +10,7 @@ use pleach_domain::id::TaskId;
 use super::attempt::{Attempt, Workshop, explain};
 use super::spares::Promise;
 use crate::capture::{Kept, keep_last_state};
-use crate::git::{CommitId, ref_segment};
+use crate::git::CommitId;
 use crate::step::{Step, reached};
 use crate::worktree::{Nested, Worktree, WorktreeError};
 
@@ -89,7 +89,7 @@ impl Workshop {
         attempt: u32,
         disposal: &Receiver<Disposal>,
     ) -> Vec<String> {
-        let name = self.keep_name(&ref_segment(task.as_str()), attempt);
+        let name = self.keep_name(&self.record.segment(task), attempt);
         match disposal.recv() {
             Ok(Disposal::Stay) | Err(_) => Vec::new(),
             Ok(Disposal::Show) => self.show_earlier(&worktree, &name),

@@ -12,7 +12,7 @@ use pleach_domain::task_state::{Commit, Ending};
 use super::run_loop::Loop;
 use super::{Heard, RunError, Summary, TaskReport, Told};
 use crate::causes::with_causes;
-use crate::git::{CommitId, ref_segment};
+use crate::git::CommitId;
 use crate::step::{Step, reached};
 
 impl Loop<'_> {
@@ -121,7 +121,8 @@ impl Loop<'_> {
             let Some(commit) = left_out else { continue };
             let id = self.id(task);
             let names = &self.workshop.record.branches;
-            let wanted = names.task(self.workshop.number, &ref_segment(id.as_str()));
+            let record = &self.workshop.record.tasks[task];
+            let wanted = names.task(self.workshop.number, &record.segment(), &record.title);
             let before = before.as_ref();
             let before = before.map(|(branch, commit)| (branch.as_str(), commit));
             if let Some(branch) = self.publish(&commit, &wanted, before) {

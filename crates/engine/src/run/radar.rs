@@ -15,7 +15,7 @@ use super::attempt::Workshop;
 use super::paths::task_branch;
 use super::run_loop::Loop;
 use crate::causes::with_causes;
-use crate::git::{CommitId, ref_segment};
+use crate::git::CommitId;
 use crate::process::Cancel;
 use crate::radar::{Live, Radar, Situation, Woven};
 
@@ -107,7 +107,7 @@ impl Loop<'_> {
                 task: task.design.id.clone(),
                 position,
                 attempt,
-                branch: task_branch(self.workshop.number, &ref_segment(task.design.id.as_str())),
+                branch: task_branch(self.workshop.number, &self.segment(position)),
                 basis: self.started_from(position)?,
                 built,
                 comes_after: self.batch.comes_after(position),

@@ -16,6 +16,7 @@ use crate::agent::Chosen;
 use crate::branches::BranchNames;
 use crate::config::Config;
 use crate::forge::ForgeKind;
+use crate::git::ref_segment;
 use crate::plan_to_run::PlanOrigin;
 use crate::sandbox::Holding;
 use crate::secrets::Hider;
@@ -107,6 +108,12 @@ impl BatchRecord {
         names
     }
 
+    /// What a task is called in refs and paths.
+    pub(crate) fn segment(&self, id: &TaskId) -> String {
+        let found = self.tasks.iter().find(|task| task.id == *id);
+        segment_of(found.and_then(|task| task.segment.as_deref()), id)
+    }
+
     /// How many agents may be at work at once.
     pub(crate) fn slots(&self) -> usize {
         match self.design.settings.mode {
@@ -136,6 +143,9 @@ pub(crate) struct Text(#[serde(with = "crate::path_text")] pub(crate) PathBuf);
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct TaskRecord {
     pub(crate) id: TaskId,
+    /// What it is called in refs and paths; batches of earlier versions have none.
+    #[serde(default)]
+    pub(crate) segment: Option<String>,
     pub(crate) title: String,
     /// What the plan says besides.
     #[serde(default)]
@@ -178,6 +188,11 @@ impl PlanMark {
     }
 }
 
+/// What a task is called in refs and paths, by what is stored of it.
+pub(crate) fn segment_of(stored: Option<&str>, id: &TaskId) -> String {
+    stored.map_or_else(|| ref_segment(id.as_str()), str::to_owned)
+}
+
 impl TaskRecord {
     /// The same without secrets; a title that held one cannot be found in the plan again, so nothing is marked there.
     pub(super) fn hidden(self, hider: &Hider) -> Self {
@@ -188,8 +203,14 @@ impl TaskRecord {
             mark: self.mark.filter(|_| title == self.title),
             title,
             id: self.id,
+            segment: self.segment,
             on_board: self.on_board,
         }
+    }
+
+    /// What it is called in refs and paths.
+    pub(crate) fn segment(&self) -> String {
+        segment_of(self.segment.as_deref(), &self.id)
     }
 
     /// That it is in progress, if the plan can say so.

@@ -16,7 +16,7 @@ use super::run_loop::Loop;
 use super::{RunError, Told};
 use crate::capture::committed;
 use crate::database::Whose;
-use crate::git::{CommitId, ref_segment};
+use crate::git::CommitId;
 use crate::kept::refs_below;
 use crate::process::{ProcessIdentity, Record, Sweeps, end_leftovers, end_marked};
 use crate::sandbox::clear_temporary_files;
@@ -98,7 +98,7 @@ impl Loop<'_> {
                     if state.and_then(TaskState::attempt) != Some(*attempt) {
                         continue;
                     }
-                    let path = self.workshop.tree_path(&ref_segment(task.as_str()));
+                    let path = self.workshop.tree_path(&self.workshop.record.segment(task));
                     (path, format!("task {task}"))
                 }
                 Whose::Probe(number) if self.batch.is_judged(*number) => continue,
@@ -158,7 +158,7 @@ impl Loop<'_> {
             return self.send_out(task, attempt, basis, From::Result(result), None);
         }
         let id = self.id(task);
-        let name = self.workshop.keep_name(&ref_segment(id.as_str()), attempt);
+        let name = self.workshop.keep_name(&self.segment(task), attempt);
         match self.workshop.retire(worktree, &name) {
             Ok((kept, notes)) => {
                 reached(Step::AttemptRetired);
@@ -209,7 +209,7 @@ impl Loop<'_> {
 
     fn result_of(&self, task: usize, attempt: u32) -> Result<Option<Record>, RunError> {
         let id = self.id(task);
-        let segment = ref_segment(id.as_str());
+        let segment = self.segment(task);
         let noted = self.database.processes(self.workshop.number)?;
         let mut noted = noted
             .into_iter()
@@ -219,8 +219,8 @@ impl Loop<'_> {
 
     fn interrupted(&mut self, task: usize, kept: Option<CommitId>) -> Result<(), RunError> {
         let attempt = self.batch.tasks[task].attempts;
+        let said = self.workshop.said_by(&self.segment(task), attempt);
         let task = self.id(task);
-        let said = self.workshop.said_by(&ref_segment(task.as_str()), attempt);
         self.decide(Message::AttemptEnded {
             task,
             ending: AttemptEnding::Interrupted,
@@ -262,7 +262,7 @@ impl Loop<'_> {
     }
 
     fn tree_spec(&self, task: usize, basis: CommitId) -> WorktreeSpec {
-        let segment = ref_segment(self.id(task).as_str());
+        let segment = self.segment(task);
         WorktreeSpec {
             path: self.workshop.tree_path(&segment),
             branch: task_branch(self.workshop.number, &segment),
@@ -285,9 +285,7 @@ impl Loop<'_> {
         }
         let store = &self.workshop.store;
         let id = self.id(task);
-        let name = self
-            .workshop
-            .keep_name(&ref_segment(id.as_str()), state.attempts);
+        let name = self.workshop.keep_name(&self.segment(task), state.attempts);
         let cleared = Worktree::existing(store, &spec).map(|found| match found {
             Some(worktree) if matches!(wanted, Disposal::Show) => {
                 self.workshop.show_earlier(&worktree, &name)

@@ -10,13 +10,15 @@ use pleach_domain::batch::Spent;
 use pleach_domain::id::TaskId;
 
 use super::in_place::{self, Where};
-use super::{RunError, RunRequest, batch_branch, paths, task_branch};
+use super::request::segments;
+use super::{RunError, RunRequest, paths};
 use crate::agent::{Brief, Chosen};
+use crate::branches::BranchNames;
 use crate::config::SandboxChoice;
 use crate::consent::SteeringFiles;
 use crate::database::Database;
 use crate::forge::recognise;
-use crate::git::{CommitId, Git, Repository, Store, ref_segment};
+use crate::git::{CommitId, Git, Repository, Store};
 
 /// The variables that tell an agent what it works on.
 const SAID: [&str; 5] = [
@@ -79,16 +81,17 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
     let remote = store.remote()?;
     let forge = remote.as_ref();
     let forge = forge.and_then(|remote| recognise(remote, settings.forge).ok());
-    let chosen = request.chosen.iter();
-    let segment = |position: &usize| {
+    let names = BranchNames::of(settings);
+    let chosen = request.chosen.iter().zip(segments(request));
+    let branch = |(position, segment): (&usize, String)| {
         let task = &request.plan.document.plan.tasks[*position];
-        task_branch(batch, &ref_segment(task.id.as_str()))
+        names.task(batch, &segment, &task.title)
     };
     let worktrees = settings.worktrees.as_deref();
     Ok(Rehearsal {
         base: Some(base),
-        batch_branch: Some(batch_branch(batch)),
-        task_branches: chosen.map(segment).collect(),
+        batch_branch: Some(names.batch(batch)),
+        task_branches: chosen.map(branch).collect(),
         worktrees: Some(request.state.worktrees(worktrees, &project, batch)),
         steering,
         target: store.target_branch(named)?,

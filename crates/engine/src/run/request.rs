@@ -21,7 +21,7 @@ use crate::branches::BranchNames;
 use crate::config::{MaxParallel, OnInvalid};
 use crate::consent::{Steering, SteeringFiles, steering_settings};
 use crate::database::{Database, NewBatch, Provenance, StoredEvent};
-use crate::git::{CommitId, Git, Logins, Store};
+use crate::git::{CommitId, Git, Logins, Store, task_segments};
 use crate::ownership::BatchLock;
 use crate::plan_to_run::{PlanOrigin, PlanToRun};
 use crate::prompt::{Template, prompt};
@@ -263,19 +263,34 @@ fn task_records(request: &RunRequest) -> Vec<TaskRecord> {
     } = &request.plan;
     let plan_file = origin.path().map(|path| path.display().to_string());
     let template = request.template.as_ref();
-    let tasks = request.chosen.iter().map(|position| {
-        let task = &document.plan.tasks[*position];
-        let is_in_file = plan_file.is_some();
-        TaskRecord {
-            id: task.id.clone(),
-            title: task.title.clone(),
-            details: task.details.clone(),
-            prompt: prompt(&document.plan, task, plan_file.as_deref(), template),
-            mark: PlanMark::of(document, text, *position).filter(|_| is_in_file),
-            on_board: (!is_in_file).then(|| wanted(task.status)),
-        }
-    });
+    let segments = segments(request).into_iter();
+    let tasks = request
+        .chosen
+        .iter()
+        .zip(segments)
+        .map(|(position, segment)| {
+            let task = &document.plan.tasks[*position];
+            let is_in_file = plan_file.is_some();
+            TaskRecord {
+                id: task.id.clone(),
+                segment: Some(segment),
+                title: task.title.clone(),
+                details: task.details.clone(),
+                prompt: prompt(&document.plan, task, plan_file.as_deref(), template),
+                mark: PlanMark::of(document, text, *position).filter(|_| is_in_file),
+                on_board: (!is_in_file).then(|| wanted(task.status)),
+            }
+        });
     tasks.collect()
+}
+
+/// What the chosen tasks are called in refs and paths.
+pub(super) fn segments(request: &RunRequest) -> Vec<String> {
+    let tasks = &request.plan.document.plan.tasks;
+    let ids: Vec<&TaskId> = { request.chosen.iter() }
+        .map(|position| &tasks[*position].id)
+        .collect();
+    task_segments(&ids)
 }
 
 /// What a task goes back to that does not make it: somebody who was at it before is so no more.

@@ -9,8 +9,8 @@ use pleach_domain::task_state::Commit;
 use super::attempt::explain;
 use super::run_loop::Loop;
 use crate::causes::with_causes;
+use crate::git::CommitId;
 use crate::git::read::text;
-use crate::git::{CommitId, ref_segment};
 use crate::resolve::Desk;
 
 impl Loop<'_> {
@@ -61,7 +61,7 @@ impl Loop<'_> {
         let desk = Desk {
             store: &self.workshop.store,
             batch: self.workshop.number,
-            segment: ref_segment(id.as_str()),
+            segment: self.workshop.record.tasks[task].segment(),
             trees: self.workshop.trees(),
         };
         if desk.is_in_use()

@@ -28,7 +28,7 @@ use super::timers::Timers;
 use super::{Heard, RunError, Told};
 use crate::consent::SteeringFiles;
 use crate::database::{Database, NotedProcess};
-use crate::git::{CommitId, ref_segment};
+use crate::git::CommitId;
 use crate::machine::Machine;
 use crate::ownership::Reply;
 use crate::process::Cancel;
@@ -408,6 +408,11 @@ impl Loop<'_> {
         })
     }
 
+    /// What a task is called in refs and paths.
+    pub(super) fn segment(&self, task: usize) -> String {
+        self.workshop.record.tasks[task].segment()
+    }
+
     pub(super) fn id(&self, task: usize) -> TaskId {
         self.batch.tasks[task].design.id.clone()
     }
@@ -463,7 +468,7 @@ impl Loop<'_> {
     ) -> Result<(), RunError> {
         let cancel = Cancel::new().map_err(RunError::io("prepare to stop agents"))?;
         let record = &self.workshop.record.tasks[task];
-        let segment = ref_segment(record.id.as_str());
+        let segment = record.segment();
         let attempt = Attempt {
             task: record.id.clone(),
             title: record.title.clone(),

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::replay::History;
 use super::shape::seconds;
-use super::wire::wire_in;
+use super::wire::{wire_in, worktree_id};
 use super::{Record, ViewError};
 use crate::database::{LoadedBatch, StoredEvent};
 
@@ -45,6 +45,8 @@ pub struct Origin {
     pub plan: String,
     /// The titles of its tasks, in their order.
     pub titles: Vec<String>,
+    /// What they are called in refs and paths.
+    pub segments: Vec<String>,
 }
 
 impl Narrator {
@@ -69,12 +71,14 @@ impl Narrator {
             let batch = loaded.id;
             ViewError::Record { batch, source }
         })?;
+        let segments = record.segments();
         let titles = record.tasks.into_iter().map(|task| task.title);
         let mut narrator = Self::new(record.design).with_origin(Origin {
             project: loaded.project.clone(),
             repository: loaded.repository.clone(),
             plan: loaded.plan.clone(),
             titles: titles.collect(),
+            segments,
         });
         for stored in loaded.events.iter().take_while(|stored| stored.seq < seq) {
             narrator.follow(stored);
@@ -113,6 +117,13 @@ impl Narrator {
                     json!(began.map(|began| seconds(stored.at.saturating_sub(began))));
             }
             Event::Batch(BatchEvent::Completed { .. }) => data["summary"] = self.summary(stored.at),
+            Event::Task { task, .. } if data.get("worktreeId").is_some() => {
+                let position = self.history.batch.position(task);
+                let segments = self.origin.as_ref().map(|origin| &origin.segments);
+                if let Some(segment) = segments.zip(position).and_then(|(all, at)| all.get(at)) {
+                    data["worktreeId"] = json!(worktree_id(stored.batch, segment));
+                }
+            }
             _ => {}
         }
         (name, data)

@@ -15,7 +15,6 @@ use super::validation::ValidationView;
 use super::wire::{counted_from_1, mode_word, usd, worktree_id};
 use super::{Owner, Surroundings, rfc3339};
 use crate::database::LoadedBatch;
-use crate::git::ref_segment;
 use crate::resolve::folder_of;
 
 /// A batch.
@@ -208,11 +207,18 @@ pub struct StageView {
     pub seconds: Option<f64>,
 }
 
+/// What the tasks of a batch are called, in their order.
+pub(super) struct Names {
+    pub(super) titles: Vec<String>,
+    /// In refs and paths.
+    pub(super) segments: Vec<String>,
+}
+
 /// Draws a replayed batch.
 pub(super) fn draw(
     loaded: &LoadedBatch,
     history: &History,
-    titles: Vec<String>,
+    names: Names,
     base: Option<String>,
     test_command: Option<String>,
     sandbox: &str,
@@ -220,13 +226,24 @@ pub(super) fn draw(
 ) -> BatchView {
     let batch = &history.batch;
     let is_over = batch.status.is_over();
-    let draw_task =
-        |((task, times), title)| draw_task(loaded.id, task, times, title, sandbox, surroundings);
+    let Names { titles, segments } = names;
+    let names = titles.into_iter().zip(&segments);
+    let draw_task = |((task, times), (title, segment)): (_, (String, &String))| {
+        draw_task(
+            loaded.id,
+            task,
+            times,
+            title,
+            segment,
+            sandbox,
+            surroundings,
+        )
+    };
     let tasks: Vec<TaskView> = batch
         .tasks
         .iter()
         .zip(&history.tasks)
-        .zip(titles)
+        .zip(names)
         .map(draw_task)
         .collect();
     let until = history.ended_at.unwrap_or(surroundings.now);
@@ -237,7 +254,7 @@ pub(super) fn draw(
     let began = history
         .started_at
         .map_or(0, |began| until.saturating_sub(began));
-    let conflict = |task| conflict_of(task, surroundings);
+    let conflict = |(task, segment): (_, &String)| conflict_of(task, segment, surroundings);
     BatchView {
         id: loaded.id,
         project_id: loaded.project.clone(),
@@ -254,7 +271,12 @@ pub(super) fn draw(
         pr_url: batch.pr_url.clone(),
         progress: progress_of(&tasks),
         validation: ValidationView::of(batch, test_command),
-        conflicts: batch.tasks.iter().filter_map(conflict).collect(),
+        conflicts: batch
+            .tasks
+            .iter()
+            .zip(&segments)
+            .filter_map(conflict)
+            .collect(),
         predicted_conflicts: batch.foreseen.iter().map(PredictedView::of).collect(),
         stages: (0..history.stages.len())
             .map(|stage| draw_stage(history, stage))
@@ -311,20 +333,20 @@ fn draw_task(
     task: &BatchTask,
     times: &TaskHistory,
     title: String,
+    segment: &str,
     sandbox: &str,
     surroundings: &Surroundings<'_>,
 ) -> TaskView {
     let id = &task.design.id;
     let has_begun = task.attempts > 0;
-    let folder = format!("task-{}", ref_segment(id.as_str()));
-    let worktree = surroundings.worktrees.join(folder);
+    let worktree = surroundings.worktrees.join(format!("task-{segment}"));
     TaskView {
         task_id: id.clone(),
         title,
         status: TaskStatusWord::of(&task.state),
         state: task.state.as_str(),
         outcome: task.state.ending().map(Ending::outcome),
-        worktree_id: has_begun.then(|| worktree_id(batch, id)),
+        worktree_id: has_begun.then(|| worktree_id(batch, segment)),
         worktree_path: (has_begun && worktree.is_dir()).then_some(worktree),
         branch: task.published.as_ref().map(|(branch, _)| branch.clone()),
         session_id: task.session.clone(),
@@ -360,12 +382,16 @@ fn task_error(state: &TaskState, times: &TaskHistory) -> Option<String> {
     }
 }
 
-fn conflict_of(task: &BatchTask, surroundings: &Surroundings<'_>) -> Option<ConflictView> {
+fn conflict_of(
+    task: &BatchTask,
+    segment: &str,
+    surroundings: &Surroundings<'_>,
+) -> Option<ConflictView> {
     let TaskState::Ended(Ending::Conflicted { files, with, .. }) = &task.state else {
         return None;
     };
     let id = &task.design.id;
-    let path = folder_of(surroundings.worktrees, &ref_segment(id.as_str()));
+    let path = folder_of(surroundings.worktrees, segment);
     Some(ConflictView {
         task_id: id.clone(),
         files: files.clone(),

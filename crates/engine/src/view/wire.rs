@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 
 use super::{PredictedView, rfc3339};
 use crate::database::StoredEvent;
-use crate::git::ref_segment;
+use crate::git::task_segments;
 
 pub(super) const TOOK_TOO_LONG: &str = "the task took too long";
 pub(super) const INTERRUPTED: &str = "the process that ran it died";
 pub(super) const CHANGED_NOTHING: &str = "it changed nothing and did not say why";
 pub(super) const DOES_NOT_MERGE: &str = "it does not merge cleanly";
 
-/// The name of a task's worktree within its project.
-pub fn worktree_id(batch: u32, task: &TaskId) -> String {
-    format!("batch-{batch}/task-{}", ref_segment(task.as_str()))
+/// The name of a task's worktree within its project, by what the task is called in paths.
+pub fn worktree_id(batch: u32, segment: &str) -> String {
+    format!("batch-{batch}/task-{segment}")
 }
 
 /// The name of an event and what it carries.
@@ -32,7 +32,9 @@ pub fn wire(stored: &StoredEvent) -> (&'static str, Value) {
     if let Event::Task { task, event } = &stored.event {
         data["taskId"] = json!(task);
         if has_worktree(event) {
-            data["worktreeId"] = json!(worktree_id(stored.batch, task));
+            // Who knows the other tasks of the batch knows better.
+            let segment = task_segments(&[task]).remove(0);
+            data["worktreeId"] = json!(worktree_id(stored.batch, &segment));
         }
     }
     (name, data)

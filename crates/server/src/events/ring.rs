@@ -310,6 +310,7 @@ mod tests {
             project: "p".into(),
             batch: 1,
             task: TaskId::new("1"),
+            segment: "1".to_owned(),
             attempt: 1,
             total,
             action: Some(action.to_owned()),

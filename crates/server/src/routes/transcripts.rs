@@ -10,7 +10,6 @@ use pleach_domain::id::TaskId;
 use pleach_engine::agent::Entry;
 use pleach_engine::causes::with_causes;
 use pleach_engine::database::Database;
-use pleach_engine::git::ref_segment;
 use pleach_engine::ownership::is_owned;
 use pleach_engine::run::attempt_folder;
 use pleach_engine::stored_batch::StoredBatch;
@@ -166,7 +165,8 @@ fn read(
     let is_owned = is_owned(&app.state.batch(batch)).map_err(ViewError::from)?;
     let stored = StoredBatch::load(&Database::open(&app.state)?, batch)?;
     let task = task_of(app, &stored, named)?;
-    let known = &stored.batch.tasks[stored.position(&task)?];
+    let position = stored.position(&task)?;
+    let known = &stored.batch.tasks[position];
     let number = attempt.unwrap_or(known.attempts);
     if number > known.attempts || attempt == Some(0) {
         let message = format!("task {task} has had no attempt {number}");
@@ -179,7 +179,7 @@ fn read(
     } else {
         Speaker::Done
     };
-    let folder = attempt_folder(&app.state.batch(batch), &ref_segment(task.as_str()), number);
+    let folder = attempt_folder(&app.state.batch(batch), &stored.segment(position), number);
     let transcript = app.transcripts.of((batch, task.clone(), number), || {
         Transcript::of(&folder, number)
     });

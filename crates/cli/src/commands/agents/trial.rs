@@ -13,7 +13,6 @@ use pleach_engine::agent::{
     Chosen, Conclusion, LoggedIn, Outcome, Presence, Trouble, Versions, choose, preset,
 };
 use pleach_engine::config::{Config, FILE_NAME, Layers, Origin};
-use pleach_engine::git::ref_segment;
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
 use pleach_engine::run::{
@@ -183,10 +182,9 @@ impl Trial<'_> {
         let task = summary.tasks.first();
         let attempt = task.map_or(1, |task| task.attempts.max(1));
         let state = StateFolder::at(&self.folder.join("state")).ok();
-        let segment = ref_segment(task.map_or("1", |task| task.id.as_str()));
         let learnt = state.map_or_else(Learnt::default, |state| {
             let batch = state.batch(summary.number);
-            Learnt::of(&attempt_folder(&batch, &segment, attempt).join(LOG))
+            Learnt::of(&attempt_folder(&batch, trial::TASK, attempt).join(LOG))
         });
         let branch = summary.branch.as_deref();
         let repository = self.folder.join("repository");

@@ -245,8 +245,7 @@ impl<'o> Over<'o> {
         let found = self.ordeal.repo.git(&list);
         let number = self.number;
         let left_out = self.left_out();
-        let branches =
-            left_out.map(|task| format!("refs/heads/pleach/task-{number}/{}", segment(task.id)));
+        let branches = left_out.map(|task| format!("refs/heads/pleach/task-{number}/{}", task.id));
         let mut wanted: Vec<String> = branches.collect();
         wanted.push(format!("refs/heads/pleach/batch-{number}"));
         wanted.sort();
@@ -282,7 +281,7 @@ impl<'o> Over<'o> {
             .left_out()
             .filter(|_| self.ordeal.variant.keep_failed == "true");
         let wanted: BTreeSet<String> = kept
-            .map(|task| format!("batch-{}/task-{} left_over", self.number, segment(task.id)))
+            .map(|task| format!("batch-{}/task-{} left_over", self.number, task.id))
             .collect();
         assert_eq!(found, wanted, "{}", self.story);
         let folders = find_below(&self.ordeal.state_path().join("worktrees"), |name| {
@@ -311,8 +310,7 @@ impl<'o> Over<'o> {
             let (task, attempt) = (words.next().unwrap(), words.next().unwrap());
             let name = format!(
                 "refs/pleach/keep/batch-{}/task-{}/attempt-{attempt}",
-                self.number,
-                segment(task)
+                self.number, task
             );
             assert!(
                 kept.contains(name.as_str()),
@@ -397,8 +395,4 @@ impl<'o> Over<'o> {
         let foreign: Vec<&str> = refs.lines().filter(is_foreign).collect();
         assert_eq!(foreign, Vec::<&str>::new());
     }
-}
-
-fn segment(id: &str) -> String {
-    pleach_engine::git::ref_segment(id)
 }

@@ -51,7 +51,7 @@ fn conflicted() -> TaskAccount {
         with: vec![TaskId::new("1.1")],
     };
     TaskAccount {
-        branch: Some("pleach/task-7/1-2e3".into()),
+        branch: Some("pleach/task-7/1.3".into()),
         attempts: 2,
         ..task("1.3", "Rename the parser", fate)
     }
@@ -73,7 +73,7 @@ fn a_proved_batch_tells_first_what_it_leaves_out() {
         merged("1.2", "Tell the line of an error"),
         conflicted(),
         TaskAccount {
-            branch: Some("pleach/task-7/1-2e4".into()),
+            branch: Some("pleach/task-7/1.4".into()),
             ..task("1.4", "Count from one", invalid)
         },
         task("1.5", "Write a manual", failed),
