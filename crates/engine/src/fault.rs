@@ -181,7 +181,11 @@ impl From<InitError> for Faults {
 
 impl From<NoAgent> for Faults {
     fn from(error: NoAgent) -> Self {
-        Fault::new(Blame::Environment, "no_agent", error.to_string())
+        let (blame, code) = match error {
+            NoAgent::Unknown { .. } => (Blame::User, "unknown_agent"),
+            _ => (Blame::Environment, "no_agent"),
+        };
+        Fault::new(blame, code, error.to_string())
             .hint(error.hint())
             .into()
     }
@@ -200,6 +204,7 @@ impl From<StoreError> for Faults {
         let (blame, code) = match error {
             StoreError::BaseNotFound { .. } => (Blame::User, "base_not_found"),
             StoreError::Login { .. } => (Blame::Environment, "login"),
+            StoreError::NotWritable { .. } => (Blame::Environment, "not_writable"),
             _ => (Blame::Environment, "repository"),
         };
         let is_git = matches!(error, StoreError::Git(_));

@@ -74,7 +74,7 @@ pub use store_error::{LoginProblem, StoreError};
 pub(crate) use address::{HttpHost, percent_decoded};
 pub(crate) use credentials::{Wish, what_to_set};
 pub(crate) use error::{plain_words, scrub};
-pub(crate) use program::find_program;
+pub(crate) use program::{find_program, is_executable};
 
 /// From here on `merge-tree` takes `--merge-base`, also for each line of `--stdin`, and attributes
 /// can be read from a tree.

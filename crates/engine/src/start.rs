@@ -19,7 +19,7 @@ pub use chosen::{Chosen, Dependencies};
 pub use error::StartError;
 pub use preview::{Preview, preview};
 
-use crate::agent::{self, NoAgent};
+use crate::agent;
 use crate::config::{Config, Layers};
 use crate::database::{Database, Provenance, RequestKey};
 use crate::plan_in_use::project_folder;
@@ -193,13 +193,8 @@ impl Errand {
     /// Everything that a batch needs to begin, once it is known to be there.
     pub fn request(self) -> Result<RunRequest, StartError> {
         let settings = &self.settings;
-        let no_agent = |error: NoAgent| StartError::Agent {
-            error,
-            known: settings.agents.keys().cloned().collect(),
-        };
-        let agent = agent::choose(settings).map_err(no_agent)?;
-        let installed = agent.agent(&self.program).check_installed();
-        installed.map_err(no_agent)?;
+        let agent = agent::choose(settings)?;
+        agent.agent(&self.program).check_installed()?;
         Holding::choose(settings.sandbox.as_ref(), &settings.sandbox_write)?
             .on_network(settings.network, &self.program)?;
         let prompt = match self.prompt {

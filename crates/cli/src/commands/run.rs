@@ -16,10 +16,10 @@ use pleach_engine::detach::{self, Beginning};
 use pleach_engine::outlook::Recall;
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::run::{
-    Fetch, Prepared, RunError, RunRequest, Summary, Where, interrupted, rehearse, take_up,
+    Fetch, Prepared, RunError, RunRequest, Summary, TaskReport, Where, interrupted, rehearse, take_up,
 };
 use pleach_engine::settings::Settings;
-use pleach_engine::start::{Errand, StartError};
+use pleach_engine::start::Errand;
 use pleach_engine::state_folder::StateFolder;
 
 use super::watch::carry_out;
@@ -226,11 +226,7 @@ impl Place {
             program: self.program.clone(),
             fetch: arguments.fetch(),
         };
-        errand.request().map_err(|error| match error {
-            // Here it is the machine that lacks it.
-            StartError::Agent { error, .. } => error.into(),
-            other => other.into(),
-        })
+        Ok(errand.request()?)
     }
 
     /// Says what would be done, and does nothing.
@@ -469,11 +465,16 @@ pub(crate) fn exit(summary: &Summary) -> Exit {
             ..
         })
     );
+    let is_merged = |task: &TaskReport| matches!(task.ending, Some(Ending::Merged { .. }));
+    let is_nowhere =
+        summary.branch.is_none() && summary.pushed.is_none() && summary.folder.is_none();
+    let result_is_lost = is_nowhere && summary.tasks.iter().any(is_merged);
     if summary.status == BatchStatus::Cancelled || was_stopped {
         Exit::Interrupted
     } else if summary.tasks.iter().all(|task| succeeded(&task.ending))
         && summary.status == BatchStatus::Completed
         && !landing_failed
+        && !result_is_lost
     {
         Exit::Success
     } else {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use pleach_testkit::TestRepo;
 
+use crate::ordinary_user::OrdinaryUser;
 use crate::scene::Scene;
 use crate::{Answer, command, pleach};
 
@@ -73,6 +74,46 @@ fn no_agent() {
 }
 
 #[test]
+fn the_program_of_an_agent_that_is_missing_or_not_executable() {
+    let scene = scene();
+    let program = scene.repo.beside("agent.sh");
+    let config = format!("[agents.mine]\ncommand = [{:?}]\n", program.to_str().unwrap());
+    scene.repo.write("pleach.toml", config);
+    check(&scene, scene.run(&[]), 3, &["no program", "agent.sh"]);
+    fs::write(&program, "#!/bin/sh\n").unwrap();
+    check(&scene, scene.run(&[]), 3, &["not executable", "chmod +x"]);
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    scene.run(&["--dry-run"]).good();
+}
+
+#[test]
+fn an_agent_of_no_such_name_is_wrong_usage_and_the_others_are_named() {
+    let scene = scene();
+    let answer = scene.run(&["--agent", "nobody"]);
+    check(&scene, answer, 2, &["no agent \"nobody\"", "shell"]);
+}
+
+#[test]
+fn a_repository_that_can_not_be_written_is_found_before_anything_starts() {
+    let scene = scene();
+    let heads = scene.repo.path().join(".git/refs/heads");
+    let user = OrdinaryUser::of(&scene);
+    let close = |mode| fs::set_permissions(&heads, fs::Permissions::from_mode(mode)).unwrap();
+    close(0o555);
+    for words in [&["run", "--yes"][..], &["run", "--yes", "--dry-run"]] {
+        let answer: Answer = user.command(words).output().unwrap().into();
+        let error = answer.bad(3);
+        assert!(error.contains("cannot be written") && error.contains("hint: "), "{error}");
+    }
+    let doctor: Answer = user.command(&["doctor"]).output().unwrap().into();
+    close(0o755);
+    drop(user);
+    check_nothing_was_done(&scene);
+    assert_eq!(doctor.code, 3, "{}", doctor.out);
+    assert!(doctor.out.contains("cannot be written"), "{}", doctor.out);
+}
+
+#[test]
 fn an_unborn_repository() {
     let repo = TestRepo::empty();
     repo.write("TODO.md", PLAN);
@@ -107,7 +148,7 @@ fn programs_are_told_what_is_wrong_as_json() {
     let scene = scene();
     for (words, code, name) in [
         (&["--json", "--base", "nowhere"][..], 2, "base_not_found"),
-        (&["--json", "--agent", "nobody"], 3, "no_agent"),
+        (&["--json", "--agent", "nobody"], 2, "unknown_agent"),
         (&["--json", "67-65"], 2, "bad_selection"),
     ] {
         let answer = scene.run(words);

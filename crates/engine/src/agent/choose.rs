@@ -14,7 +14,7 @@ use crate::config::AgentConfig;
 use crate::detect::installed_agents;
 use crate::placeholder::{Piece, pieces};
 use crate::settings::Settings;
-use crate::shell_words::line;
+use crate::shell_words::{line, quoted};
 
 /// Why there is no agent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +29,8 @@ pub enum NoAgent {
         name: String,
         /// The one that looks most like it.
         nearest: Option<String>,
+        /// Those that are configured or installed.
+        known: Vec<String>,
     },
     /// Its program is nowhere on the path.
     #[error("the agent {name:?} is not installed: there is no program {program:?}")]
@@ -39,6 +41,14 @@ pub enum NoAgent {
         program: String,
         /// The command that installs it, where that is known.
         install: Option<String>,
+    },
+    /// Its program is there and cannot be started.
+    #[error("the agent {name:?} cannot be started: {program:?} is not executable")]
+    NotExecutable {
+        /// The name of the agent.
+        name: String,
+        /// The path of the program.
+        program: String,
     },
     /// There is no preset of that name.
     #[error("agent {name:?} is to be like {preset:?}, which is no preset")]
@@ -91,10 +101,8 @@ impl NoAgent {
                 install: Some(install),
                 ..
             } => format!("to install it: {install}"),
-            Self::Unknown { nearest: Some(near), .. } => format!("did you mean {near:?}?"),
-            Self::Unknown { name, nearest: None } => {
-                format!("add to pleach.toml: [agents.{name}] with command = [\"my-agent\"]")
-            }
+            Self::Unknown { name, nearest, known } => unknown_hint(name, nearest.as_deref(), known),
+            Self::NotExecutable { program, .. } => format!("run `chmod +x {}`", quoted(program)),
             Self::NotInstalled { program, .. } => {
                 format!("install {program}, or put its folder on the PATH")
             }
@@ -104,6 +112,17 @@ impl NoAgent {
             }
         }
     }
+}
+
+fn unknown_hint(name: &str, nearest: Option<&str>, known: &[String]) -> String {
+    let what = match nearest {
+        Some(near) => format!("did you mean {near:?}?"),
+        None => format!("add to pleach.toml: [agents.{name}] with command = [\"my-agent\"]"),
+    };
+    if known.is_empty() {
+        return what;
+    }
+    format!("{what} Known agents: {}", known.join(", "))
 }
 
 /// An agent in words that can be stored, so that another process can go on with it.
@@ -199,9 +218,18 @@ fn of_name(settings: &Settings, name: &str) -> Result<Chosen, NoAgent> {
             Err(NoAgent::Unknown {
                 name: owned(),
                 nearest: nearest(name, known).map(str::to_owned),
+                known: configured_or_installed(settings),
             })
         }
     }
+}
+
+fn configured_or_installed(settings: &Settings) -> Vec<String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let installed = installed_agents(&path).into_iter().map(|(name, _)| name);
+    let installed = installed.filter(|name| !settings.agents.contains_key(*name));
+    let configured = settings.agents.keys().cloned();
+    configured.chain(installed.map(str::to_owned)).collect()
 }
 
 fn only_installed(settings: &Settings) -> Result<Chosen, NoAgent> {

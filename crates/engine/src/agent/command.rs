@@ -1,10 +1,11 @@
 //! The agent that is any command.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::environment::environment;
 use super::{Agent, Brief, Exit, Input, Launch, NoAgent, Verdict};
+use crate::git::is_executable;
 use crate::placeholder::{Piece, pieces};
 
 /// The place in a command that becomes the path of the prompt.
@@ -36,15 +37,7 @@ impl Agent for CommandAgent {
     }
 
     fn check_installed(&self) -> Result<(), NoAgent> {
-        let program = self.words[0].as_str();
-        if is_on_path(program) {
-            return Ok(());
-        }
-        Err(NoAgent::NotInstalled {
-            name: self.name.clone(),
-            program: program.to_owned(),
-            install: None,
-        })
+        check_program(&self.name, &self.words[0], None)
     }
 
     fn launch(&self, brief: &Brief<'_>) -> Launch {
@@ -83,12 +76,35 @@ impl CommandAgent {
     }
 }
 
-/// Whether a program is on the path; one that is named by a path is looked up in each worktree, which may bring it
-/// along.
-pub(super) fn is_on_path(program: &str) -> bool {
+/// Checks that a program can be started; one that is named by a relative path is looked up in each worktree, which
+/// may bring it along.
+pub(super) fn check_program(
+    name: &str,
+    program: &str,
+    install: Option<&'static str>,
+) -> Result<(), NoAgent> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut folders = std::env::split_paths(&path);
-    program.contains('/') || folders.any(|folder| folder.join(program).is_file())
+    let places: Vec<PathBuf> = match Path::new(program) {
+        absolute if absolute.is_absolute() => vec![absolute.to_owned()],
+        _ if program.contains('/') => return Ok(()),
+        bare => std::env::split_paths(&path)
+            .map(|folder| folder.join(bare))
+            .collect(),
+    };
+    if places.iter().any(|place| is_executable(place)) {
+        return Ok(());
+    }
+    match places.iter().find(|place| place.is_file()) {
+        Some(found) => Err(NoAgent::NotExecutable {
+            name: name.to_owned(),
+            program: found.display().to_string(),
+        }),
+        None => Err(NoAgent::NotInstalled {
+            name: name.to_owned(),
+            program: program.to_owned(),
+            install: install.map(str::to_owned),
+        }),
+    }
 }
 
 #[cfg(test)]

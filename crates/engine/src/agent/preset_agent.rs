@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::command::is_on_path;
+use super::command::check_program;
 use super::environment::environment;
 use super::preset::{ACP, ModelBy, Preset, preset};
 use super::{
@@ -170,14 +170,8 @@ impl Agent for PresetAgent {
 
     fn check_installed(&self) -> Result<(), NoAgent> {
         let program = self.program().into_iter().next().unwrap_or_default();
-        if is_on_path(&program) {
-            return Ok(());
-        }
-        Err(NoAgent::NotInstalled {
-            name: self.name.clone(),
-            program,
-            install: self.known().map(|preset| preset.install.to_owned()),
-        })
+        let install = self.known().map(|preset| preset.install);
+        check_program(&self.name, &program, install)
     }
 
     fn launch(&self, brief: &Brief<'_>) -> Launch {

@@ -44,6 +44,10 @@ pub(super) fn look(
         Err(error) => return findings.push(no_repository(&error, settings)),
     };
     base(&repository, settings, findings);
+    if let Err(error) = repository.checkout().check_writable() {
+        let fix = error.hint().unwrap_or_default();
+        findings.push(Finding::error("repository", with_causes(&error), fix));
+    }
     prefixes(&repository, settings, findings);
     locks_of_user(&repository, findings);
     let state = StateFolder::of_user().ok();

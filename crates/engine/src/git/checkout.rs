@@ -7,6 +7,9 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
+
 use super::address::{Address, BadAddress, UserInfo};
 use super::users_config::UsersConfig;
 use super::{Call, CommitId, Git, GitError, Place, StoreError, nul_separated, parse_id};
@@ -96,6 +99,25 @@ impl Checkout {
             folders.extend(elsewhere.map(Path::to_owned));
         }
         folders
+    }
+
+    /// Fails if no branch could be made here.
+    pub(crate) fn check_writable(&self) -> Result<(), StoreError> {
+        let mut folders = self.written();
+        folders.extend(["objects", "refs/heads"].map(|inside| self.common_dir.join(inside)));
+        for folder in folders {
+            match access(&folder, Access::WRITE_OK | Access::EXEC_OK) {
+                // Git makes what is missing.
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(source) => {
+                    return Err(StoreError::NotWritable {
+                        path: folder,
+                        source: source.into(),
+                    });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// A call that may change refs and objects here.

@@ -15,7 +15,7 @@ pub(crate) fn find_program(path: &OsStr, name: &str) -> Option<PathBuf> {
         .find(|file| is_executable(file))
 }
 
-pub(super) fn is_executable(file: &Path) -> bool {
+pub(crate) fn is_executable(file: &Path) -> bool {
     file.metadata()
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }

@@ -63,6 +63,14 @@ impl Store {
         checkout.check_prefixes(&self.git, branch)
     }
 
+    /// Fails if no branch could be made in the user's repository.
+    pub(crate) fn check_writable(&self) -> Result<(), StoreError> {
+        match &self.project {
+            Project::Local(checkout) => checkout.check_writable(),
+            _ => Ok(()),
+        }
+    }
+
     /// From the store, whose configuration is ours.
     pub(super) fn copy_objects(
         &self,

@@ -29,6 +29,14 @@ pub enum StoreError {
         /// The folder that was asked about, or the address.
         path: PathBuf,
     },
+    /// No branch can be made in it.
+    #[error("the repository cannot be written: {}", path.display())]
+    NotWritable {
+        /// The folder in it that is closed.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// History is cut off, and merges would go wrong.
     #[error("the repository at {} is shallow: its history is cut off", path.display())]
     Shallow {
@@ -144,6 +152,10 @@ impl StoreError {
                     .into()
             }
             Self::NoCommits { .. } => "commit something first".into(),
+            Self::NotWritable { path, .. } => format!(
+                "Pleach makes branches there: run as its owner, or check `ls -ld {}`",
+                quoted(&path.to_string_lossy())
+            ),
             Self::Shallow { .. } => "run `git fetch --unshallow`".into(),
             Self::Partial { .. } => "make a clone without --filter and run there".into(),
             Self::DubiousOwnership { path } => format!(

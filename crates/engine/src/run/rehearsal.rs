@@ -72,6 +72,7 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
     let settings = &request.settings;
     let named = settings.base.as_deref();
     let repository = Repository::find(Git::find()?, &request.folder)?;
+    repository.checkout().check_writable()?;
     let base = repository.resolve_base(named)?;
     let store = Store::imagined(Git::find()?, &request.state.stores(), &request.folder)?;
     let project = paths::project_name(&store);

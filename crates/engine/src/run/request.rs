@@ -153,6 +153,7 @@ fn open_repository(request: &RunRequest) -> Result<(Store, CommitId), RunError> 
     for place in BranchNames::of(&request.settings).places() {
         store.check_prefixes(&place)?;
     }
+    store.check_writable()?;
     let named = request.settings.base.as_deref();
     let base = match request.fetch {
         Fetch::Nothing => store.resolve_base(named)?,

@@ -25,13 +25,8 @@ pub enum StartError {
     #[error("{} needs your trust: {}", .0.folder.display(), .0.in_words().join(", "))]
     Untrusted(Openings),
     /// There is no agent.
-    #[error("{error}")]
-    Agent {
-        /// Why.
-        error: NoAgent,
-        /// The agents that there are.
-        known: Vec<String>,
-    },
+    #[error(transparent)]
+    Agent(#[from] NoAgent),
     /// Nothing can hold agents as they should be held.
     #[error(transparent)]
     Sandbox(#[from] NoSandbox),
@@ -84,15 +79,7 @@ impl From<StartError> for Faults {
                     openings.command()
                 ))
                 .into(),
-            StartError::Agent { error, known } => match error {
-                NoAgent::Unknown { .. } if !known.is_empty() => {
-                    let hint = format!("{}; known are {}", error.hint(), known.join(", "));
-                    Fault::new(Blame::User, "unknown_agent", message)
-                        .hint(hint)
-                        .into()
-                }
-                error => error.into(),
-            },
+            StartError::Agent(error) => error.into(),
             StartError::Sandbox(error) => error.into(),
             StartError::Prompt(error) => error.into(),
             StartError::KeyReused { .. } => Fault::new(Blame::User, "key_reused", message)
