@@ -16,6 +16,7 @@ use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_engine::agent::{Agent, Chosen};
 use pleach_engine::config::MaxParallel;
+use pleach_engine::git::Unpushed;
 use pleach_engine::outlook::seconds_left;
 use pleach_engine::run::{RunRequest, Where};
 use pleach_engine::sandbox::Holding;
@@ -81,6 +82,7 @@ impl Shown {
             place: self.place,
             past,
             sandbox: &self.sandbox,
+            unpushed: None,
         }
     }
 }
@@ -108,9 +110,18 @@ pub(crate) struct Preview<'a> {
     pub(crate) past: &'a HashMap<TaskId, Duration>,
     /// What holds agents, in words.
     pub(crate) sandbox: &'a str,
+    /// The user's own commits that would be pushed along, in words.
+    pub(crate) unpushed: Option<String>,
 }
 
 impl Preview<'_> {
+    /// The same, with the user's own commits that would be pushed along.
+    pub(crate) fn pushing(mut self, unpushed: Option<&Unpushed>) -> Self {
+        let hider = Secrets::of_environment(&[]).hider();
+        self.unpushed = unpushed.map(|unpushed| hider.hidden(unpushed.to_string()));
+        self
+    }
+
     /// Prints it to standard error, so that standard output stays the run's own.
     pub(crate) fn print(&self) {
         let output = std::io::stderr();
@@ -184,6 +195,7 @@ impl Preview<'_> {
             Landing::PullRequest => "pushed, with one pull request",
         };
         facts.push(("result", lands.to_owned()));
+        facts.extend(self.unpushed.clone().map(|commits| ("pushes", commits)));
         facts.push(("sandbox", self.sandbox.to_owned()));
         facts.extend(budget(settings.budget, settings.task_budget).map(|text| ("budget", text)));
         if let Some((time, known)) = self.expected() {

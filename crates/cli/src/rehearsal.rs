@@ -12,6 +12,7 @@ use pleach_engine::config::{MaxParallel, OnInvalid, SandboxChoice};
 use pleach_engine::git::CommitId;
 use pleach_engine::run::{Fetch, Rehearsal, RunRequest};
 use pleach_engine::sandbox::Holding;
+use pleach_engine::secrets::Secrets;
 use pleach_engine::settings::RunMode;
 use pleach_engine::shell_words::line;
 use serde_json::{Value, json};
@@ -274,7 +275,19 @@ fn settled(request: &RunRequest, found: &Rehearsal) -> Value {
             },
             "remote": found.remote,
             "target": found.target,
+            "unpushed": unpushed(found),
             "forge": found.forge,
         },
     })
+}
+
+/// The user's own commits that would be pushed along.
+fn unpushed(found: &Rehearsal) -> Vec<Value> {
+    let hider = Secrets::of_environment(&[]).hider();
+    let commits = found.unpushed.iter().flat_map(|unpushed| &unpushed.commits);
+    let shown = commits.map(|(id, subject)| {
+        let subject = hider.hidden(subject.clone());
+        json!({"commit": id, "subject": subject})
+    });
+    shown.collect()
 }

@@ -41,6 +41,7 @@ mod stale_locks;
 pub mod store;
 mod store_error;
 mod target;
+mod unpushed;
 mod users_config;
 
 use std::path::{Path, PathBuf};
@@ -70,11 +71,14 @@ pub use push::{PushError, Pushed};
 pub use repository::{Named, Put, PutError, Repository};
 pub use store::{Identity, Store};
 pub use store_error::{LoginProblem, StoreError};
+pub use unpushed::Unpushed;
 
 pub(crate) use address::{HttpHost, percent_decoded};
 pub(crate) use credentials::{Wish, what_to_set};
 pub(crate) use error::{plain_words, scrub};
 pub(crate) use program::{find_program, is_executable};
+pub(crate) use target::Target;
+pub(crate) use unpushed::count_of_commits;
 
 /// From here on `merge-tree` takes `--merge-base`, also for each line of `--stdin`, and attributes
 /// can be read from a tree.

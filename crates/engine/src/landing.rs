@@ -5,4 +5,5 @@
 pub mod body;
 pub mod effects;
 pub(crate) mod errand;
+mod look_over;
 pub mod scan;

@@ -175,7 +175,9 @@ impl Place {
         if !arguments.json && !arguments.in_background {
             // Without them there is no estimate.
             let past = prepared.past_durations().unwrap_or_default();
-            shown.preview(&*shown.agent(&self.program), &past).print();
+            let agent = shown.agent(&self.program);
+            let preview = shown.preview(&*agent, &past);
+            preview.pushing(prepared.unpushed().as_ref()).print();
         }
         let consent = consent::obtain(&mut prepared, arguments.yes, self.reader)?;
         if consent == Consent::Known && tasks > 1 {
@@ -235,6 +237,7 @@ impl Place {
         let shown = Shown::of(request, place);
         let agent = shown.agent(&self.program);
         let preview = shown.preview(&*agent, &found.past);
+        let preview = preview.pushing(found.unpushed.as_ref());
         match self.reader {
             Reader::Person => rehearsal::print(&preview, request, &found),
             Reader::Program => rehearsal::print_json(&preview, request, &found),

@@ -1,6 +1,7 @@
 //! From a proved branch to one pull request: pushes, forges, bases that move, deaths on the way.
 
 mod after;
+mod along;
 mod deaths;
 mod forges;
 mod local;

@@ -160,18 +160,31 @@ pub(super) fn push_remote(
 }
 
 /// Asks the server what a branch is at.
-pub(super) fn look(line: &Line<'_>, branch: &str) -> Result<Option<CommitId>, StoreError> {
-    let store = line.store;
+fn look(line: &Line<'_>, branch: &str) -> Result<Option<CommitId>, StoreError> {
     let full = format!("refs/heads/{branch}");
+    // The server may know longer names that end like this one.
+    let mut found = ask(line, &full)?.into_iter();
+    let found = found.find(|(name, _)| *name == full);
+    Ok(found.map(|(_, commit)| commit))
+}
+
+/// Asks the server what all of its branches are at.
+pub(super) fn look_at_all(line: &Line<'_>) -> Result<Vec<(String, CommitId)>, StoreError> {
+    ask(line, "refs/heads/*")
+}
+
+fn ask(line: &Line<'_>, pattern: &str) -> Result<Vec<(String, CommitId)>, StoreError> {
+    let store = line.store;
     let call = store.git.call(Place::Nowhere(store.home()));
-    let call = call.args(["ls-remote", "--quiet", "--", line.address.as_str(), &full]);
+    let call = call.args(["ls-remote", "--quiet", "--", line.address.as_str(), pattern]);
     let printed = line.run(call, ANSWERED_WITHIN)?;
     let printed = String::from_utf8_lossy(&printed);
-    // The server may know longer names that end like this one.
-    let mut lines = printed.lines().filter_map(|line| line.split_once('\t'));
-    let found = lines.find(|(_, name)| *name == full);
-    let id = found.map(|(id, _)| parse_id("ls-remote", id.as_bytes()));
-    Ok(id.transpose()?)
+    let lines = printed.lines().filter_map(|line| line.split_once('\t'));
+    let parsed = lines.map(|(id, name)| {
+        let id = parse_id("ls-remote", id.as_bytes())?;
+        Ok((name.to_owned(), id))
+    });
+    parsed.collect()
 }
 
 /// One branch of the server that is to be moved.

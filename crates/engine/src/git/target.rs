@@ -6,9 +6,18 @@ use super::checkout::Checkout;
 use super::credentials::Logins;
 use super::network::{FETCHED_WITHIN, Line};
 use super::origin::announced;
-use super::push::{again_and_again, look, push_remote};
+use super::push::{again_and_again, look_at_all, push_remote};
 use super::store::{FETCH, Project};
 use super::{CommitId, Pauses, Place, PushError, Store, StoreError};
+
+/// What the place that is pushed to says of its branches.
+#[derive(Debug)]
+pub(crate) struct ServerBranches {
+    /// The branch that the result is meant for; none where the server has no choice of its own.
+    pub(crate) target: Option<Target>,
+    /// What all of them are at; not every one of these commits is known here.
+    pub(crate) tips: Vec<CommitId>,
+}
 
 /// A branch of the place that is pushed to.
 #[derive(Debug)]
@@ -69,7 +78,7 @@ impl Store {
         Ok((found.code == 0).then_some(name))
     }
 
-    /// Asks the place that is pushed to for a branch, or for its own choice, and fetches what is there.
+    /// Asks the place that is pushed to for its branches, and fetches the one that is named, or its own choice.
     ///
     /// What a failing network leaves open is tried again after pauses.
     pub(crate) fn fetch_target(
@@ -77,7 +86,7 @@ impl Store {
         branch: Option<&str>,
         logins: &Logins,
         pauses: &Pauses,
-    ) -> Result<Option<Target>, PushError> {
+    ) -> Result<ServerBranches, PushError> {
         let (address, written) = self.push_server()?;
         let line = Line {
             stop: pauses.stop(),
@@ -90,18 +99,36 @@ impl Store {
         &self,
         line: &Line<'_>,
         branch: Option<&str>,
-    ) -> Result<Option<Target>, StoreError> {
+    ) -> Result<ServerBranches, StoreError> {
         let branch = match branch {
             Some(branch) => Some(branch.to_owned()),
             None => announced(line)?.branch,
         };
-        let Some(branch) = branch else {
-            return Ok(None);
-        };
-        let at = look(line, &branch)?;
+        let branches = look_at_all(line)?;
+        let target = branch.map(|branch| {
+            let full = format!("refs/heads/{branch}");
+            let found = branches.iter().find(|(name, _)| *name == full);
+            let at = found.map(|(_, commit)| commit.clone());
+            let at = self.fetched(line, &branch, at)?;
+            Ok::<_, StoreError>(Target { branch, at })
+        });
+        let target = target.transpose()?;
+        let mut tips: Vec<CommitId> = branches.into_iter().map(|(_, commit)| commit).collect();
+        // It may have moved on meanwhile.
+        tips.extend(target.as_ref().and_then(|target| target.at.clone()));
+        Ok(ServerBranches { target, tips })
+    }
+
+    /// Fetches a branch that is there, unless what it is at is here already.
+    fn fetched(
+        &self,
+        line: &Line<'_>,
+        branch: &str,
+        at: Option<CommitId>,
+    ) -> Result<Option<CommitId>, StoreError> {
         let here = format!("refs/remotes/push/{branch}");
         if at.is_none() || self.ref_commit(&here)? == at {
-            return Ok(Some(Target { branch, at }));
+            return Ok(at);
         }
         let _lock = self.lock_until("store.lock", line.stop)?;
         self.drop_planted_links()?;
@@ -109,7 +136,6 @@ impl Store {
         let call = call.args(["--no-prune", "--", line.address.as_str()]);
         let call = call.arg(format!("+refs/heads/{branch}:{here}"));
         line.run(call, FETCHED_WITHIN)?;
-        let at = self.ref_commit(&here)?;
-        Ok(Some(Target { branch, at }))
+        Ok(self.ref_commit(&here)?)
     }
 }

@@ -9,22 +9,17 @@ use pleach_domain::batch::Landing;
 
 use super::body::{self, Account};
 use super::effects::Effects;
-use super::scan::{Finding, scan};
 use crate::causes::with_causes;
 use crate::forge::{Draft, ForgeError, ForgeKind, Project, connect, open_pull_request, recognise};
-use crate::git::{CommitId, Logins, Pauses, PushError, Store};
+use crate::git::{CommitId, Logins, Pauses, PushError, Store, Target};
 use crate::process::Cancel;
 use crate::secrets::Hider;
-use crate::shell_words::line;
 use crate::state_folder::write_private;
 use crate::step::{Step, reached};
 use crate::weave::tree_of;
 
 /// More names than anybody needs; a limit against going on for ever.
 const MOST_NAMES: usize = 1_000;
-
-/// So many findings are named, and the rest counted.
-const MOST_FINDINGS: usize = 5;
 
 /// What is to be brought where.
 #[derive(Debug)]
@@ -95,7 +90,7 @@ pub(crate) enum Ended {
 }
 
 impl Ended {
-    fn not(because: String, hint: impl Into<Option<String>>) -> Self {
+    pub(super) fn not(because: String, hint: impl Into<Option<String>>) -> Self {
         Self::Not {
             because,
             hint: hint.into(),
@@ -154,9 +149,13 @@ impl Errand {
             });
         };
         self.go_on()?;
-        self.look_over(store)?;
+        let server = store
+            .fetch_target(self.target.as_deref(), logins, &self.pauses())
+            .map_err(|error| Ended::not(with_causes(&error), error.hint()))?;
         self.go_on()?;
-        let target = self.look_at_target(store, logins, told)?;
+        self.look_over(store, &server.tips)?;
+        self.go_on()?;
+        let target = self.look_at_target(store, server.target, told)?;
         self.go_on()?;
         let branch = self.push(store, logins)?;
         reached(Step::ResultPushed);
@@ -210,82 +209,13 @@ impl Errand {
         there.collect()
     }
 
-    /// Nothing leaves the machine that should not.
-    fn look_over(&self, store: &Store) -> Result<(), Ended> {
-        if self.if_found == IfFound::GoOn {
-            return Ok(());
-        }
-        let found =
-            scan(store, &self.base, &self.there(), &self.tip, &self.hider).map_err(|error| {
-                let why = with_causes(&error);
-                Ended::not(
-                    format!("what would be pushed could not be looked over: {why}"),
-                    None,
-                )
-            })?;
-        if found.is_empty() {
-            return Ok(());
-        }
-        let mut words: Vec<String> = found
-            .iter()
-            .take(MOST_FINDINGS)
-            .map(Finding::to_string)
-            .collect();
-        if found.len() > MOST_FINDINGS {
-            words.push(format!("and {} more", found.len() - MOST_FINDINGS));
-        }
-        let because = format!("nothing was pushed, because of {}", words.join("; "));
-        let anyway = format!("`{} --despite-findings`", self.again);
-        let hint = match store.checkout() {
-            Ok(_) => {
-                let (rewrite, push) = self.without_findings();
-                format!(
-                    "rewrite it: `{rewrite}`, take it out, `{push}`; or push it as it is: {anyway}"
-                )
-            }
-            Err(_) => format!("to push it as it is: {anyway}"),
-        };
-        Err(Ended::not(because, hint))
-    }
-
-    /// The commands before and after a person takes out what was found: one new commit, as every commit that is
-    /// pushed holds it in its files, its message or its author.
-    fn without_findings(&self) -> (String, String) {
-        let since = self
-            .pushed
-            .as_ref()
-            .map_or(&self.base, |(_, commit)| commit);
-        let to = self
-            .pushed
-            .as_ref()
-            .map_or(&self.branch, |(branch, _)| branch);
-        let words = |words: &[&str]| {
-            line(
-                &words
-                    .iter()
-                    .map(|word| (*word).to_owned())
-                    .collect::<Vec<_>>(),
-            )
-        };
-        let switch = words(&["git", "switch", &self.branch]);
-        let reset = words(&["git", "reset", "--soft", &since.as_str()[..12]]);
-        let push = words(&["git", "push", "origin", &format!("HEAD:refs/heads/{to}")]);
-        (
-            format!("{switch} && {reset}"),
-            format!("git commit --all && {push}"),
-        )
-    }
-
     /// The branch that the result is meant for, if the server has it and it has not moved on.
     fn look_at_target(
         &self,
         store: &Store,
-        logins: &Logins,
+        target: Option<Target>,
         told: &mut dyn Told,
     ) -> Result<Option<String>, Ended> {
-        let target = store
-            .fetch_target(self.target.as_deref(), logins, &self.pauses())
-            .map_err(|error| Ended::not(with_causes(&error), error.hint()))?;
         let nowhere = || {
             let because = "its base is on no branch of the server".to_owned();
             Ended::not(because, None)

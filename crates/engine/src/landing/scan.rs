@@ -4,19 +4,21 @@
 //! what the commits say. Decides nothing.
 
 mod finding;
+mod news;
 
 use std::collections::HashSet;
 
 use gix_hash::ObjectId;
 
 use crate::git::read::text;
-use crate::git::{CommitId, GitError, Identity, Store, parse_id};
+use crate::git::{CommitId, GitError, Identity, Store};
 pub use crate::secrets::Secret;
 use crate::secrets::{Hider, hits};
 use crate::weave::WeaveError;
 use crate::weave::reading::{Changed, Item, ItemKind, Reading};
 
 pub use finding::{Finding, FindingKind, Within};
+pub(crate) use news::News;
 
 /// A file that is larger than this does not belong into a repository.
 pub const LARGE: u64 = 5_000_000;
@@ -41,28 +43,25 @@ pub enum ScanError {
     Git(#[from] GitError),
 }
 
-/// Names what the commits up to `tip` hold that had better not be pushed, and that neither the base nor any other
-/// commit that is there already has. Values that `hider` knows are secrets too.
+/// Names what the commits up to `tip` hold that had better not be pushed, and that the server does not have: `there`
+/// is what its branches are at. Values that `hider` knows are secrets too.
 pub fn scan(
     store: &Store,
-    base: &CommitId,
     there: &[CommitId],
     tip: &CommitId,
     hider: &Hider,
 ) -> Result<Vec<Finding>, ScanError> {
+    let news = News::of(store, there, tip)?;
     let reading = Reading::of(store)?;
-    let base_tree = reading.tree_of(base)?;
-    let mut known = vec![base_tree];
-    for commit in there {
-        known.push(reading.tree_of(commit)?);
-    }
+    let known = news.made_on.iter().map(|commit| reading.tree_of(commit));
+    let known = known.collect::<Result<Vec<_>, _>>()?;
     let mut before = Vec::new();
-    let mut changes = reading.changes(Some(base_tree), reading.tree_of(tip)?)?;
+    let mut changes = reading.changes(known.first().copied(), reading.tree_of(tip)?)?;
     let mut is_new_at = Vec::new();
     for change in &changes {
         before.extend(change.old);
         let mut is_new = true;
-        for tree in &known[1..] {
+        for tree in known.iter().skip(1) {
             let item = reading.item_at(*tree, &change.path)?;
             is_new &= item.map(|item| item.id) != change.new.map(|new| new.id);
             before.extend(item);
@@ -74,7 +73,7 @@ pub fn scan(
     changes.retain(|_| is_new_at.next().unwrap_or(true));
     let mut scan = Scan {
         store,
-        base,
+        base: news.made_on.first(),
         hider,
         reading,
         known,
@@ -85,12 +84,14 @@ pub fn scan(
         told: HashSet::new(),
         findings: Vec::new(),
     };
-    for change in &changes {
-        scan.look_at_name(change, None)?;
-        scan.look_at(change, &went, None)?;
-        scan.look_at_links(change, &went)?;
+    if !news.commits.is_empty() {
+        for change in &changes {
+            scan.look_at_name(change, None)?;
+            scan.look_at(change, &went, None)?;
+            scan.look_at_links(change, &went)?;
+        }
     }
-    scan.look_at_history(there, tip)?;
+    scan.look_at_history(&news, tip)?;
     Ok(scan.findings)
 }
 
@@ -109,10 +110,11 @@ struct Hit<'c> {
 
 struct Scan<'s> {
     store: &'s Store,
-    base: &'s CommitId,
+    /// The commit of the server that the last one was made on, if there is one.
+    base: Option<&'s CommitId>,
     hider: &'s Hider,
     reading: Reading,
-    /// The trees of the base and of what is there already.
+    /// The trees of the commits of the server that the new ones were made on.
     known: Vec<ObjectId>,
     /// What they had at the paths that changed.
     before: Vec<Item>,
@@ -129,23 +131,11 @@ struct Scan<'s> {
 
 impl Scan<'_> {
     /// Commits that the last one hides: what they hold is pushed as well.
-    fn look_at_history(&mut self, there: &[CommitId], tip: &CommitId) -> Result<(), ScanError> {
-        let list = ["rev-list", "--topo-order", "--reverse", "--parents"];
-        let known = [self.base].into_iter().chain(there);
-        let known = known.map(|commit| format!("^{commit}"));
-        let list = self.store.call().args(list).arg(tip.as_str()).args(known);
-        let printed = text(&list.output()?);
-        for line in printed.lines() {
-            let mut ids = line
-                .split(' ')
-                .map(|id| parse_id("rev-list", id.as_bytes()));
-            let Some(commit) = ids.next().transpose()? else {
-                continue;
-            };
-            let parents = ids.collect::<Result<Vec<CommitId>, _>>()?;
-            self.look_at_words(&commit)?;
-            if commit != *tip {
-                self.look_at_commit(&commit, &parents)?;
+    fn look_at_history(&mut self, news: &News, tip: &CommitId) -> Result<(), ScanError> {
+        for (commit, parents) in &news.commits {
+            self.look_at_words(commit)?;
+            if commit != tip {
+                self.look_at_commit(commit, parents)?;
             }
         }
         Ok(())
@@ -251,16 +241,21 @@ impl Scan<'_> {
     fn is_in_words_of_base(&mut self, value: &[u8]) -> Result<bool, ScanError> {
         if self.old_words.is_none() {
             let log = ["log", MOST_COMMITS, "--format=%an <%ae>%n%cn <%ce>%n%B"];
-            let log = self.store.call().args(log).arg(self.base.as_str());
-            self.old_words = Some(log.output()?);
+            self.old_words = Some(match self.base {
+                Some(base) => self.store.call().args(log).arg(base.as_str()).output()?,
+                None => Vec::new(),
+            });
         }
         Ok(is_within(value, self.old_words.get_or_insert_default()))
     }
 
     fn is_in_base(&self, value: &[u8]) -> Result<bool, ScanError> {
+        let Some(base) = self.base else {
+            return Ok(false);
+        };
         // By standard input, for others see the words of a command.
         let grep = ["grep", "--quiet", "--text", "--fixed-strings", "-f", "-"];
-        let grep = self.store.call().args(grep).arg(self.base.as_str());
+        let grep = self.store.call().args(grep).arg(base.as_str());
         Ok(grep.stdin(value).run()?.code == 0)
     }
 

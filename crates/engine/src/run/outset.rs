@@ -5,10 +5,12 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use pleach_domain::batch::Landing;
 use pleach_domain::id::TaskId;
 
 use super::{Opening, Prepared, RunError, paths};
 use crate::database::StoredEvent;
+use crate::git::Unpushed;
 
 impl Prepared {
     /// Its number, if it ran before.
@@ -32,5 +34,13 @@ impl Prepared {
         let project = paths::project_name(&self.store);
         let plan = self.record.plan.key();
         Ok(self.database.past_durations(&project, &plan)?)
+    }
+
+    /// The user's own commits that its result would take along to the server, as far as they are known.
+    pub fn unpushed(&self) -> Option<Unpushed> {
+        let pushes = self.record.design.settings.landing != Landing::Nowhere;
+        let base = self.record.base.parse().ok().filter(|_| pushes)?;
+        let unpushed = self.store.unpushed(&base, self.record.target.as_deref());
+        unpushed.unwrap_or_default()
     }
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_domain::batch::Spent;
+use pleach_domain::batch::{Landing, Spent};
 use pleach_domain::id::TaskId;
 
 use super::in_place::{self, Where};
@@ -18,7 +18,7 @@ use crate::config::SandboxChoice;
 use crate::consent::SteeringFiles;
 use crate::database::Database;
 use crate::forge::recognise;
-use crate::git::{CommitId, Git, Repository, Store};
+use crate::git::{CommitId, Git, Repository, Store, Unpushed};
 
 /// The variables that tell an agent what it works on.
 const SAID: [&str; 5] = [
@@ -50,6 +50,8 @@ pub struct Rehearsal {
     pub remote: Option<String>,
     /// The branch there that it is meant for; none where the server chooses.
     pub target: Option<String>,
+    /// The user's own commits that would be pushed along.
+    pub unpushed: Option<Unpushed>,
     /// What kind of server that is.
     pub forge: Option<&'static str>,
     /// The agent's program and arguments, with the place of the prompt shown.
@@ -89,13 +91,19 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
         names.task(batch, &segment, &task.title)
     };
     let worktrees = settings.worktrees.as_deref();
+    let target = store.target_branch(named)?;
+    let unpushed = match settings.land {
+        Landing::Push | Landing::PullRequest => store.unpushed(&base, target.as_deref())?,
+        Landing::Nowhere => None,
+    };
     Ok(Rehearsal {
         base: Some(base),
         batch_branch: Some(names.batch(batch)),
         task_branches: chosen.map(branch).collect(),
         worktrees: Some(request.state.worktrees(worktrees, &project, batch)),
         steering,
-        target: store.target_branch(named)?,
+        target,
+        unpushed,
         remote: remote.map(|remote| remote.as_str().to_owned()),
         forge: forge.map(|project| project.kind().word()),
         ..Rehearsal::without_branches(request, &store)?
@@ -140,6 +148,7 @@ impl Rehearsal {
             steering: Vec::new(),
             remote: None,
             target: None,
+            unpushed: None,
             forge: None,
             argv,
             variables,

@@ -27,7 +27,7 @@ fn found(repo: &TestRepo) -> Vec<String> {
 
 #[track_caller]
 fn between(repo: &TestRepo, base: &str, tip: &str) -> Vec<String> {
-    let findings = scan(&open(repo), &id(base), &[], &id(tip), &Hider::default()).unwrap();
+    let findings = scan(&open(repo), &[id(base)], &id(tip), &Hider::default()).unwrap();
     let told: Vec<String> = findings.iter().map(ToString::to_string).collect();
     for secret in [token(), other_token()] {
         let repeated = told.iter().any(|line| line.contains(&secret[..5]));
@@ -78,7 +78,7 @@ fn a_known_value_is_found_in_commits_names_and_links_unless_the_base_has_it() {
     repo.commit("two");
     let all = |from: &str, to: &str| -> Vec<String> {
         let hider = secrets.hider();
-        let found = scan(&open(&repo), &id(from), &[], &id(to), &hider).unwrap();
+        let found = scan(&open(&repo), &[id(from)], &id(to), &hider).unwrap();
         found.iter().map(ToString::to_string).collect()
     };
     let found = all(&base, &one);
@@ -277,4 +277,39 @@ fn a_submodule_counts_when_it_is_new() {
     repo.git(&["commit", "--quiet", "-m", "submodules"]);
     let told = between(&repo, &base, &repo.head());
     assert_eq!(told, ["new/one: a new submodule"]);
+}
+
+#[test]
+fn everything_counts_that_no_branch_of_the_server_has() {
+    let repo = with(&[]);
+    let server = repo.head();
+    repo.branch("feature");
+    repo.write("feature", format!("{}\n", token()));
+    let feature = repo.commit("a secret that the server has");
+    repo.git(&["switch", "--quiet", "main"]);
+    repo.write("mine", format!("{}\n", other_token()));
+    repo.commit("a secret of the user");
+    repo.git(&["merge", "--quiet", "--no-edit", "feature"]);
+    let base = repo.head();
+    repo.write("task", "work\n");
+    let tip = repo.commit("a task");
+    let nowhere = id("0123456789012345678901234567890123456789");
+    let all = |there: &[&str]| -> Vec<String> {
+        let there = there
+            .iter()
+            .map(|commit| id(commit))
+            .chain([nowhere.clone()]);
+        let there: Vec<_> = there.collect();
+        let found = scan(&open(&repo), &there, &id(&tip), &Hider::default()).unwrap();
+        found.iter().map(ToString::to_string).collect()
+    };
+    let (mine, theirs) = (
+        "mine:1: a token of npm (npm_…)",
+        "feature:1: a token of GitHub (ghp_…)",
+    );
+    assert_eq!(all(&[&server, &feature]), [mine]);
+    assert_eq!(all(&[&server]), [theirs, mine]);
+    assert_eq!(all(&[]), [theirs, mine], "to a server without anything");
+    assert_eq!(all(&[&base]), [""; 0]);
+    assert_eq!(all(&[&tip]), [""; 0]);
 }
