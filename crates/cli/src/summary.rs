@@ -63,6 +63,11 @@ pub(crate) fn print(summary: &Summary) {
                 count(merged, "task"),
             ));
             print_proof(summary);
+            if summary.is_of_lost_proof {
+                tell(format_args!(
+                    "  {branch} stays at what was proved before the base moved\n"
+                ));
+            }
             print_landing(summary);
             tell(format_args!(
                 "  {DIM}look at it{DIM:#}  git log --graph --stat {base}..{word}\n  \

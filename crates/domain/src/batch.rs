@@ -53,6 +53,8 @@ pub struct Batch {
     pub base_moves: u32,
     /// What the tests say of what is woven.
     pub proof: Proof,
+    /// A proof that held on the base before this one, and does not hold on this one so far.
+    pub lost_proof: Option<LostProof>,
     /// How often they were asked that.
     pub searches: u32,
     /// The stages at whose end what was woven could not be proved.
@@ -108,6 +110,13 @@ pub struct Pushed {
     /// The positions of the tasks that are in it.
     pub tasks: Vec<usize>,
     /// The base that they were woven onto, where that is not the one the batch began with.
+    pub base: Option<Commit>,
+}
+
+/// A proof that a moved base made worthless.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostProof {
+    /// The base it was about, where that is not the one the batch began with.
     pub base: Option<Commit>,
 }
 
@@ -189,6 +198,7 @@ impl Batch {
             base: None,
             base_moves: 0,
             proof: Proof::Unknown,
+            lost_proof: None,
             searches: 0,
             judgements: Vec::new(),
             unproved_stages: Vec::new(),
@@ -288,6 +298,7 @@ impl Batch {
             TaskEvent::Woven { tip } => {
                 self.tip = Some(tip.clone());
                 self.proof = Proof::Unknown;
+                self.lost_proof = None;
             }
             TaskEvent::Retried | TaskEvent::Resolved { .. } => {
                 self.hope_again();

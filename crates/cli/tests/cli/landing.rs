@@ -5,6 +5,7 @@ mod along;
 mod deaths;
 mod forges;
 mod local;
+mod lost_proofs;
 mod places;
 mod stops;
 

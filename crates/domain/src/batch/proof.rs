@@ -2,7 +2,7 @@
 //!
 //! Knows sets of tasks, not how they are woven or who runs the tests.
 
-use super::{BadEvent, Batch, BatchStatus, Validation};
+use super::{BadEvent, Batch, BatchStatus, LostProof, Validation};
 use crate::bisect::{Run, Search, Why};
 use crate::event::{BatchEvent, Doubt};
 use crate::id::TaskId;
@@ -135,6 +135,7 @@ impl Batch {
             }
             BatchEvent::Proved { tree } => {
                 self.proof = Proof::Proved { tree: tree.clone() };
+                self.lost_proof = None;
                 // It is about everything that is woven.
                 self.unproved_stages.clear();
                 for task in &self.woven {
@@ -154,6 +155,7 @@ impl Batch {
             BatchEvent::Rewoven { base, tip, .. } => {
                 // A proof weaves onto the base that there is: what is on the server stays there.
                 if self.status == BatchStatus::Landing {
+                    self.lose_proof();
                     self.base_moves += 1;
                     self.base = Some(base.clone());
                 }
@@ -171,6 +173,19 @@ impl Batch {
             _ => {}
         }
         Ok(())
+    }
+
+    /// What is proved on one base is not on another; what is on the server was, and stays there.
+    fn lose_proof(&mut self) {
+        if matches!(self.proof, Proof::Proved { .. }) {
+            let base = self.base.clone();
+            self.lost_proof = Some(LostProof { base });
+        }
+        let pushed = self.pushed.as_ref();
+        let is_there = |task: &usize| pushed.is_some_and(|pushed| pushed.tasks.contains(task));
+        for task in self.woven.iter().filter(|task| !is_there(task)) {
+            self.tasks[*task].proved = false;
+        }
     }
 
     /// A person who wants something tried again may have mended what kept the tests from being green.

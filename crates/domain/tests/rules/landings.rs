@@ -77,6 +77,24 @@ fn on_a_base_that_moved_it_is_proved_again() {
 }
 
 #[test]
+fn a_proof_on_one_base_is_none_on_another() {
+    let moved = format!("{ONE} tests go moved");
+    let told = tell("9 push tests", "1", &moved);
+    assert!(!told.batch.is_done(0) && told.batch.lost_proof.is_some());
+    let told = tell("9 push tests", "1", &format!("{moved} go tests"));
+    assert!(told.batch.is_done(0) && told.batch.lost_proof.is_none());
+    let told = tell("9 push tests", "1", &format!("{moved} go base:breaks go"));
+    told.follows("failed because the base is red");
+    assert!(!told.batch.is_done(0) && told.batch.tasks[0].was_done);
+    // What is on the server was proved there.
+    let told = tell("9 push tests", "1", &format!("{DONE} land go moved"));
+    assert!(told.batch.is_done(0));
+    // Where nothing is proved, nothing is lost.
+    let told = tell("9 push", "1", &format!("{ONE} moved"));
+    assert!(told.batch.is_done(0) && told.batch.lost_proof.is_none());
+}
+
+#[test]
 fn what_does_not_merge_on_another_base_goes_with_what_needs_it() {
     let plan = "1\n2\n3 < 2";
     let story = "go 1:built 1:woven 2:built 2:woven go 3:built 3:woven go 2:moved";

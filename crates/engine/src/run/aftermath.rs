@@ -21,7 +21,12 @@ impl Loop<'_> {
     pub(super) fn settle_without_proof(&mut self) {
         for task in self.batch.woven.clone() {
             if self.awaits_proof(task) {
-                let before = self.workshop.record.tasks[task].as_before();
+                let record = &self.workshop.record.tasks[task];
+                let before = if self.batch.tasks[task].was_done {
+                    record.taken_back()
+                } else {
+                    record.as_before()
+                };
                 self.marks.set(before);
                 let disposal = self.disposal_of_failed();
                 self.dispose_of_tree(task, disposal);

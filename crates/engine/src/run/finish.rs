@@ -73,6 +73,9 @@ impl Loop<'_> {
             self.unpublish_result();
             return Ok(());
         }
+        if self.stays_where_it_was_proved().is_some() {
+            return Ok(());
+        }
         let wanted = self.workshop.record.branches.batch(self.workshop.number);
         let ours = self.published();
         let ours = ours.as_ref().map(|(branch, tip)| (branch.as_str(), tip));
@@ -85,6 +88,16 @@ impl Loop<'_> {
             }));
         }
         Ok(())
+    }
+
+    /// The base and the tip of the batch branch, where that keeps the result that was proved before the base moved.
+    fn stays_where_it_was_proved(&self) -> Option<(CommitId, CommitId)> {
+        let lost = self.batch.lost_proof.as_ref();
+        let lost = lost.filter(|_| self.batch.status != BatchStatus::Landing)?;
+        let (_, tip) = self.published()?;
+        let base = lost.base.as_ref().map(|base| base.0.as_str());
+        let base = base.unwrap_or(&self.workshop.record.base);
+        Some((base.parse().ok()?, tip))
     }
 
     /// Takes the batch branch from the user's repository again.
@@ -182,12 +195,16 @@ impl Loop<'_> {
             files: task.files.clone(),
             branch: task.published.as_ref().map(|(branch, _)| branch.clone()),
         });
+        let kept = self.stays_where_it_was_proved();
+        let is_kept = kept.is_some();
+        let (base, tip) = kept.unwrap_or_else(|| (self.base.clone(), self.tip.clone()));
         Summary {
             number: self.workshop.number,
             plan: self.workshop.record.plan.clone(),
             status: self.batch.status.clone(),
-            base: self.base.clone(),
-            tip: self.tip.clone(),
+            base,
+            tip,
+            is_of_lost_proof: is_kept,
             branch: self.published().map(|(branch, _)| branch),
             tasks: tasks.collect(),
             test_command: self.workshop.record.validate.clone(),

@@ -25,6 +25,8 @@ pub struct Summary {
     pub base: CommitId,
     /// The commit that everything woven ends in.
     pub tip: CommitId,
+    /// Whether these are of a result that was proved before the base moved, and what is woven now is not proved.
+    pub is_of_lost_proof: bool,
     /// The branch in the user's repository, if anything was woven.
     pub branch: Option<String>,
     /// Its tasks, in plan order.

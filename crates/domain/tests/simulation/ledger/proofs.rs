@@ -26,6 +26,8 @@ pub(super) struct Closing {
     verdict: Verdict,
     base: String,
     pushed: Vec<usize>,
+    /// What was pushed last, on whatever base.
+    on_server: Vec<usize>,
     /// What is woven and was proved since, or given up as unproved.
     settled: Vec<usize>,
     /// What was part of a proved result and has not gone out since.
@@ -70,10 +72,12 @@ impl Ledger<'_> {
                 assert!(self.woven.contains(&at) && !self.closing.pushed.contains(&at));
                 self.closing.fell_out.push(at);
             }
-            BatchEvent::Rewoven { base, .. } => {
+            BatchEvent::Rewoven { base, apart, .. } => {
                 self.check_blocked();
                 if self.course == Course::Landing {
                     self.closing.verdict = Verdict::Unknown;
+                    let on_server = &self.closing.on_server;
+                    self.closing.proved.retain(|at| on_server.contains(at));
                     // On another base everything is judged anew.
                     self.closing.pushed.clear();
                     let falls_off = |at: &&usize| {
@@ -82,6 +86,9 @@ impl Ledger<'_> {
                     };
                     let left = self.woven.iter().find(falls_off);
                     assert_eq!(left, None, "it does not merge there");
+                }
+                if *apart {
+                    self.closing.on_server.clear();
                 }
                 self.closing.base.clone_from(&base.0);
             }
@@ -126,6 +133,7 @@ impl Ledger<'_> {
                 self.check_landing();
                 assert!(!self.closing.there, "it landed already");
                 self.closing.pushed.clone_from(&self.woven);
+                self.closing.on_server.clone_from(&self.woven);
             }
             // Also after it was stopped.
             BatchEvent::Landed { .. } => {
