@@ -21,6 +21,7 @@ mod raw;
 mod section;
 mod written;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use pleach_domain::id::PhaseNumber;
@@ -36,7 +37,8 @@ use self::front_matter::body_start;
 use self::leading_id::{SetOff, leading_id};
 use self::metadata::Key;
 pub(crate) use self::phase_label::phase_title;
-use self::phase_label::{is_criteria_label, numbered_phase_title, verify_label};
+use self::phase_label::{PhaseName, is_criteria_label, named_phase_title};
+use self::phase_label::{numbered_phase_title, verify_label};
 use self::pieces::pieces;
 use self::raw::{Claim, Kind, Raw, RawNote};
 use self::written::{bold_number, first_line, without_id};
@@ -101,6 +103,8 @@ struct Reader<'t> {
     quotes: u32,
     sections: Vec<(HeadingLevel, usize)>,
     phases: Vec<(HeadingLevel, PhaseNumber)>,
+    /// The numbers of phases that are called by a word.
+    named_phases: HashMap<String, PhaseNumber>,
     verifying: Option<ChecksOf>,
     /// What this part of the file is, if it lists what must be true in the end.
     criteria: Option<Criteria>,
@@ -120,6 +124,7 @@ impl<'t> Reader<'t> {
             quotes: 0,
             sections: Vec::new(),
             phases: Vec::new(),
+            named_phases: HashMap::new(),
             verifying: None,
             criteria: None,
             list_key: None,
@@ -233,6 +238,7 @@ impl<'t> Reader<'t> {
         let title = title.trim();
         let numbered = numbered_phase_title(title);
         let opened = phase_title(title).or(numbered);
+        let opened = opened.or_else(|| self.named_phase(title));
         // A heading about the phase that is open anyway opens none.
         let is_of_phase = opened.is_some_and(|(number, _)| self.phase() != Some(number));
         self.criteria_at_heading(level as usize, if is_of_phase { "" } else { title });
@@ -293,6 +299,21 @@ impl<'t> Reader<'t> {
         };
         raw.parent = self.sections.last().map(|(_, section)| *section);
         self.gathered.raws.push(raw);
+    }
+
+    /// The phase that a heading without a number for it opens.
+    fn named_phase<'h>(&mut self, heading: &'h str) -> Option<(PhaseNumber, &'h str)> {
+        let (name, title) = named_phase_title(heading)?;
+        let number = match name {
+            PhaseName::PartOf(number) => number,
+            PhaseName::Word(word) => {
+                let last = self.gathered.phases.last();
+                let next = last.map_or(1, |phase| phase.number.0.saturating_add(1));
+                let named = self.named_phases.entry(word.to_owned());
+                *named.or_insert(PhaseNumber(next))
+            }
+        };
+        Some((number, title))
     }
 
     fn open_phase(&mut self, level: HeadingLevel, number: PhaseNumber, title: &str, start: usize) {

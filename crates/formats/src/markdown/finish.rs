@@ -148,14 +148,14 @@ fn keep(raws: &[Raw]) -> Vec<bool> {
         let mut around = raw.parent;
         while let Some(section) = around {
             let own = &raws[section];
-            let is_inner_task = match raw.kind {
-                Kind::Section => raw.has_metadata,
+            groups[section] |= match raw.kind {
+                Kind::Section => raw.has_metadata && !own.has_metadata,
+                Kind::Checkbox if is_part_of_series(raw, own) => !own.is_surely_a_task(),
                 Kind::Checkbox => {
                     let is_in_phase = own.claim == Claim::Chapter && raw.phase.is_some();
-                    is_part_of_series(raw, own) || (is_in_phase && !raw.is_criterion)
+                    is_in_phase && !raw.is_criterion && !own.has_metadata
                 }
             };
-            groups[section] |= is_inner_task && !own.has_metadata;
             around = own.parent;
         }
     }

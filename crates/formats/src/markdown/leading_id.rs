@@ -161,12 +161,18 @@ fn id_length(text: &str) -> usize {
                 Some(number) if bytes[..word].iter().any(u8::is_ascii_uppercase) => {
                     word + 1 + number
                 }
-                _ if is_numbered_t => word,
+                _ if is_numbered_t => word + usize::from(is_lettered(&bytes[word..])),
                 _ => 0,
             }
         }
         _ => 0,
     }
+}
+
+/// Whether one small letter stands alone, as in `T033a`.
+fn is_lettered(bytes: &[u8]) -> bool {
+    let is_small = bytes.first().is_some_and(u8::is_ascii_lowercase);
+    is_small && !bytes.get(1).is_some_and(u8::is_ascii_alphanumeric)
 }
 
 /// The length of a number such as `2` or `2.1.3`, or 0.
@@ -216,6 +222,7 @@ mod tests {
         check("[ENG-7] Fix", Some(("ENG-7", "Fix")));
         check("OC_135. Fix", Some(("OC_135", "Fix")));
         check("T-1.2 Fix", Some(("T-1.2", "Fix")));
+        check("T033a [P] Fix", Some(("T033a", "[P] Fix")));
         check("T001 [P] Make it", Some(("T001", "[P] Make it")));
         check("Task 2.1: Text", Some(("2.1", "Text")));
         check("🚀 2.1 Launch", Some(("2.1", "Launch")));

@@ -24,7 +24,7 @@ pub(crate) fn phase_title(text: &str) -> Option<(PhaseNumber, &str)> {
     {
         return None;
     }
-    let title = title.trim_start_matches([':', '.', '-', '–', '—', ' ', ')']);
+    let title = title.trim_start_matches(BEFORE_TITLE);
     Some((PhaseNumber(number), title))
 }
 
@@ -39,6 +39,49 @@ pub(super) fn numbered_phase_title(text: &str) -> Option<(PhaseNumber, &str)> {
         || !label.ends_with(|c: char| c.is_ascii_digit());
     is_label.then_some((number, title))
 }
+
+/// What a phase is called that has no number of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PhaseName<'t> {
+    /// `Phase 1.5` or `Phase 2B` is a part of that phase.
+    PartOf(PhaseNumber),
+    /// `Phase A`, `Phase N` or `Final Phase` comes after those before it.
+    Word(&'t str),
+}
+
+/// `Phase B: Title`, `Phase 1.5: Title` or `Final Phase: Title`.
+pub(super) fn named_phase_title(text: &str) -> Option<(PhaseName<'_>, &str)> {
+    let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let behind = |words: &str| {
+        let (start, rest) = text.split_at_checked(words.len())?;
+        start.eq_ignore_ascii_case(words).then_some(rest)
+    };
+    let (name, rest) = match behind("phase ") {
+        Some(rest) => {
+            let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+            let (name, rest) = rest.split_at(end.unwrap_or(rest.len()));
+            (name.trim_end_matches('.'), rest)
+        }
+        None => ("N", behind("final phase")?),
+    };
+    let digits = name.bytes().take_while(u8::is_ascii_digit).count();
+    let is_letter = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '.';
+    let word = if digits > 0 {
+        name.trim_end_matches(|c: char| c.is_ascii_lowercase())
+    } else {
+        name
+    };
+    let is_name = (1..=4).contains(&name.len()) && word.chars().all(is_letter);
+    if !is_name || rest.trim_start().starts_with(char::is_alphanumeric) {
+        return None;
+    }
+    let number = name[..digits].parse().map(PhaseNumber);
+    let name = number.map_or(PhaseName::Word(name), PhaseName::PartOf);
+    Some((name, rest.trim_start_matches(BEFORE_TITLE)))
+}
+
+/// What stands between the number of a phase and its title.
+const BEFORE_TITLE: [char; 8] = [':', '：', '.', '-', '–', '—', ' ', ')'];
 
 /// `VERIFY Phase 2: text` or `VERIFY: text`: the phase if it is named, and the text.
 pub(super) fn verify_label(text: &str) -> Option<(Option<PhaseNumber>, &str)> {
@@ -77,7 +120,7 @@ fn numbered(label: &str) -> Option<PhaseNumber> {
 }
 
 /// Words that headings of criteria are made of.
-const CRITERIA_WORDS: [&str; 24] = [
+const CRITERIA_WORDS: [&str; 25] = [
     "acceptance",
     "and",
     "checklist",
@@ -100,8 +143,18 @@ const CRITERIA_WORDS: [&str; 24] = [
     "steps",
     "success",
     "technical",
+    "testing",
     "validation",
     "verification",
+];
+
+/// Names of criteria that have none of the words by which the others are known.
+const CRITERIA_NAMES: [&str; 5] = [
+    "definition of done",
+    "review checklist",
+    "self review",
+    "testing validation",
+    "testing and validation",
 ];
 
 /// Whether a heading or a label opens a list of what must be true in the end.
@@ -119,7 +172,7 @@ pub(super) fn is_criteria_label(text: &str) -> bool {
     let names_criteria = words
         .iter()
         .any(|word| matches!(*word, "criteria" | "acceptance" | "verification"))
-        || ["definition of done", "review checklist", "self review"]
+        || CRITERIA_NAMES
             .iter()
             .any(|name| words.join(" ").contains(name));
     begins_with_word && names_criteria && words.iter().all(is_known)
@@ -144,6 +197,29 @@ mod tests {
         assert_eq!(phase_title("Phase 1.5: Half"), None);
         assert_eq!(phase_title("Phases 1"), None);
         assert_eq!(phase_title("Phaße 1"), None);
+    }
+
+    #[test]
+    fn phases_without_a_number_have_names() {
+        let part = |number| PhaseName::PartOf(PhaseNumber(number));
+        for (text, expected) in [
+            ("Phase 1.5: Half", Some((part(1), "Half"))),
+            ("Phase 2B (weeks 5-12)", Some((part(2), "(weeks 5-12)"))),
+            ("Phase 2b — Later", Some((part(2), "Later"))),
+            ("Phase N: Polish", Some((PhaseName::Word("N"), "Polish"))),
+            (
+                "Final Phase: Polish",
+                Some((PhaseName::Word("N"), "Polish")),
+            ),
+            ("🚧 Phase II", Some((PhaseName::Word("II"), ""))),
+            ("Phase Details", None),
+            ("Phase A tests", None),
+            ("Phase completion", None),
+            ("Phases A: x", None),
+            ("Final", None),
+        ] {
+            assert_eq!(named_phase_title(text), expected, "{text}");
+        }
     }
 
     #[test]
@@ -188,6 +264,7 @@ mod tests {
             "Definition of Done (DoD)",
             "Self-Review",
             "Code Review Checklist",
+            "Testing & Validation",
             "Phase 2 Exit Criteria",
         ] {
             assert!(is_criteria_label(label), "{label}");
@@ -197,6 +274,8 @@ mod tests {
             "Goals",
             "Acceptance Tests",
             "Code Review",
+            "Testing",
+            "Validation",
         ] {
             assert!(!is_criteria_label(heading), "{heading}");
         }

@@ -80,6 +80,12 @@ impl Raw {
         self.kind == Kind::Section && by_form && !self.has_metadata
     }
 
+    /// Whether it says so, how far it is, or what it needs; a mere group may have a priority too.
+    pub(super) fn is_surely_a_task(&self) -> bool {
+        let has_edges = !(self.needs.is_empty() && self.blocking.is_empty());
+        self.claim == Claim::TaskWord || self.has_status || has_edges
+    }
+
     pub(super) fn new(kind: Kind, line: u32, body: Range<usize>) -> Self {
         Self {
             kind,

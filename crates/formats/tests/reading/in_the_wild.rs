@@ -133,3 +133,32 @@ fn brackets_that_are_no_box_stay_text() {
         "1 [ ] real",
     );
 }
+
+#[test]
+fn a_phase_without_a_number_comes_after_those_before_it() {
+    check(
+        "## Phase 1: Base\n- [ ] T001 a\n## Phase 2: Story\n- [ ] T002 b\n- [ ] T002a c\n## Phase N: Polish\n- [ ] T003 d\n## Phase Dependencies\n- **Setup (Phase 1)**: none\n",
+        "T001 [ ] a p1\nT002 [ ] b p2\nT002a [ ] c p2\nT003 [ ] d p3",
+    );
+    check(
+        "## Phase A: Base\n- [ ] a\n## Phase B — Top\n- [ ] b\n### Phase A: again\n- [ ] c\n## Final Phase: Polish\n- [ ] d\n",
+        "1 [ ] a p1\n2 [ ] b p2\n3 [ ] c p1\n4 [ ] d p3",
+    );
+    check(
+        "## Phase 1: Base\n- [ ] a\n## Phase 1.5: Tests\n- [ ] b\n## Phase 2：Top\n- [ ] c\n",
+        "1 [ ] a p1\n2 [ ] b p1\n3 [ ] c p2",
+    );
+}
+
+#[test]
+fn a_group_may_have_a_priority_and_a_task_by_name_keeps_its_steps() {
+    check(
+        "## 1. CRITICAL: Tests\n**Priority:** P0\n### 1.1 Collect\n- [ ] 1.1.1 Import\n- [ ] 1.1.2 Types\n",
+        "1.1.1 [ ] Import\n1.1.2 [ ] Types",
+    );
+    check(
+        "## 1. Tests\n**Status**: [PLANNED]\n- [ ] 1.1 Import\n## 2. Types\n**Dependencies**: 1\n- [ ] 2.1 All\n",
+        "1 [ ] Tests\n2 [ ] Types < 1",
+    );
+    check("### Task 1.2: Parse\n- [ ] 1.2.1 words\n", "1.2 [ ] Parse");
+}
