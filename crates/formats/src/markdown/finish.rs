@@ -72,6 +72,7 @@ pub(super) fn document(text: &str, gathered: Gathered) -> Document {
     for raw in &raws {
         known.add_blocking(raw, &mut needs, &mut plan.warnings);
     }
+    known.add_parts(&identities, &mut needs);
     for note in gathered.notes {
         known.add_sequence(note, &mut plan);
     }
@@ -271,6 +272,7 @@ fn name_tasks(raws: &mut [Raw], plan: &mut Plan) -> Vec<Identity> {
     let taken: HashSet<CompactString> = raws.iter().filter_map(|raw| raw.id.clone()).collect();
     let mut texts: HashMap<String, u32> = HashMap::new();
     let mut number = 0_u32;
+    let mut loose = Vec::new();
     let mut identities = Vec::with_capacity(raws.len());
     for raw in raws {
         if raw.id.is_some() {
@@ -305,19 +307,26 @@ fn name_tasks(raws: &mut [Raw], plan: &mut Plan) -> Vec<Identity> {
         if let Some(word) = lookalike(&raw.title) {
             plan.warnings.push(not_an_id(word, raw.line, &id));
         } else if !taken.is_empty() {
-            let message = format!(
-                "the checkbox at line {} has no id; it is task {id}",
-                raw.line
-            );
-            plan.warnings.push(
-                Problem::new(Code::NoId, message)
-                    .at(raw.line)
-                    .hint("write an id, or put it below **VERIFY Phase N:** if it is a check"),
-            );
+            loose.push((raw.line, id.clone()));
         }
         raw.id = Some(id.into());
     }
+    plan.warnings.extend(without_id_warning(&loose));
     identities
+}
+
+/// One warning for all boxes without an id in a plan with ids.
+fn without_id_warning(loose: &[(u32, String)]) -> Option<Problem> {
+    let ((line, id), others) = loose.split_first()?;
+    let message = match others {
+        [] => format!("the checkbox at line {line} has no id; it is task {id}"),
+        [.., (last_line, last)] => format!(
+            "{} checkboxes from line {line} to line {last_line} have no id; they are tasks {id} to {last}",
+            loose.len()
+        ),
+    };
+    let hint = "write an id, or put it below **VERIFY Phase N:** if it is a check";
+    Some(Problem::new(Code::NoId, message).at(*line).hint(hint))
 }
 
 /// A box opens with what looks like an id and is none.

@@ -13,6 +13,7 @@ use pleach_domain::task::{Dependency, IfUnknown};
 
 use super::metadata::Named;
 use super::raw::{Kind, Raw, RawNeed, RawNote};
+use crate::Identity;
 
 /// Up to so many dependencies are compared one by one.
 const FEW: usize = 32;
@@ -201,6 +202,35 @@ impl<'a> Known<'a> {
                         if_unknown: IfUnknown::TakenAsDone,
                     });
                 }
+            }
+        }
+    }
+
+    /// A box `2.` before `2.1` and `2.2` is the whole of which those are the parts, and needs them.
+    pub(super) fn add_parts(&self, identities: &[Identity], needs: &mut [Needs]) {
+        let is_written_box = |place: &usize| {
+            identities[*place] == Identity::WrittenId && self.raws[*place].kind == Kind::Checkbox
+        };
+        for place in (0..self.raws.len()).filter(is_written_box) {
+            let id = self.raws[place].id.as_deref().unwrap_or("");
+            let Some((own, _)) = id.rsplit_once('.') else {
+                continue;
+            };
+            let whole = self.ids.get(own).copied().filter(is_written_box);
+            let Some(whole) = whole.filter(|whole| *whole < place) else {
+                continue;
+            };
+            // Somebody who says it the other way round means it.
+            let is_needed = needs[place]
+                .tasks
+                .iter()
+                .any(|need| need.on.as_str() == own);
+            if !is_needed {
+                needs[whole].add(Dependency {
+                    on: TaskId::new(id),
+                    line: self.raws[whole].line,
+                    if_unknown: IfUnknown::Error,
+                });
             }
         }
     }

@@ -162,3 +162,26 @@ fn a_group_may_have_a_priority_and_a_task_by_name_keeps_its_steps() {
     );
     check("### Task 1.2: Parse\n- [ ] 1.2.1 words\n", "1.2 [ ] Parse");
 }
+
+#[test]
+fn a_box_that_is_the_whole_of_others_beside_it_needs_them() {
+    check(
+        "- [ ] 1. Setup\n- [ ] 2. Models\n- [ ] 2.1 Types\n- [x] 2.2 User\n- [ ] 2.2.1 Name\n- [ ] 3. Store (depends: 2)\n- [ ] 3.1 Put (depends: 3)\n- [ ] 4.1 Alone\n",
+        "1 [ ] Setup
+         2 [ ] Models < 2.1 2.2
+         2.1 [ ] Types
+         2.2 [x] User < 2.2.1
+         2.2.1 [ ] Name
+         3 [ ] Store < 2
+         3.1 [ ] Put < 3
+         4.1 [ ] Alone",
+    );
+}
+
+#[test]
+fn boxes_without_an_id_are_one_warning() {
+    let text = "- [ ] 1.1 a\n- [ ] b\n- [ ] c\n- [ ] d\n";
+    let plan = pleach_formats::read(text).plan;
+    assert_eq!(plan.warnings.len(), 1);
+    assert_eq!(plan.warnings[0].line, Some(2));
+}
