@@ -200,7 +200,9 @@ impl<'g, 'p> Ready<'g, 'p> {
     }
 
     fn gives_way(&self, position: usize) -> bool {
-        !self.waits_for_loose_tasks && self.is_unheld(position)
+        // The order takes dependencies for what a task follows, even where they are to be ignored.
+        let follows_its_phase = self.graph.task(position).follows_its_phase();
+        !self.waits_for_loose_tasks && follows_its_phase && self.is_unheld(position)
     }
 
     /// A closed phase holds nothing up when all that keeps it closed waits for this very task.

@@ -90,6 +90,7 @@ fn a_task_without_its_dependencies_follows_its_phase() {
         rules,
         "1.1 1.2",
     );
+    check_with(&plan("1.1 p1 done\n1.2 p1\n2.1 p2 < 1.1"), 5, rules, "1.2");
 }
 
 #[test]
