@@ -63,6 +63,8 @@ pub struct Batch {
     pub judgements: Vec<Judgement>,
     /// What is on the server, and what was woven then; it is never taken back.
     pub pushed: Option<Pushed>,
+    /// What was about to be pushed when that was stored last; the server may have it or not.
+    pub pushing: Option<Pushed>,
     /// What a person wants landed.
     pub landing_asked: Option<LandingAsked>,
     /// What came of landing.
@@ -203,6 +205,7 @@ impl Batch {
             judgements: Vec::new(),
             unproved_stages: Vec::new(),
             pushed: None,
+            pushing: None,
             landing_asked: None,
             landed: None,
             rolled_back: false,

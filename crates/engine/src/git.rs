@@ -77,7 +77,7 @@ pub(crate) use address::{HttpHost, percent_decoded};
 pub(crate) use credentials::{Wish, what_to_set};
 pub(crate) use error::{plain_words, scrub};
 pub(crate) use program::{find_program, is_executable};
-pub(crate) use target::Target;
+pub(crate) use target::{ServerBranches, Target};
 pub(crate) use unpushed::count_of_commits;
 
 /// From here on `merge-tree` takes `--merge-base`, also for each line of `--stdin`, and attributes

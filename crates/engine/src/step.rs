@@ -101,6 +101,8 @@ steps! {
     TaskPublished,
     /// The base had moved, everything is woven onto it, and nothing is stored.
     BaseFollowed,
+    /// It is stored that the result is about to be pushed, and nothing is.
+    PushMeant,
     /// The result is on the server, and nothing is stored.
     ResultPushed,
     /// That is stored, and there is no pull request.

@@ -61,6 +61,7 @@ const batchEvents = [
   "batch:not_proved",
   "batch:reopened",
   "batch:landing",
+  "batch:pushing",
   "batch:pushed",
   "batch:landed",
   "batch:not_landed",

@@ -6,7 +6,7 @@ use super::decide::of_task;
 use super::{Batch, BatchStatus, Landed, LandingAsked, Proof, Pushed, Searching, Validation};
 use crate::event::{BatchEvent, Doubt, Event, Rollback, TaskEvent};
 use crate::id::TaskId;
-use crate::task_state::{Ending, TaskState};
+use crate::task_state::{Commit, Ending, TaskState};
 
 /// A task whose branch does not merge any more: its files, and whom it collides with.
 pub type FellOut = (TaskId, Vec<String>, Vec<TaskId>);
@@ -185,17 +185,23 @@ impl Batch {
                     despite_findings: *despite_findings,
                 });
             }
+            BatchEvent::Pushing { branch, commit } => {
+                self.pushing = Some(self.with_what_is_woven(branch, commit));
+            }
             BatchEvent::Pushed { branch, commit } => {
-                self.tip = Some(commit.clone());
-                self.pushed = Some(Pushed {
-                    branch: branch.clone(),
-                    commit: commit.clone(),
-                    tasks: self.woven.clone(),
-                    base: self.base.clone(),
-                });
+                let now = self.with_what_is_woven(branch, commit);
+                // It may be heard of long after it was pushed, when something else is woven.
+                let is_it = |meant: &Pushed| meant.branch == *branch && meant.commit == *commit;
+                let pushed = self.pushing.take().filter(is_it);
+                let pushed = pushed.unwrap_or_else(|| now.clone());
+                if pushed == now {
+                    self.tip = Some(commit.clone());
+                }
+                self.pushed = Some(pushed);
             }
             BatchEvent::Rewoven { apart: true, .. } => {
                 self.pushed = None;
+                self.pushing = None;
                 self.follows = self.pr_url.take();
             }
             BatchEvent::Landed { pr_url, .. } => {
@@ -216,6 +222,18 @@ impl Batch {
                 });
             }
             _ => {}
+        }
+    }
+}
+
+impl Batch {
+    /// A branch of the server that has what is woven now.
+    fn with_what_is_woven(&self, branch: &str, commit: &Commit) -> Pushed {
+        Pushed {
+            branch: branch.to_owned(),
+            commit: commit.clone(),
+            tasks: self.woven.clone(),
+            base: self.base.clone(),
         }
     }
 }

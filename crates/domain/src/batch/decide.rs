@@ -111,7 +111,7 @@ pub enum Message {
         /// Whether it no longer continues what is on the server.
         apart: bool,
     },
-    /// A step of landing was made: `Pushed`, `Landed` or `NotLanded`.
+    /// A step of landing was made: `Pushing`, `Pushed`, `Landed` or `NotLanded`.
     Landed(BatchEvent),
 }
 

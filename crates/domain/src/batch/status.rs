@@ -146,7 +146,10 @@ impl BatchStatus {
             | (Self::Running | Self::Validating | Self::Landing, Event::Rewoven { .. })
             | (
                 Self::Landing,
-                Event::Pushed { .. } | Event::Landed { .. } | Event::NotLanded { .. },
+                Event::Pushing { .. }
+                | Event::Pushed { .. }
+                | Event::Landed { .. }
+                | Event::NotLanded { .. },
             ) => Some(self.clone()),
             (Self::Merging | Self::Validating, Event::Landing) => Some(Self::Landing),
             (status, Event::LandingAsked { .. }) if status.is_over() => Some(Self::Merging),

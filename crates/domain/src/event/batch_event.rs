@@ -150,6 +150,13 @@ pub enum BatchEvent {
     },
     /// The result is brought to where it is wanted.
     Landing,
+    /// The result is about to be pushed; whoever finds it on the server knows whose it is.
+    Pushing {
+        /// The branch there.
+        branch: String,
+        /// The commit that it shall be at.
+        commit: Commit,
+    },
     /// The result is on the server.
     Pushed {
         /// The branch there.
@@ -219,6 +226,7 @@ impl BatchEvent {
             Self::Unpublished => "unpublished",
             Self::LandingAsked { .. } => "asked to land",
             Self::Landing => "landing",
+            Self::Pushing { .. } => "pushing",
             Self::Pushed { .. } => "pushed",
             Self::Landed { .. } => "landed",
             Self::NotLanded { .. } => "not landed",
@@ -266,6 +274,10 @@ impl BatchEvent {
                 despite_findings: false,
             },
             Self::Landing,
+            Self::Pushing {
+                branch: "pleach/batch-1".into(),
+                commit: Commit("c3".into()),
+            },
             Self::Pushed {
                 branch: "pleach/batch-1".into(),
                 commit: Commit("c3".into()),

@@ -156,6 +156,18 @@ fn what_is_pushed_already_can_be_landed_again() {
 }
 
 #[test]
+fn a_push_that_is_heard_of_late_has_what_was_woven_when_it_was_meant() {
+    let failed = "go 1:built 1:woven 2:failed go pushing not-landed go";
+    let late = format!("{failed} 2:retry go 2:built 2:woven go pushed");
+    let told = tell("9 push retries=0", "1\n2", &late);
+    told.follows("pushed");
+    assert!(told.batch.is_pushed(0) && !told.batch.is_pushed(1));
+    let at_once = tell("9 push", "1", &format!("{ONE} pushing pushed"));
+    assert!(at_once.batch.is_pushed(0));
+    assert_eq!(at_once.batch.pushing, None);
+}
+
+#[test]
 fn an_opened_batch_lands_anew() {
     let failed = "go 1:built 1:woven 2:failed go not-landed go 2:retry";
     let told = tell("9 push retries=0", "1\n2", failed);
@@ -225,7 +237,7 @@ fn the_stage_of_a_resolved_task_ends_once_more() {
 
 #[test]
 fn landing_is_heard_of_only_while_it_goes_on() {
-    for late in ["pushed", "landed", "not-landed", "moved"] {
+    for late in ["pushing", "pushed", "landed", "not-landed", "moved"] {
         tell("9", "1\n2", &format!("go 1:built 1:woven {late}")).follows("");
         tell("9", "1", &format!("{ONE} {late}")).follows("");
     }

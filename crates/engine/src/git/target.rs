@@ -15,8 +15,25 @@ use super::{CommitId, Pauses, Place, PushError, Store, StoreError};
 pub(crate) struct ServerBranches {
     /// The branch that the result is meant for; none where the server has no choice of its own.
     pub(crate) target: Option<Target>,
-    /// What all of them are at; not every one of these commits is known here.
-    pub(crate) tips: Vec<CommitId>,
+    /// All of them by their full names; not every one of these commits is known here.
+    branches: Vec<(String, CommitId)>,
+}
+
+impl ServerBranches {
+    /// What all of them are at.
+    pub(crate) fn tips(&self) -> Vec<CommitId> {
+        let tips = self.branches.iter().map(|(_, commit)| commit.clone());
+        // It may have moved on before it was fetched.
+        let target = self.target.iter().filter_map(|target| target.at.clone());
+        tips.chain(target).collect()
+    }
+
+    /// What a branch is at.
+    pub(crate) fn tip_of(&self, branch: &str) -> Option<&CommitId> {
+        let full = format!("refs/heads/{branch}");
+        let found = self.branches.iter().find(|(name, _)| *name == full);
+        found.map(|(_, commit)| commit)
+    }
 }
 
 /// A branch of the place that is pushed to.
@@ -104,19 +121,15 @@ impl Store {
             Some(branch) => Some(branch.to_owned()),
             None => announced(line)?.branch,
         };
-        let branches = look_at_all(line)?;
-        let target = branch.map(|branch| {
-            let full = format!("refs/heads/{branch}");
-            let found = branches.iter().find(|(name, _)| *name == full);
-            let at = found.map(|(_, commit)| commit.clone());
-            let at = self.fetched(line, &branch, at)?;
-            Ok::<_, StoreError>(Target { branch, at })
-        });
-        let target = target.transpose()?;
-        let mut tips: Vec<CommitId> = branches.into_iter().map(|(_, commit)| commit).collect();
-        // It may have moved on meanwhile.
-        tips.extend(target.as_ref().and_then(|target| target.at.clone()));
-        Ok(ServerBranches { target, tips })
+        let mut server = ServerBranches {
+            target: None,
+            branches: look_at_all(line)?,
+        };
+        if let Some(branch) = branch {
+            let at = self.fetched(line, &branch, server.tip_of(&branch).cloned())?;
+            server.target = Some(Target { branch, at });
+        }
+        Ok(server)
     }
 
     /// Fetches a branch that is there, unless what it is at is here already.

@@ -11,7 +11,7 @@ use super::body::{self, Account};
 use super::effects::Effects;
 use crate::causes::with_causes;
 use crate::forge::{Draft, ForgeError, ForgeKind, Project, connect, open_pull_request, recognise};
-use crate::git::{CommitId, Logins, Pauses, PushError, Store, Target};
+use crate::git::{CommitId, Logins, Pauses, PushError, ServerBranches, Store, Target};
 use crate::process::Cancel;
 use crate::secrets::Hider;
 use crate::state_folder::write_private;
@@ -34,6 +34,8 @@ pub(crate) struct Errand {
     pub(crate) branch: String,
     /// The branch that it has there already, and what was pushed to it.
     pub(crate) pushed: Option<(String, CommitId)>,
+    /// The branch that it was about to get, which the server may have and nobody knows.
+    pub(crate) pushing: Option<(String, CommitId)>,
     /// The branch of the server that it is meant for; the server's own choice if none.
     pub(crate) target: Option<String>,
     pub(crate) landing: Landing,
@@ -101,8 +103,10 @@ impl Ended {
 
 /// Tells what happens on the way.
 pub(crate) trait Told {
-    /// A branch of the server is at the commit; returns when that is stored.
-    fn pushed(&mut self, branch: &str);
+    /// A branch of the server is about to be moved to a commit; whether that is stored.
+    fn is_pushing(&mut self, branch: &str, commit: &CommitId) -> bool;
+    /// A branch of the server is at a commit; returns when that is stored.
+    fn pushed(&mut self, branch: &str, commit: &CommitId);
     /// What is left to do starts no program, and nobody needs to wait for it.
     fn only_asks_from_now_on(&mut self);
     /// Something worth a line.
@@ -129,7 +133,7 @@ impl Errand {
     }
 
     fn try_to_run(
-        &self,
+        &mut self,
         store: &Store,
         logins: &Logins,
         told: &mut dyn Told,
@@ -153,13 +157,14 @@ impl Errand {
             .fetch_target(self.target.as_deref(), logins, &self.pauses())
             .map_err(|error| Ended::not(with_causes(&error), error.hint()))?;
         self.go_on()?;
-        self.look_over(store, &server.tips)?;
+        self.recognise_own_push(&server, told);
+        self.look_over(store, &server.tips())?;
         self.go_on()?;
         let target = self.look_at_target(store, server.target, told)?;
         self.go_on()?;
-        let branch = self.push(store, logins)?;
+        let branch = self.push(store, logins, told)?;
         reached(Step::ResultPushed);
-        told.pushed(&branch);
+        told.pushed(&branch, &self.tip);
         reached(Step::PushStored);
         if self.landing != Landing::PullRequest {
             if let Some(page) = page(store, &branch, target.as_deref()) {
@@ -169,6 +174,18 @@ impl Errand {
         }
         self.go_on()?;
         self.open(store, logins, &branch, target, told)
+    }
+
+    /// What is on the server because a process died there, or an answer was lost, is added to and never left behind.
+    fn recognise_own_push(&mut self, server: &ServerBranches, told: &mut dyn Told) {
+        let is_there =
+            |(branch, commit): &(String, CommitId)| server.tip_of(branch) == Some(commit);
+        let meant = self.pushing.take().filter(is_there);
+        let meant = meant.filter(|meant| self.pushed.as_ref() != Some(meant));
+        if let Some((branch, commit)) = meant {
+            told.pushed(&branch, &commit);
+            self.pushed = Some((branch, commit));
+        }
     }
 
     /// Ends it if somebody wants that.
@@ -278,12 +295,20 @@ impl Errand {
     }
 
     /// Pushes exactly the commit; a branch that is somebody else's is left alone.
-    fn push(&self, store: &Store, logins: &Logins) -> Result<String, Ended> {
+    fn push(&self, store: &Store, logins: &Logins, told: &mut dyn Told) -> Result<String, Ended> {
+        let mut means_to_push = |branch: &str| {
+            if !told.is_pushing(branch, &self.tip) {
+                return Err(Ended::not("landing broke off".to_owned(), None));
+            }
+            reached(Step::PushMeant);
+            self.go_on()
+        };
         let failed = |error: PushError| {
             let hint = error.hint();
             Ended::not(with_causes(&error), hint)
         };
         if let Some((branch, commit)) = &self.pushed {
+            means_to_push(branch)?;
             return match store.push(&self.tip, branch, Some(commit), logins, &self.pauses()) {
                 Ok(_) => Ok(branch.clone()),
                 // Whoever deleted it or added to it had a reason, so nothing is forced.
@@ -304,6 +329,7 @@ impl Errand {
                 1 => self.branch.clone(),
                 _ => format!("{}-{number}", self.branch),
             };
+            means_to_push(&branch)?;
             match store.push(&self.tip, &branch, None, logins, &self.pauses()) {
                 Ok(_) => return Ok(branch),
                 // Of another machine, or of an earlier state folder.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
-use pleach_domain::batch::{FellOut, Landing, Message, Proof};
+use pleach_domain::batch::{FellOut, Landing, Message, Proof, Pushed};
 use pleach_domain::event::{BatchEvent, Doubt, Event};
 use pleach_domain::task_state::{Commit, Ending};
 
@@ -30,13 +30,29 @@ struct Line {
     loop_: Sender<Heard>,
 }
 
-impl errand::Told for Line {
-    fn pushed(&mut self, branch: &str) {
+impl Line {
+    /// Whether it is stored; it is not only when the loop failed.
+    fn store(&self, event: BatchEvent) -> bool {
         let (stored, is_stored) = channel();
-        let branch = branch.to_owned();
-        let _ = self.loop_.send(Heard::Pushed { branch, stored });
-        // Nobody answers only when the loop failed; whoever goes on finds the branch there.
-        let _ = is_stored.recv();
+        let _ = self.loop_.send(Heard::PushStep { event, stored });
+        is_stored.recv().is_ok()
+    }
+}
+
+impl errand::Told for Line {
+    fn is_pushing(&mut self, branch: &str, commit: &CommitId) -> bool {
+        self.store(BatchEvent::Pushing {
+            branch: branch.to_owned(),
+            commit: Commit(commit.to_string()),
+        })
+    }
+
+    fn pushed(&mut self, branch: &str, commit: &CommitId) {
+        // Where that fails, whoever goes on finds the branch there.
+        let _ = self.store(BatchEvent::Pushed {
+            branch: branch.to_owned(),
+            commit: Commit(commit.to_string()),
+        });
     }
 
     fn only_asks_from_now_on(&mut self) {
@@ -167,15 +183,14 @@ impl Loop<'_> {
 
     fn errand(&self, stop: Cancel) -> Errand {
         let record = &self.workshop.record;
-        let pushed = self.batch.pushed.as_ref();
         let asked = self.batch.landing_asked.as_ref();
         Errand {
             tip: self.tip.clone(),
             base: self.base.clone(),
             is_first_base: self.base.as_str() == record.base,
             branch: record.branches.batch(self.workshop.number),
-            pushed: pushed
-                .and_then(|pushed| Some((pushed.branch.clone(), pushed.commit.0.parse().ok()?))),
+            pushed: place(self.batch.pushed.as_ref()),
+            pushing: place(self.batch.pushing.as_ref()),
             target: record.target.clone(),
             landing: match record.design.settings.landing {
                 // A person who asks means the whole way.
@@ -204,14 +219,13 @@ impl Loop<'_> {
         self.batch.base_moves < MOST_MOVES && !self.lander.stays_on_base
     }
 
-    /// The result is on the server, and that is stored before anything else is done with it.
-    pub(super) fn take_in_pushed(
+    /// A step of a push is stored before anything else is done.
+    pub(super) fn take_in_push_step(
         &mut self,
-        branch: String,
+        event: BatchEvent,
         stored: &Sender<()>,
     ) -> Result<(), RunError> {
-        let commit = Commit(self.tip.to_string());
-        self.decide(Message::Landed(BatchEvent::Pushed { branch, commit }));
+        self.decide(Message::Landed(event));
         self.flush()?;
         let _ = stored.send(());
         Ok(())
@@ -462,4 +476,10 @@ impl Loop<'_> {
             branch: state.published.as_ref().map(|(branch, _)| branch.clone()),
         }
     }
+}
+
+/// A branch of the server, and the commit that was pushed to it.
+fn place(pushed: Option<&Pushed>) -> Option<(String, CommitId)> {
+    let pushed = pushed?;
+    Some((pushed.branch.clone(), pushed.commit.0.parse().ok()?))
 }

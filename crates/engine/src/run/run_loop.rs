@@ -164,7 +164,7 @@ impl Loop<'_> {
             Heard::LandingOnlyAsks => self.lander.only_asks(),
             Heard::Asked(request, reply) => self.answer(request, reply),
             Heard::Judged(ended) => self.take_in_judged(*ended),
-            Heard::Pushed { branch, stored } => self.take_in_pushed(branch, &stored)?,
+            Heard::PushStep { event, stored } => self.take_in_push_step(event, &stored)?,
             Heard::LandingEnded(ended) => self.take_in_landing(*ended)?,
             Heard::Noted(note) => (self.told)(Told::Note(note)),
             Heard::Said {

@@ -3,7 +3,7 @@
 use std::sync::mpsc::Sender;
 
 use pleach_domain::batch::Spent;
-use pleach_domain::event::{Coming, Rollback};
+use pleach_domain::event::{BatchEvent, Coming, Rollback};
 use pleach_domain::id::TaskId;
 
 use super::attempt::{Finished, Launched};
@@ -55,9 +55,9 @@ pub(super) enum Heard {
         notes: Vec<String>,
     },
     Judged(Box<ProbeEnded>),
-    /// A branch of the server is at the result.
-    Pushed {
-        branch: String,
+    /// A step of a push, which goes on when that is stored.
+    PushStep {
+        event: BatchEvent,
         stored: Sender<()>,
     },
     LandingEnded(Box<Ended>),

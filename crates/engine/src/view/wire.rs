@@ -201,6 +201,9 @@ fn closing_wire(event: &BatchEvent) -> (&'static str, Value) {
         ),
         BatchEvent::LandingAsked { into, .. } => ("batch:reopened", json!({ "into": into })),
         BatchEvent::Landing => ("batch:landing", json!({})),
+        BatchEvent::Pushing { branch, commit } => {
+            ("batch:pushing", json!({"branch": branch, "commit": commit}))
+        }
         BatchEvent::Pushed { branch, commit } => {
             ("batch:pushed", json!({"branch": branch, "commit": commit}))
         }

@@ -9,8 +9,9 @@ use super::{Harbour, SHELL};
 use crate::scene::Story;
 
 /// The steps of landing, at each of which a run is killed.
-pub(crate) const STEPS: [Step; 5] = [
+pub(crate) const STEPS: [Step; 6] = [
     Step::BaseFollowed,
+    Step::PushMeant,
     Step::ResultPushed,
     Step::PushStored,
     Step::PullRequestOpened,
@@ -68,4 +69,42 @@ fn a_run_that_dies_at_any_step_of_landing_lands_once() {
             name.spawn_scoped(scope, move || check_death(step)).unwrap();
         }
     });
+}
+
+/// Killed around the push, then the base moves: what got to the server is added to.
+#[track_caller]
+fn check_base_moves_after_death(step: Step, merge: &str) {
+    let settings = format!("validate = \"true\"\nmerge = \"{merge}\"");
+    let harbour = Harbour::github("1, 2", &settings, SHELL);
+    let mut command = harbour.command(&["run", "--yes", "-j", "1", "--json"]);
+    let output = command.env(DIE_AT, format!("{step:?}")).output().unwrap();
+    assert_eq!(output.status.signal(), Some(9), "{output:?}");
+    let pushed = harbour.branches_there();
+    harbour.move_base_now("other", "theirs\n");
+    let story = harbour.story(&["run", "--resume", "1"]);
+    story.check(0, "1:merged 2:merged");
+    harbour.check_landed(&story);
+    assert_eq!(harbour.branches_there(), "pleach/batch-1");
+    assert_eq!(harbour.scene.show("pleach/batch-1", "other"), "theirs");
+    let is_there = if step == Step::ResultPushed {
+        "pleach/batch-1"
+    } else {
+        ""
+    };
+    assert_eq!(pushed, is_there);
+}
+
+#[test]
+fn a_push_that_nobody_could_store_is_added_to_when_the_base_moves_with_merge() {
+    check_base_moves_after_death(Step::ResultPushed, "merge");
+}
+
+#[test]
+fn a_push_that_nobody_could_store_is_added_to_when_the_base_moves_with_squash() {
+    check_base_moves_after_death(Step::ResultPushed, "squash");
+}
+
+#[test]
+fn a_push_that_was_only_meant_leaves_nothing_behind_when_the_base_moves() {
+    check_base_moves_after_death(Step::PushMeant, "merge");
 }

@@ -81,6 +81,10 @@ impl Story {
                 fell_out: (!task.is_empty()).then(fell_out).into_iter().collect(),
                 apart: false,
             },
+            ("", "pushing") => Message::Landed(BatchEvent::Pushing {
+                branch: "pleach/batch-1".into(),
+                commit: commit("tip"),
+            }),
             ("", "pushed") => Message::Landed(BatchEvent::Pushed {
                 branch: "pleach/batch-1".into(),
                 commit: commit("tip"),

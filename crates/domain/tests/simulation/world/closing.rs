@@ -191,6 +191,10 @@ impl World<'_> {
         if into.is_none() {
             let branch = "pleach/batch".to_owned();
             let commit = self.batch.tip.clone().unwrap();
+            self.hear(Message::Landed(BatchEvent::Pushing {
+                branch: branch.clone(),
+                commit: commit.clone(),
+            }))?;
             self.hear(Message::Landed(BatchEvent::Pushed { branch, commit }))?;
         }
         let pr_url = self.dice.one_in(2).then(|| "https://forge/1".to_owned());
