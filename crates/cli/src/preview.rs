@@ -57,7 +57,7 @@ impl Shown {
             plan: without_secrets(&request.plan.document.plan),
             chosen: request.chosen.clone(),
             rules: request.rules,
-            settings: request.settings.clone(),
+            settings: without_secrets_in_commands(&request.settings),
             agent: request.agent.clone(),
             place,
         }
@@ -95,6 +95,16 @@ fn without_secrets(plan: &Plan) -> Plan {
         task.title = hider.hidden(std::mem::take(&mut task.title));
     }
     plan
+}
+
+/// Settings whose commands say nothing that nobody may see.
+fn without_secrets_in_commands(settings: &Settings) -> Settings {
+    let hider = Secrets::of_environment(&[]).hider();
+    let mut settings = settings.clone();
+    for command in [&mut settings.validate, &mut settings.setup] {
+        *command = command.take().map(|command| hider.hidden(command));
+    }
+    settings
 }
 
 /// What a run would do.

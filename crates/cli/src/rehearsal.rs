@@ -13,7 +13,7 @@ use pleach_engine::git::CommitId;
 use pleach_engine::run::{Fetch, Rehearsal, RunRequest};
 use pleach_engine::sandbox::Holding;
 use pleach_engine::secrets::Secrets;
-use pleach_engine::settings::RunMode;
+use pleach_engine::settings::{RunMode, Settings};
 use pleach_engine::shell_words::line;
 use serde_json::{Value, json};
 
@@ -228,17 +228,17 @@ fn answer(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) -> Val
         "expectedSeconds": preview.expected().map(|(time, _)| time.as_secs_f64()),
         "expectedCost": Value::Null,
     });
-    if let (Some(answer), Value::Object(settled)) =
-        (answer.as_object_mut(), settled(request, found))
-    {
+    if let (Some(answer), Value::Object(settled)) = (
+        answer.as_object_mut(),
+        settled(preview.settings, request, found),
+    ) {
         answer.extend(settled);
     }
     answer
 }
 
 /// What is configured, as far as it concerns the run.
-fn settled(request: &RunRequest, found: &Rehearsal) -> Value {
-    let settings = &request.settings;
+fn settled(settings: &Settings, request: &RunRequest, found: &Rehearsal) -> Value {
     let whole = |time: Duration| time.as_secs_f64();
     json!({
         "mode": match settings.mode {

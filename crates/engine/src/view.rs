@@ -33,6 +33,7 @@ use crate::database::{self, Database, DatabaseError, LoadedBatch};
 use crate::ownership::{OwnershipError, is_owned};
 use crate::run::segment_of;
 use crate::sandbox::Holding;
+use crate::secrets::Secrets;
 use crate::state_folder::StateFolder;
 use replay::History;
 
@@ -176,12 +177,13 @@ impl BatchView {
         let mut titles = record.tasks.into_iter().map(|task| task.title);
         let title = |_| titles.next().unwrap_or_default();
         let titles = history.tasks.iter().map(title).collect();
+        let hider = Secrets::of_environment(&[]).hider();
         Ok(shape::draw(
             loaded,
             &history,
             shape::Names { titles, segments },
             record.base,
-            record.validate,
+            record.validate.map(|command| hider.hidden(command)),
             &record.sandbox.label(),
             surroundings,
         ))

@@ -375,3 +375,29 @@ fn what_the_tests_said_can_be_read_and_followed() {
         none.err
     );
 }
+
+#[test]
+fn a_token_in_the_test_command_is_hidden_wherever_the_command_is_shown() {
+    // Put together here, so that this file holds no secret.
+    let token = format!("ghp{}", "_kT4Vw9ZqLx2RbN7mYc1DfGh8JsPu5AoEi3Q6");
+    let settings = format!("validate = \"true --token {token}\"\nsetup = \"true {token}\"");
+    let scene = Scene::of("1", &settings, "echo x > file-$PLEACH_TASK");
+    let said = |words: &[&str]| {
+        let answer = crate::pleach(scene.repo.path(), &scene.home(), words);
+        assert_eq!(answer.code, 0, "{}", answer.err);
+        let shown = format!("{}{}", answer.out, answer.err);
+        assert!(!shown.contains(&token), "{words:?}: {shown}");
+        shown
+    };
+    let hidden = "true --token [hidden";
+    for words in [
+        &["run", "all", "--dry-run"][..],
+        &["run", "all", "--dry-run", "--json"],
+        &["run", "1", "--yes"],
+        &["status", "1", "--json"],
+    ] {
+        let shown = said(words);
+        assert!(shown.contains(hidden), "{words:?}: {shown}");
+    }
+    said(&["run", "1", "--yes", "--json"]);
+}

@@ -207,7 +207,12 @@ impl Loop<'_> {
             is_of_lost_proof: is_kept,
             branch: self.published().map(|(branch, _)| branch),
             tasks: tasks.collect(),
-            test_command: self.workshop.record.validate.clone(),
+            test_command: self
+                .workshop
+                .record
+                .validate
+                .clone()
+                .map(|command| self.workshop.hider.hidden(command)),
             proof: self.batch.proof.clone(),
             test_runs: self
                 .batch
