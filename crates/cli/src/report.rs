@@ -194,7 +194,7 @@ impl Reporter {
                 self.line(GREEN, "proved", &format!("tree {}", short(tree)))
             }
             BatchEvent::NotProved { because, .. } => self.line(RED, "not proved", because),
-            BatchEvent::Landing => self.line(PLAIN, "landing", "the result goes to the server"),
+            BatchEvent::Landing { into } => self.line(PLAIN, "landing", &landing(into.as_deref())),
             BatchEvent::Pushed { branch, .. } => self.line(GREEN, "pushed", branch),
             BatchEvent::Landed {
                 pr_url: Some(url), ..
@@ -321,4 +321,12 @@ pub(crate) fn with_whom(with: &[TaskId]) -> String {
     }
     let ids: Vec<&str> = with.iter().map(TaskId::as_str).collect();
     format!(" with {}", ids.join(" and "))
+}
+
+/// What is done with a result that lands.
+pub(crate) fn landing(into: Option<&str>) -> String {
+    match into {
+        Some(branch) => format!("fast-forwarding {branch}"),
+        None => "pushing".to_owned(),
+    }
 }

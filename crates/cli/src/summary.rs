@@ -69,11 +69,15 @@ pub(crate) fn print(summary: &Summary) {
                 ));
             }
             print_landing(summary);
+            let word = one_line(&quoted(branch));
             tell(format_args!(
-                "  {DIM}look at it{DIM:#}  git log --graph --stat {base}..{word}\n  \
-                 {DIM}take it{DIM:#}     git merge --ff-only {word}\n",
-                word = one_line(&quoted(branch)),
+                "  {DIM}look at it{DIM:#}  git log --graph --stat {base}..{word}\n"
             ));
+            if summary.landed_in.is_none() {
+                tell(format_args!(
+                    "  {DIM}take it{DIM:#}     git merge --ff-only {word}\n"
+                ));
+            }
         }
         None if merged > 0 => tell(format_args!(
             "\n{} merged, but not brought to your repository; see the note above\n",
@@ -143,7 +147,12 @@ fn print_proof(summary: &Summary) {
 
 /// Where the result is, and what to do where it is not.
 fn print_landing(summary: &Summary) {
-    if let Some(url) = &summary.pr_url {
+    if let Some(branch) = &summary.landed_in {
+        tell(format_args!(
+            "  {GREEN}landed{GREEN:#}: {BOLD}{}{BOLD:#} is fast-forwarded\n",
+            one_line(branch)
+        ));
+    } else if let Some(url) = &summary.pr_url {
         tell(format_args!(
             "  {GREEN}landed{GREEN:#}: {BOLD}{url}{BOLD:#}\n"
         ));

@@ -67,6 +67,8 @@ pub struct Batch {
     pub pushing: Option<Pushed>,
     /// What a person wants landed.
     pub landing_asked: Option<LandingAsked>,
+    /// The local branch that gets the result, where it is not pushed.
+    pub landing_into: Option<String>,
     /// What came of landing.
     pub landed: Option<Landed>,
     /// Whether it was cancelled together with its branch.
@@ -207,6 +209,7 @@ impl Batch {
             pushed: None,
             pushing: None,
             landing_asked: None,
+            landing_into: None,
             landed: None,
             rolled_back: false,
             pr_url: None,

@@ -98,7 +98,11 @@ fn closing(batch: &Batch) -> Action {
     match &batch.status {
         _ if !lands(batch, &ending) => Action::Finish(ending),
         BatchStatus::Landing => Action::Land,
-        _ => Action::Note(BatchEvent::Landing),
+        _ => {
+            let asked = batch.landing_asked.as_ref();
+            let into = asked.and_then(|asked| asked.into.clone());
+            Action::Note(BatchEvent::Landing { into })
+        }
     }
 }
 

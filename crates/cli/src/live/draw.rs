@@ -15,6 +15,7 @@ use crate::columns::{about, cut, elapsed, padded};
 use crate::consent::few_names;
 use crate::line::Line;
 use crate::output::one_line;
+use crate::report::landing;
 use crate::terminal::Size;
 
 const PLAIN: Style = Style::new();
@@ -226,7 +227,7 @@ fn closing_row(state: &State, moment: &Moment<'_>) -> Option<Row> {
                 format!("run {} of the tests on what is woven", runs + 1),
             )
         }
-        BatchStatus::Landing => ("landing", "the result goes to the server".to_owned()),
+        BatchStatus::Landing => ("landing", landing(state.batch.landing_into.as_deref())),
         _ => return None,
     };
     Some(Row {

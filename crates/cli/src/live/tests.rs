@@ -217,7 +217,7 @@ fn tests_and_landing_are_shown_when_all_tasks_are_over() {
     let testing = story.drawn(60, 24);
     story
         .batch(BatchEvent::Proved { tree: "t".into() })
-        .batch(BatchEvent::Landing);
+        .batch(BatchEvent::Landing { into: None });
     story.at(44);
     insta::assert_snapshot!(format!("{testing}\n\n{}", story.drawn(60, 24)));
 }

@@ -185,6 +185,7 @@ impl Batch {
                     despite_findings: *despite_findings,
                 });
             }
+            BatchEvent::Landing { into } => self.landing_into.clone_from(into),
             BatchEvent::Pushing { branch, commit } => {
                 self.pushing = Some(self.with_what_is_woven(branch, commit));
             }

@@ -151,7 +151,7 @@ impl BatchStatus {
                 | Event::Landed { .. }
                 | Event::NotLanded { .. },
             ) => Some(self.clone()),
-            (Self::Merging | Self::Validating, Event::Landing) => Some(Self::Landing),
+            (Self::Merging | Self::Validating, Event::Landing { .. }) => Some(Self::Landing),
             (status, Event::LandingAsked { .. }) if status.is_over() => Some(Self::Merging),
             _ => None,
         }

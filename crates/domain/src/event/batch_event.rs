@@ -149,7 +149,11 @@ pub enum BatchEvent {
         despite_findings: bool,
     },
     /// The result is brought to where it is wanted.
-    Landing,
+    Landing {
+        /// The local branch that shall get it; none where it is pushed.
+        #[serde(default)]
+        into: Option<String>,
+    },
     /// The result is about to be pushed; whoever finds it on the server knows whose it is.
     Pushing {
         /// The branch there.
@@ -225,7 +229,7 @@ impl BatchEvent {
             Self::Published { .. } => "published",
             Self::Unpublished => "unpublished",
             Self::LandingAsked { .. } => "asked to land",
-            Self::Landing => "landing",
+            Self::Landing { .. } => "landing",
             Self::Pushing { .. } => "pushing",
             Self::Pushed { .. } => "pushed",
             Self::Landed { .. } => "landed",
@@ -273,7 +277,7 @@ impl BatchEvent {
                 into: None,
                 despite_findings: false,
             },
-            Self::Landing,
+            Self::Landing { into: None },
             Self::Pushing {
                 branch: "pleach/batch-1".into(),
                 commit: Commit("c3".into()),

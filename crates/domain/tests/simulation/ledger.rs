@@ -143,7 +143,7 @@ impl<'d> Ledger<'d> {
                 assert!(!broken, "it should have given up");
                 self.course = Course::Merging;
             }
-            BatchEvent::Landing => self.course = Course::Landing,
+            BatchEvent::Landing { .. } => self.course = Course::Landing,
             BatchEvent::LandingAsked { .. } | BatchEvent::Validating { stage: None } => {
                 self.course = Course::Merging;
             }

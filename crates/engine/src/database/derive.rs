@@ -114,7 +114,7 @@ impl Subject {
             BatchEvent::Started | BatchEvent::Reopened => ("running", false),
             BatchEvent::Merging | BatchEvent::LandingAsked { .. } => ("merging", false),
             BatchEvent::Validating { stage: None } => ("validating", false),
-            BatchEvent::Landing => ("landing", false),
+            BatchEvent::Landing { .. } => ("landing", false),
             BatchEvent::Completed { .. } => ("completed", true),
             BatchEvent::Failed { .. } => ("failed", true),
             BatchEvent::Cancelled => ("cancelled", true),

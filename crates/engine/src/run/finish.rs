@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::mpsc::Receiver;
 
-use pleach_domain::batch::BatchStatus;
+use pleach_domain::batch::{BatchStatus, Landed};
 use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
 use pleach_domain::task_state::{Commit, Ending};
 
@@ -226,6 +226,11 @@ impl Loop<'_> {
                 .pushed
                 .as_ref()
                 .map(|pushed| pushed.branch.clone()),
+            landed_in: self
+                .batch
+                .landing_into
+                .clone()
+                .filter(|_| self.batch.landed == Some(Landed::There)),
             landed: self.batch.landed.clone(),
             landing_was_stopped: self.lander.was_stopped,
             pr_url: self.batch.pr_url.clone(),

@@ -287,23 +287,16 @@ impl Loop<'_> {
                 let into = Some(branch.to_owned());
                 Ok(self.decide(Message::Landed(BatchEvent::Landed { pr_url: None, into })))
             }
-            Err(FastForwardError::NotAFastForward { branch_tip, .. })
-                if self.batch.base_moves < MOST_MOVES =>
-            {
-                let there = store.resolve_base(Some(&format!("refs/heads/{branch}")))?;
-                debug_assert_eq!(there, branch_tip, "a branch that nobody moves");
-                if let Err(changed) = self.follow_base(there)? {
-                    let because = format!("{branch} changes {changed}, which needs your consent");
-                    let hint = format!(
-                        "`git merge {}` brings it there by hand",
-                        quoted(&self.workshop.record.branches.batch(self.workshop.number))
-                    );
-                    self.not_landed(because, Some(hint));
-                }
-                Ok(true)
-            }
             Err(error) => {
-                let hint = error.hint();
+                let hint = match (&error, &self.batch.published) {
+                    // As `git merge --ff-only` does: what happens to a branch of theirs is for people to say.
+                    (FastForwardError::NotAFastForward { .. }, Some((result, _))) => Some(format!(
+                        "merge it by hand: `git switch {}`, `git merge {}`",
+                        quoted(branch),
+                        quoted(result)
+                    )),
+                    _ => error.hint(),
+                };
                 Ok(self.not_landed(with_causes(&error), hint))
             }
         }

@@ -43,6 +43,8 @@ pub struct Summary {
     pub pushed: Option<String>,
     /// What came of landing, if that was wanted.
     pub landed: Option<Landed>,
+    /// The local branch that got it.
+    pub landed_in: Option<String>,
     /// Whether a person stopped it from landing.
     pub landing_was_stopped: bool,
     /// Its pull request.

@@ -200,7 +200,7 @@ fn closing_wire(event: &BatchEvent) -> (&'static str, Value) {
             json!({"doubt": doubt, "reason": because}),
         ),
         BatchEvent::LandingAsked { into, .. } => ("batch:reopened", json!({ "into": into })),
-        BatchEvent::Landing => ("batch:landing", json!({})),
+        BatchEvent::Landing { into } => ("batch:landing", json!({ "into": into })),
         BatchEvent::Pushing { branch, commit } => {
             ("batch:pushing", json!({"branch": branch, "commit": commit}))
         }

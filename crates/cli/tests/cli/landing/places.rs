@@ -33,7 +33,7 @@ fn another_place_to_push_to_is_the_one_that_is_compared_with() {
 }
 
 #[test]
-fn commits_of_a_local_branch_that_got_the_result_stay_on_this_machine() {
+fn commits_of_a_local_branch_that_should_get_the_result_stay_on_this_machine() {
     let harbour = Harbour::github("1", "land = \"none\"\nvalidate = \"true\"", SHELL);
     harbour.run().check(0, "1:merged");
     let repo = &harbour.scene.repo;
@@ -43,7 +43,7 @@ fn commits_of_a_local_branch_that_got_the_result_stay_on_this_machine() {
     let private = repo.git(&["rev-parse", "private"]);
     repo.git(&["checkout", "-q", "main"]);
     let into = harbour.story(&["land", "1", "--into", "private"]);
-    assert_eq!(into.code, 0, "{}", into.err);
+    assert_eq!(into.code, 1, "it has commits of its own: {}", into.err);
     let landed = harbour.story(&["land", "1"]);
     landed.check(0, "1:merged");
     harbour.check_landed(&landed);

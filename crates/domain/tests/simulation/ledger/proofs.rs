@@ -128,7 +128,7 @@ impl Ledger<'_> {
                 (self.closing.asked, self.closing.landed) = (true, false);
                 self.closing.there = false;
             }
-            BatchEvent::Landing => self.check_landing(),
+            BatchEvent::Landing { .. } => self.check_landing(),
             BatchEvent::Pushed { .. } => {
                 self.check_landing();
                 assert!(!self.closing.there, "it landed already");

@@ -70,7 +70,7 @@ fn every_event_of_a_batch_has_a_name() {
             "batch:published {branch:pleach/batch-1,tip:c3}",
             "batch:unpublished {}",
             "batch:reopened {into:null}",
-            "batch:landing {}",
+            "batch:landing {into:null}",
             "batch:pushing {branch:pleach/batch-1,commit:c3}",
             "batch:pushed {branch:pleach/batch-1,commit:c3}",
             "batch:landed {into:null,prUrl:null}",
