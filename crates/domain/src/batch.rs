@@ -131,6 +131,8 @@ pub struct LandingAsked {
     pub into: Option<String>,
     /// Whether it is pushed although something in it should not leave the machine.
     pub despite_findings: bool,
+    /// Whether it lands without a proof.
+    pub unproved: bool,
 }
 
 /// What came of landing.

@@ -10,7 +10,7 @@ use self::starts::{phase_that_fell_short, starts};
 use crate::batch::{
     Batch, BatchStatus, BatchTask, Landing, OnConflict, OnFailure, Proof, Spent, Validation,
 };
-use crate::event::{BatchEvent, Doubt};
+use crate::event::BatchEvent;
 use crate::phase::Shortfall;
 use crate::task_state::{Ending, TaskState};
 
@@ -128,20 +128,20 @@ fn next_proof(batch: &Batch, stage: Option<usize>) -> Option<Action> {
         return None;
     }
     match batch.proof {
+        Proof::Unknown if batch.lands_unproved() => None,
         Proof::Unknown => Some(Action::Note(BatchEvent::Validating { stage })),
         Proof::Searching(_) => Some(Action::Prove),
         Proof::Proved { .. } | Proof::Unproved { .. } => None,
     }
 }
 
-/// What completed lands by itself; what a person wants landed does so unless the tests are red.
+/// What completed lands by itself, and what a person wants landed if it is proved or need not be.
 fn lands(batch: &Batch, ending: &BatchEvent) -> bool {
     if batch.woven.is_empty() || batch.landed.is_some() {
         return false;
     }
     if batch.landing_asked.is_some() {
-        let red = Doubt::Red;
-        return !matches!(&batch.proof, Proof::Unproved { doubt, .. } if *doubt == red);
+        return batch.may_land();
     }
     matches!(ending, BatchEvent::Completed { .. })
         && batch.design.settings.landing != Landing::Nowhere
@@ -158,14 +158,16 @@ fn stopping(batch: &Batch) -> Vec<Action> {
     if actions.is_empty() && all_over(batch) {
         actions.push(Action::Finish(ending(batch)));
     }
-    if batch.design.settings.validation != Validation::Unset && is_proof_open(batch) {
+    if lacks_proof(batch) {
         actions.insert(0, Action::StopProving);
     }
     actions
 }
 
-fn is_proof_open(batch: &Batch) -> bool {
-    matches!(batch.proof, Proof::Unknown | Proof::Searching(_))
+/// Whether the tests are wanted and have not said what they think of what is woven.
+fn lacks_proof(batch: &Batch) -> bool {
+    let wanted = batch.design.settings.validation != Validation::Unset;
+    wanted && matches!(batch.proof, Proof::Unknown | Proof::Searching(_))
 }
 
 fn stops(batch: &Batch) -> impl Iterator<Item = Action> {
@@ -284,6 +286,10 @@ fn ending(batch: &Batch) -> BatchEvent {
     }
     if let Proof::Unproved { because, .. } = &batch.proof {
         let error = because.clone();
+        return BatchEvent::Failed { error };
+    }
+    if lacks_proof(batch) && !batch.woven.is_empty() {
+        let error = "the tests were not run on what was woven".to_owned();
         return BatchEvent::Failed { error };
     }
     if nothing_needed || !batch.woven.is_empty() {

@@ -1247,6 +1247,11 @@ export interface components {
              * @default null
              */
             into?: string | null;
+            /**
+             * @description Land it without a proof, and run no tests
+             * @default false
+             */
+            unproved?: boolean;
         };
         /** @description What became of a task in the last batch that it was in. */
         LastBatch: {

@@ -125,7 +125,8 @@ pub(crate) struct CancelArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples: pleach land 3 · pleach land 3 --into main\n\n\
                         A batch that completed lands by itself, as `land` in pleach.toml says. This lands one that\n\
-                        did not, or again. What is not proved yet is proved first.")]
+                        did not, or again. What is not proved yet is proved first, and what cannot be proved does not land\n\
+                        without --unproved.")]
 pub(crate) struct LandArgs {
     /// The batch
     pub(crate) batch: u32,
@@ -135,6 +136,9 @@ pub(crate) struct LandArgs {
     /// Push it although something was found that should not leave the machine
     #[arg(long, conflicts_with = "into")]
     pub(crate) despite_findings: bool,
+    /// Land it without a proof; the pull request says so in its first line
+    #[arg(long)]
+    pub(crate) unproved: bool,
     /// Print one event a line as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -26,6 +26,7 @@ fn land(arguments: &LandArgs, reader: Reader) -> Result<Exit, Failures> {
     let prepared = control.land(LandingAsked {
         into: arguments.into.clone(),
         despite_findings: arguments.despite_findings,
+        unproved: arguments.unproved,
     })?;
     let summary = carry_out(*prepared, reader, |_| {})?;
     Ok(match summary.landed {

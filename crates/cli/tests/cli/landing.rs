@@ -8,6 +8,7 @@ mod local;
 mod lost_proofs;
 mod places;
 mod stops;
+mod unproved;
 
 use std::process::Command;
 
@@ -372,7 +373,7 @@ fn a_batch_that_failed_does_not_land_by_itself_and_may_by_hand() {
         (story.status(), harbour.branches_there().as_str()),
         ("failed", "")
     );
-    let by_hand = harbour.story(&["land", "1"]);
+    let by_hand = harbour.story(&["land", "1", "--unproved"]);
     assert_eq!(by_hand.code, 0, "{}", by_hand.err);
     harbour.check_landed(&by_hand);
     assert_eq!(by_hand.status(), "failed", "it is not proved, and stays so");

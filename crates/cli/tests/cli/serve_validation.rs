@@ -93,3 +93,21 @@ fn a_batch_that_may_not_drop_anybody_is_red_and_fails() {
     let printed = printed(&server, run_that_was(&validation, "red"), 99_999);
     assert!(printed.contains("file-2\n"), "{printed}");
 }
+
+#[test]
+fn what_is_not_proved_lands_over_http_only_where_that_is_said() {
+    let table = Table::new(1, "land = \"none\"\nvalidate = \"kill -9 $$\"", ADDS_A_FILE);
+    let server = table.serve();
+    table.start(&server, &json!({}));
+    until_over(&server, 1);
+    let land = |wish: &Value| server.post("/api/batches/1/land", wish);
+    let refused = || land(&json!({"into": "main"})).bad(409);
+    // Whoever ran it may hold it for another moment.
+    let refused = (0..50)
+        .map(|_| refused())
+        .find(|code| code != "batch_running");
+    assert_eq!(refused.as_deref(), Some("not_landed"));
+    let wish = json!({"into": "main", "unproved": true});
+    assert_eq!(land(&wish).good(200)["message"], "batch 1 has landed");
+    assert_eq!(table.scene.show("main", "file-1"), "x");
+}

@@ -132,6 +132,7 @@ impl Batch {
         vec![Event::Batch(BatchEvent::LandingAsked {
             into: asked.into,
             despite_findings: asked.despite_findings,
+            unproved: asked.unproved,
         })]
     }
 
@@ -177,12 +178,14 @@ impl Batch {
             BatchEvent::LandingAsked {
                 into,
                 despite_findings,
+                unproved,
             } => {
                 self.landed = None;
                 self.base_moves = 0;
                 self.landing_asked = Some(LandingAsked {
                     into: into.clone(),
                     despite_findings: *despite_findings,
+                    unproved: *unproved,
                 });
             }
             BatchEvent::Landing { into } => self.landing_into.clone_from(into),

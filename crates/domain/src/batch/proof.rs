@@ -89,6 +89,28 @@ impl Batch {
         }
     }
 
+    /// Whether what is woven may land: it is proved, or nobody wants proofs of it.
+    pub fn may_land(&self) -> bool {
+        let unset = self.design.settings.validation == Validation::Unset;
+        unset || self.lands_unproved() || matches!(self.proof, Proof::Proved { .. })
+    }
+
+    /// Whether a person wants it landed without a proof.
+    pub fn lands_unproved(&self) -> bool {
+        self.landing_asked
+            .as_ref()
+            .is_some_and(|asked| asked.unproved)
+    }
+
+    /// Why a landing that a person asked for was refused: there is no proof.
+    pub fn landing_refused(&self) -> Option<&str> {
+        let refused = self.status.is_over() && self.landing_asked.is_some() && !self.may_land();
+        match &self.proof {
+            Proof::Unproved { because, .. } if refused => Some(because),
+            _ => None,
+        }
+    }
+
     /// Whether the work of a task is on the server, as it is woven now.
     pub fn is_pushed(&self, position: usize) -> bool {
         let pushed = self.pushed.as_ref();
@@ -165,9 +187,13 @@ impl Batch {
                 }
             }
             // The same goes for what was given up while it was being proved.
-            BatchEvent::Reopened | BatchEvent::LandingAsked { .. }
-                if !matches!(self.proof, Proof::Proved { .. }) =>
-            {
+            BatchEvent::Reopened
+            | BatchEvent::LandingAsked {
+                unproved: false, ..
+            } if !matches!(self.proof, Proof::Proved { .. }) => {
+                self.proof = Proof::Unknown;
+            }
+            BatchEvent::LandingAsked { .. } if matches!(self.proof, Proof::Searching(_)) => {
                 self.proof = Proof::Unknown;
             }
             _ => {}

@@ -147,6 +147,9 @@ pub enum BatchEvent {
         /// Whether it is pushed although something in it should not leave the machine.
         #[serde(default)]
         despite_findings: bool,
+        /// Whether it lands without a proof.
+        #[serde(default)]
+        unproved: bool,
     },
     /// The result is brought to where it is wanted.
     Landing {
@@ -276,6 +279,7 @@ impl BatchEvent {
             Self::LandingAsked {
                 into: None,
                 despite_findings: false,
+                unproved: false,
             },
             Self::Landing { into: None },
             Self::Pushing {

@@ -1,7 +1,7 @@
 //! Which stage or wave may run, and how those that ended went.
 
-use super::{Action, is_proof_open};
-use crate::batch::{Batch, FailedStage, Validation};
+use super::{Action, lacks_proof};
+use crate::batch::{Batch, FailedStage};
 use crate::event::{BatchEvent, MergeStatus};
 use crate::task_state::{Ending, TaskState};
 
@@ -56,16 +56,12 @@ pub(super) fn ended_stages(batch: &Batch) -> Vec<Action> {
             Action::Note(BatchEvent::StageEnded {
                 stage,
                 merge_status: merge_status(batch, stage),
-                success: went_well(batch, stage) && !lacks_proof(batch, stage),
+                // A batch that stops may end a stage before the tests have said what they think of it.
+                success: went_well(batch, stage)
+                    && !(lacks_proof(batch) && has_woven(batch, stage)),
             })
         })
         .collect()
-}
-
-/// Whether a batch that stops ends a stage before the tests have said what they think of it.
-fn lacks_proof(batch: &Batch, stage: usize) -> bool {
-    let wanted = batch.design.settings.validation != Validation::Unset;
-    wanted && is_proof_open(batch) && has_woven(batch, stage)
 }
 
 pub(super) fn has_woven(batch: &Batch, stage: usize) -> bool {

@@ -36,7 +36,7 @@ fn what_is_not_proved_does_not_land_by_itself() {
 }
 
 #[test]
-fn a_person_may_land_what_is_over_but_not_what_is_red() {
+fn a_person_may_land_what_is_over_but_not_what_is_not_proved() {
     tell("9", "1", &format!("{ONE} land"))
         .follows("asked to land")
         .todo("note landing");
@@ -44,14 +44,43 @@ fn a_person_may_land_what_is_over_but_not_what_is_red() {
     let doubted = format!("{ONE} trouble go land go");
     tell("9 tests", "1", &doubted).follows("validating");
     tell("9 tests", "1", &format!("{doubted} tests go")).follows("landing");
-    tell("9 tests", "1", &format!("{doubted} trouble go")).follows("landing");
+    for doubt in ["trouble", "red-base"] {
+        let told = tell("9 tests", "1", &format!("{doubted} {doubt} go"));
+        told.follows("failed because why");
+        assert_eq!(told.batch.landing_refused(), Some("why"));
+    }
     tell("9 strict", "1", &format!("{doubted} all-red go")).follows("failed because why");
+    let into = format!("{ONE} trouble go into go red-base go");
+    tell("9 tests", "1", &into).follows("failed because why");
     // Whatever else kept it from completing.
     let failed = "go 1:built 1:woven 2:failed go land go pushed landed go";
     tell("9 stop retries=0", "1\n2", failed)
         .follows("failed because task 2 is failed, and a failure stops this batch");
     tell("9", "1", "go 1:built 1:woven land").follows("");
     tell("9 retries=0", "1", "go 1:failed go land").follows("");
+}
+
+#[test]
+fn a_person_may_land_without_a_proof_and_no_tests_are_run_for_that() {
+    for (settings, doubt) in [
+        ("9 tests", "trouble"),
+        ("9 tests", "red-base"),
+        ("9 strict", "all-red"),
+    ] {
+        let asked = format!("{ONE} {doubt} go land-unproved go");
+        tell(settings, "1", &asked).follows("landing").todo("land");
+        let told = tell(settings, "1", &format!("{asked} pushed landed go"));
+        told.follows("failed because why");
+        assert!(told.batch.landing_refused().is_none() && !told.batch.is_done(0));
+    }
+    // Nobody asked the tests before.
+    let cancelled = format!("{ONE} cancel go land-unproved go pushed landed go");
+    tell("9 tests", "1", &cancelled)
+        .follows("failed because the tests were not run on what was woven");
+    // On a base that moved there is no proof, and none is wanted.
+    let moved = format!("{ONE} trouble go land-unproved go moved");
+    tell("9 tests", "1", &moved).todo("land");
+    tell("9", "1", &format!("{ONE} land-unproved go landed go")).follows("completed");
 }
 
 #[test]

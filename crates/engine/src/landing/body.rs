@@ -78,6 +78,11 @@ pub enum Verdict {
         /// The test command.
         command: String,
     },
+    /// They fail.
+    Red {
+        /// The test command.
+        command: String,
+    },
     /// They could not be run.
     Trouble {
         /// The test command.
@@ -259,9 +264,13 @@ fn opening(account: &Account) -> String {
         all if merged == all => ", all merged".to_owned(),
         _ => format!(": {}", results.join(", ")),
     };
-    let mut out = format!("{asked}{plan}{results}.\n\n");
-    out.push_str(&verdict(account));
-    out.push_str("\n\n");
+    let results = format!("{asked}{plan}{results}.");
+    let verdict = verdict(account);
+    // What has tests and lands without them says so before anything else.
+    let mut out = match account.verdict {
+        Verdict::Proved { .. } | Verdict::NoCommand => format!("{results}\n\n{verdict}\n\n"),
+        _ => format!("{verdict}\n\n{results}\n\n"),
+    };
     out.push_str(&effort(account));
     out.push('\n');
     let effects = effects(&account.effects);
@@ -299,6 +308,10 @@ fn verdict(account: &Account) -> String {
         ),
         Verdict::BaseRed { command } => format!(
             "**Not proved:** {} fails on the base {base} already, without any of this work.",
+            code(&cut(command, LONGEST_TEXT))
+        ),
+        Verdict::Red { command } => format!(
+            "**Not proved:** {} fails on this, on top of {base}.",
             code(&cut(command, LONGEST_TEXT))
         ),
         Verdict::Trouble { command, why } => format!(

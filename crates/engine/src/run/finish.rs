@@ -182,6 +182,17 @@ impl Loop<'_> {
         }
     }
 
+    /// A landing that a person asked for and that lacks a proof.
+    fn refused_landing(&self) -> Option<Landed> {
+        let because = self.batch.landing_refused()?;
+        let again = self.again();
+        Some(Landed::Not {
+            because: format!("it is not proved: {because}"),
+            hint: Some(format!("`{again} --unproved` lands it without a proof")),
+            no_server: false,
+        })
+    }
+
     /// What became of the batch.
     pub(super) fn summary(&self) -> Summary {
         let tasks = self.batch.tasks.iter().zip(&self.workshop.record.tasks);
@@ -231,7 +242,7 @@ impl Loop<'_> {
                 .landing_into
                 .clone()
                 .filter(|_| self.batch.landed == Some(Landed::There)),
-            landed: self.batch.landed.clone(),
+            landed: self.batch.landed.clone().or_else(|| self.refused_landing()),
             landing_was_stopped: self.lander.was_stopped,
             pr_url: self.batch.pr_url.clone(),
             time: self.clock.total(),

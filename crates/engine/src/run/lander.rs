@@ -174,8 +174,13 @@ impl Loop<'_> {
         let asked = self.batch.landing_asked.as_ref();
         let into = asked.and_then(|asked| asked.into.as_ref());
         let into = into.map(|branch| format!(" --into {}", quoted(branch)));
+        let unproved = if self.batch.lands_unproved() {
+            " --unproved"
+        } else {
+            ""
+        };
         format!(
-            "pleach land {}{}",
+            "pleach land {}{}{unproved}",
             self.workshop.number,
             into.unwrap_or_default()
         )
@@ -405,17 +410,18 @@ impl Loop<'_> {
                 },
                 Err(_) => Verdict::NoCommand,
             },
-            (
-                Some(command),
-                Proof::Unproved {
-                    doubt: Doubt::BaseRed,
-                    ..
+            (Some(command), Proof::Unproved { doubt, .. }) => match doubt {
+                Doubt::BaseRed => Verdict::BaseRed { command },
+                Doubt::Red => Verdict::Red { command },
+                // What they said last is for the author's eyes.
+                Doubt::Trouble => Verdict::Trouble {
+                    command,
+                    why: "it did not come to a verdict".to_owned(),
                 },
-            ) => Verdict::BaseRed { command },
-            // What they said last is for the author's eyes.
+            },
             (Some(command), _) => Verdict::Trouble {
                 command,
-                why: "it did not come to a verdict".to_owned(),
+                why: "it was not run".to_owned(),
             },
             (None, _) => Verdict::NoCommand,
         };

@@ -97,7 +97,9 @@ impl ValidationView {
             flaky: batch.flaky_trees().into_iter().map(str::to_owned).collect(),
             not_landed: match &batch.landed {
                 Some(Landed::Not { because, .. }) => Some(because.clone()),
-                _ => None,
+                _ => batch
+                    .landing_refused()
+                    .map(|because| format!("it is not proved: {because}")),
             },
         }
     }

@@ -50,3 +50,35 @@ fn a_result_that_is_red_on_the_new_base_and_fails_the_batch_is_unticked() {
     let red = "validate = \"[ ! -e other -o ! -e file-1.1 ]\"\non_invalid = \"fail\"";
     check_lost(red, "red");
 }
+
+#[test]
+fn what_is_proved_on_the_new_base_by_a_later_landing_is_ticked_again() {
+    let scene = Scene::with(
+        "land = \"none\"\nvalidate = \"[ ! -e other -o -e BESIDE/mended ]\"",
+        PLAN,
+        SHELL,
+    );
+    scene
+        .story(&["-j", "1"])
+        .check(0, "1.1:merged 1.2:merged 63:merged");
+    let ticked = scene.plan();
+    assert_ne!(ticked, PLAN);
+    scene.repo.write("other", "theirs\n");
+    scene.repo.git(&["add", "other"]);
+    scene
+        .repo
+        .git(&["commit", "-q", "-m", "somebody was faster"]);
+    let land = || {
+        crate::pleach(
+            scene.repo.path(),
+            &scene.home(),
+            &["land", "1", "--into", "main", "--json"],
+        )
+    };
+    assert_eq!(land().code, 1);
+    assert_eq!(scene.plan(), PLAN);
+    std::fs::write(scene.repo.beside("mended"), "").unwrap();
+    land().good();
+    assert_eq!(scene.plan(), ticked);
+    assert_eq!(scene.show("pleach/batch-1", "other"), "theirs");
+}

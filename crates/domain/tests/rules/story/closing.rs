@@ -37,10 +37,11 @@ fn proof() -> Message {
     }
 }
 
-fn land(into: Option<&str>) -> Message {
+fn land(into: Option<&str>, unproved: bool) -> Message {
     Message::Land(LandingAsked {
         into: into.map(str::to_owned),
         despite_findings: false,
+        unproved,
     })
 }
 
@@ -73,8 +74,9 @@ impl Story {
             ("", "trouble") => doubted(Doubt::Trouble),
             ("", "red-base") => doubted(Doubt::BaseRed),
             ("", "all-red") => doubted(Doubt::Red),
-            ("", "land") => land(None),
-            ("", "into") => land(Some("main")),
+            ("", "land") => land(None, false),
+            ("", "land-unproved") => land(None, true),
+            ("", "into") => land(Some("main"), false),
             (task, "moved") => Message::BaseMoved {
                 base: commit("new base"),
                 tip: commit("new tip"),

@@ -42,6 +42,8 @@ pub(super) struct Closing {
     /// What became of the branch when a person stopped it all.
     rollback: Option<Rollback>,
     asked: bool,
+    /// Whether a person wants it landed without a proof.
+    unproved: bool,
     landed: bool,
     /// Whether it is there.
     there: bool,
@@ -118,14 +120,20 @@ impl Ledger<'_> {
                 self.forget_doubts();
                 self.closing.rollback = None;
                 (self.closing.asked, self.closing.landed) = (false, false);
+                self.closing.unproved = false;
                 self.closing.there = false;
             }
-            BatchEvent::LandingAsked { .. } => {
+            BatchEvent::LandingAsked { unproved, .. } => {
                 let removed = Some(Rollback::Remove);
                 assert_ne!(self.closing.rollback, removed, "its branch is gone");
                 assert!(!self.woven.is_empty(), "there is nothing to land");
-                self.forget_doubts();
+                if !unproved {
+                    self.forget_doubts();
+                } else if let Verdict::Sought { .. } = self.closing.verdict {
+                    self.closing.verdict = Verdict::Unknown;
+                }
                 (self.closing.asked, self.closing.landed) = (true, false);
+                self.closing.unproved = *unproved;
                 self.closing.there = false;
             }
             BatchEvent::Landing { .. } => self.check_landing(),
@@ -324,14 +332,9 @@ impl Ledger<'_> {
         assert!(!self.woven.is_empty(), "there is nothing to land");
         let unset = settings.validation == Validation::Unset;
         let proved = unset || self.closing.verdict == Verdict::Proved;
-        if self.closing.asked {
-            let in_doubt = matches!(
-                self.closing.verdict,
-                Verdict::Unproved(Doubt::BaseRed | Doubt::Trouble)
-            );
-            assert!(proved || in_doubt, "it lands without a proof");
-        } else {
-            assert!(proved, "it lands without a proof");
+        let unproved = self.closing.unproved;
+        assert!(proved || unproved, "it lands without a proof");
+        if !self.closing.asked {
             assert_ne!(settings.landing, Landing::Nowhere);
             assert!(self.went_well(), "what failed does not land by itself");
         }
@@ -345,25 +348,28 @@ impl Ledger<'_> {
         let unproved = matches!(self.closing.verdict, Verdict::Unproved(_));
         let needless = self.tasks.iter().all(|task| task.now == Now::Unchanged);
         let some = !self.woven.is_empty() || needless;
-        some && !stage_failed && !unproved && !self.is_a_rule_broken()
+        let unset = self.design.settings.validation == Validation::Unset;
+        let open = !unset && self.closing.unproved && self.closing.verdict != Verdict::Proved;
+        let open = open && !self.woven.is_empty();
+        some && !stage_failed && !unproved && !open && !self.is_a_rule_broken()
     }
 
     pub(super) fn check_landed(&self) {
-        let red = self.closing.verdict == Verdict::Unproved(Doubt::Red);
+        let unset = self.design.settings.validation == Validation::Unset;
+        let proved = unset || self.closing.verdict == Verdict::Proved;
         let wanted = if self.closing.asked {
-            !red
+            proved || self.closing.unproved
         } else {
             self.went_well() && self.design.settings.landing != Landing::Nowhere
         };
         let wanted = wanted && !self.woven.is_empty();
         assert_eq!(self.closing.landed, wanted, "whether it lands");
-        let unset = self.design.settings.validation == Validation::Unset;
         let open = matches!(
             self.closing.verdict,
             Verdict::Unknown | Verdict::Sought { .. }
         );
         assert!(
-            unset || self.woven.is_empty() || !open,
+            unset || self.closing.unproved || self.woven.is_empty() || !open,
             "it ends without asking the tests"
         );
     }

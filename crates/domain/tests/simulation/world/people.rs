@@ -93,6 +93,7 @@ impl World<'_> {
             13 => self.hear(Message::Land(LandingAsked {
                 into: None,
                 despite_findings: false,
+                unproved: false,
             })),
             14..16 => {
                 self.check_too_late(&task);
@@ -170,6 +171,7 @@ impl World<'_> {
             0 => Message::Land(LandingAsked {
                 into: self.dice.one_in(3).then(|| "main".to_owned()),
                 despite_findings: self.dice.one_in(2),
+                unproved: self.dice.one_in(3),
             }),
             1 if tasks > 0 => {
                 let any = self.dice.below(tasks);

@@ -192,6 +192,8 @@ async fn approve(
 struct LandingWish {
     /// A local branch that is fast-forwarded, instead of a push and a pull request
     into: Option<String>,
+    /// Land it without a proof, and run no tests
+    unproved: bool,
 }
 
 /// Lands the result of a batch that is over
@@ -212,6 +214,7 @@ async fn land(
         let asked = LandingAsked {
             into: wish.into,
             despite_findings: false,
+            unproved: wish.unproved,
         };
         let prepared = control(app, id).land(asked)?;
         let (_, running) = begin(app, *prepared)?;
