@@ -235,6 +235,9 @@ pub(crate) struct RunArgs {
     /// The tasks to run; all open ones if none is named
     #[arg(value_name = "SELECT")]
     pub(crate) select: Vec<String>,
+    /// Run the tasks that are named even if they are done
+    #[arg(long, requires = "select")]
+    pub(crate) redo: bool,
     /// The plan's file
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,

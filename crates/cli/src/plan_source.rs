@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use pleach_domain::graph::{Graph, Overlap, Rules, Strictness};
 use pleach_domain::next::NextRules;
-use pleach_domain::select::Selection;
+use pleach_domain::select::{Selection, done_among};
+use pleach_domain::task::TaskStatus;
 use pleach_engine::mentioned_files::declare_mentioned;
 use pleach_engine::plan_file::PlanFile;
 use pleach_engine::plan_in_use;
@@ -65,6 +66,16 @@ impl PlanSource {
         }
     }
 
+    /// Takes the tasks that were named for open, whatever the plan says of them.
+    pub(crate) fn reopen(&mut self, words: &[String]) -> Result<(), Failures> {
+        let graph = Graph::of(&self.document.plan, Strictness::AsWritten);
+        let selection = parse(&graph, words)?;
+        for position in done_among(&selection, &graph) {
+            self.document.plan.tasks[position].status = TaskStatus::Pending;
+        }
+        Ok(())
+    }
+
     /// The file as the user named it.
     pub(crate) fn name(&self) -> String {
         self.path.display().to_string()
@@ -114,14 +125,18 @@ pub(crate) fn check(chosen: &Chosen, file: &str) -> Result<(), Failures> {
     )
 }
 
+fn parse(graph: &Graph<'_>, words: &[String]) -> Result<Selection, Failures> {
+    let is_id = |id: &str| graph.index().find(id).is_some();
+    Ok(Selection::parse(&words.join(" "), is_id)?)
+}
+
 /// Resolves a selection, with dependencies if wanted; errors that it does not reach are warnings.
 pub(crate) fn choose(
     graph: &Graph<'_>,
     words: &[String],
     order: &OrderArgs,
 ) -> Result<Chosen, Failures> {
-    let text = words.join(" ");
-    let selection = Selection::parse(&text, |id| graph.index().find(id).is_some())?;
+    let selection = parse(graph, words)?;
     let rules = NextRules {
         threshold: order.rules.phase_threshold,
         ..NextRules::default()

@@ -7,7 +7,7 @@ mod sentence;
 
 use std::fmt;
 
-pub use resolve::{Choice, closed_phases, resolve};
+pub use resolve::{Choice, closed_phases, done_among, resolve};
 
 use self::sentence::check_is_selection;
 use crate::id::{IdRange, PhaseNumber};

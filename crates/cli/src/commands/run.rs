@@ -16,7 +16,8 @@ use pleach_engine::detach::{self, Beginning};
 use pleach_engine::outlook::Recall;
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::run::{
-    Fetch, Prepared, RunError, RunRequest, Summary, TaskReport, Where, interrupted, rehearse, take_up,
+    Fetch, Prepared, RunError, RunRequest, Summary, TaskReport, Where, interrupted, rehearse,
+    take_up,
 };
 use pleach_engine::settings::Settings;
 use pleach_engine::start::Errand;
@@ -160,6 +161,9 @@ impl Place {
             Some(Picked::Nothing) => return Err(nothing_picked().into()),
             Some(Picked::Interrupted) => return Ok(Exit::Interrupted),
         };
+        if arguments.redo {
+            source.reopen(&select)?;
+        }
         let chosen = chosen_tasks(&source, &select, arguments, resumed)?;
         if chosen.is_empty() {
             return Ok(earlier.unwrap_or(Exit::Success));

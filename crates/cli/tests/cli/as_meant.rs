@@ -202,3 +202,14 @@ fn two_tasks_that_name_one_file_in_plain_words_are_kept_apart() {
     let plan = ask(&scene, &["plan"]);
     assert_eq!(plan["ordered"][0]["because"], "both declare src/app.ts");
 }
+
+#[test]
+fn a_task_that_is_done_runs_again_only_on_request() {
+    let plan = "- [x] 1.1 a\n- [ ] 1.2 b (depends: 1.1)\n";
+    let scene = Scene::new(plan, WRITES);
+    assert_eq!(scene.run(&["1.1"]).code, 0);
+    scene.story(&["1.1", "--redo"]).check(0, "1.1:merged");
+    assert_eq!(scene.plan(), plan);
+    scene.run(&["--redo"]).bad(2);
+    scene.story(&["all", "--redo"]).check(0, "1.2:merged");
+}

@@ -77,7 +77,10 @@ fn no_agent() {
 fn the_program_of_an_agent_that_is_missing_or_not_executable() {
     let scene = scene();
     let program = scene.repo.beside("agent.sh");
-    let config = format!("[agents.mine]\ncommand = [{:?}]\n", program.to_str().unwrap());
+    let config = format!(
+        "[agents.mine]\ncommand = [{:?}]\n",
+        program.to_str().unwrap()
+    );
     scene.repo.write("pleach.toml", config);
     check(&scene, scene.run(&[]), 3, &["no program", "agent.sh"]);
     fs::write(&program, "#!/bin/sh\n").unwrap();
@@ -103,7 +106,10 @@ fn a_repository_that_can_not_be_written_is_found_before_anything_starts() {
     for words in [&["run", "--yes"][..], &["run", "--yes", "--dry-run"]] {
         let answer: Answer = user.command(words).output().unwrap().into();
         let error = answer.bad(3);
-        assert!(error.contains("cannot be written") && error.contains("hint: "), "{error}");
+        assert!(
+            error.contains("cannot be written") && error.contains("hint: "),
+            "{error}"
+        );
     }
     let doctor: Answer = user.command(&["doctor"]).output().unwrap().into();
     close(0o755);

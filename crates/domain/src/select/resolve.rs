@@ -44,6 +44,26 @@ pub fn resolve(selection: &Selection, graph: &Graph<'_>, rules: NextRules) -> Ch
     }
 }
 
+/// The tasks that are done among those that a selection names by id, range, phase or label.
+pub fn done_among(selection: &Selection, graph: &Graph<'_>) -> Vec<usize> {
+    let is_named = |task: &Task| {
+        selection.terms().iter().any(|term| match term {
+            Term::Id(id) => task.id.as_str() == id,
+            Term::Range { first, last } => {
+                IdRange::between(first, last).is_some_and(|range| range.contains(task.id.as_str()))
+            }
+            Term::Phase(phase) => task.phase == Some(*phase),
+            Term::Label(label) => task.labels.contains(label),
+            Term::All | Term::Failed | Term::Next(_) => false,
+        })
+    };
+    let tasks = graph.plan().tasks.iter().enumerate();
+    tasks
+        .filter(|(_, task)| task.status.is_settled() && is_named(task))
+        .map(|(position, _)| position)
+        .collect()
+}
+
 /// One error for each phase that was chosen though too little of an earlier one is done or chosen.
 pub fn closed_phases(graph: &Graph<'_>, chosen: &[usize], threshold: Threshold) -> Vec<Problem> {
     let is_chosen: HashSet<usize> = chosen.iter().copied().collect();
