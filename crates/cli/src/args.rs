@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use pleach_domain::id::BatchNumber;
 use pleach_domain::phase::Threshold;
 use pleach_engine::weave::Strategy;
 
@@ -286,7 +287,7 @@ pub(crate) struct RunArgs {
         clippy::option_option,
         reason = "the flag may stand with and without a number"
     )]
-    pub(crate) resume: Option<Option<u32>>,
+    pub(crate) resume: Option<Option<BatchNumber>>,
     /// Go on in the background; `pleach status` tells how far it is
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) detach: bool,

@@ -7,6 +7,7 @@ mod shown;
 
 use std::io::IsTerminal as _;
 
+use pleach_domain::id::BatchNumber;
 use pleach_engine::consent::{Change, PendingConsent, What};
 use pleach_engine::run::Prepared;
 
@@ -87,7 +88,7 @@ fn nobody_to_ask(prepared: &Prepared, changes: &[Change]) -> Result<Consent, Fai
 }
 
 /// Gets consent to what tasks before one that waits have changed, or fails.
-pub(crate) fn obtain_pending(batch: u32, pending: &PendingConsent) -> Result<(), Failures> {
+pub(crate) fn obtain_pending(batch: BatchNumber, pending: &PendingConsent) -> Result<(), Failures> {
     let task = one_line(pending.task.as_str());
     let heading =
         format!("Tasks before {task} changed files that control the agents. Review them:");

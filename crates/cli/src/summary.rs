@@ -354,7 +354,8 @@ pub(crate) fn print_json(summary: &Summary) {
         })
         .collect();
     let data = json!({
-        "batchId": summary.number,
+        "batchId": summary.id,
+        "number": summary.number,
         "status": summary.status.as_str(),
         "batchBranch": summary.branch,
         "base": summary.base.as_str(),

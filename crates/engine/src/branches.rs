@@ -4,6 +4,7 @@
 
 mod check;
 
+use pleach_domain::id::BatchNumber;
 use serde::{Deserialize, Serialize};
 
 use crate::placeholder::{Piece, pieces};
@@ -50,17 +51,17 @@ impl BranchNames {
     }
 
     /// The branch of a batch.
-    pub(crate) fn batch(&self, number: u32) -> String {
+    pub(crate) fn batch(&self, number: BatchNumber) -> String {
         self.fill(&self.batch, number, "", "")
     }
 
     /// The branch of a task, by what it is called in refs and by its title.
-    pub(crate) fn task(&self, number: u32, segment: &str, title: &str) -> String {
+    pub(crate) fn task(&self, number: BatchNumber, segment: &str, title: &str) -> String {
         self.fill(&self.task, number, segment, &slug(title))
     }
 
     /// The branch of work that is brought back.
-    pub(crate) fn recovered(&self, number: u32, segment: &str) -> String {
+    pub(crate) fn recovered(&self, number: BatchNumber, segment: &str) -> String {
         format!("{}/recovered-{number}/{segment}", self.prefix)
     }
 
@@ -86,7 +87,7 @@ impl BranchNames {
         filled.collect()
     }
 
-    fn fill(&self, pattern: &str, number: u32, segment: &str, slug: &str) -> String {
+    fn fill(&self, pattern: &str, number: BatchNumber, segment: &str, slug: &str) -> String {
         let number = number.to_string();
         let pieces = pieces(pattern).into_iter();
         let filled = pieces.map(|piece| match piece {
@@ -127,18 +128,18 @@ mod tests {
     #[test]
     fn names_follow_the_patterns() {
         let usual = BranchNames::default();
-        assert_eq!(usual.batch(3), "pleach/batch-3");
-        assert_eq!(usual.task(3, "2.1", ""), "pleach/task-3/2.1");
-        assert_eq!(usual.recovered(3, "1"), "pleach/recovered-3/1");
+        assert_eq!(usual.batch(BatchNumber(3)), "pleach/batch-3");
+        assert_eq!(usual.task(BatchNumber(3), "2.1", ""), "pleach/task-3/2.1");
+        assert_eq!(usual.recovered(BatchNumber(3), "1"), "pleach/recovered-3/1");
         assert_eq!(usual.places(), ["pleach/batch"]);
         let own = BranchNames {
             prefix: "team/bot".to_owned(),
             task: "{{ prefix }}/{{batch}}/t-{{task}}".to_owned(),
             batch: "hedge/{{batch}}/all".to_owned(),
         };
-        assert_eq!(own.batch(3), "hedge/3/all");
-        assert_eq!(own.task(3, "a", ""), "team/bot/3/t-a");
-        assert_eq!(own.recovered(3, "a"), "team/bot/recovered-3/a");
+        assert_eq!(own.batch(BatchNumber(3)), "hedge/3/all");
+        assert_eq!(own.task(BatchNumber(3), "a", ""), "team/bot/3/t-a");
+        assert_eq!(own.recovered(BatchNumber(3), "a"), "team/bot/recovered-3/a");
         assert_eq!(own.places(), ["hedge/batch", "team/bot/batch"]);
     }
 
@@ -148,7 +149,7 @@ mod tests {
             task: "{{prefix}}/{{batch}}/{{task}}-{{slug}}".to_owned(),
             ..BranchNames::default()
         };
-        let of = |title: &str| names.task(3, "2.1", title);
+        let of = |title: &str| names.task(BatchNumber(3), "2.1", title);
         assert_eq!(of("Open on Sundays!"), "pleach/3/2.1-open-on-sundays");
         assert_eq!(of("a/b: `c` (d) e f g"), "pleach/3/2.1-a-b-c-d-e");
         assert_eq!(of("…"), "pleach/3/2.1-task");

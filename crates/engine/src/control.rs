@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pleach_domain::batch::{LandingAsked, Message};
 use pleach_domain::event::Rollback;
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::{Commit, Consent, TaskState};
 
 use crate::consent::{Change, PendingConsent, SteeringFiles, fingerprint, pending_changes};
@@ -90,13 +90,20 @@ enum Said {
 pub struct Control<'a> {
     /// Where batches are.
     pub state: &'a StateFolder,
-    /// The batch.
+    /// The id of the batch.
     pub batch: u32,
     /// Our own program, for a batch that is taken up.
     pub program: &'a Path,
 }
 
 impl Control<'_> {
+    /// What people call the batch; it has been found before anything is said of it.
+    pub fn number(&self) -> BatchNumber {
+        let database = Database::open(self.state);
+        let number = database.and_then(|database| database.number_of(self.batch));
+        number.ok().flatten().unwrap_or_default()
+    }
+
     /// What the next task that waits needs consent to; nothing, if none waits or it needs none.
     pub fn pending_consent(&self) -> Result<Option<PendingConsent>, ControlError> {
         let stored = self.load()?;
@@ -142,7 +149,7 @@ impl Control<'_> {
                 Some((task, None)) => format!("task {task} of batch {} is approved", self.batch),
                 Some((task, Some(consent))) => format!(
                     "task {task} of batch {} may start: you consented to {} as changed by tasks before it",
-                    self.batch,
+                    self.number(),
                     consent.paths()
                 ),
                 None => format!("the next task of batch {} is approved", self.batch),
@@ -169,12 +176,12 @@ impl Control<'_> {
         if stored.is_in_place() && rollback == Rollback::Remove {
             let message = format!(
                 "batch {} runs in {}: what its tasks did there cannot be taken back",
-                self.batch,
+                self.number(),
                 stored.folder().display()
             );
             let hint = format!(
                 "`pleach cancel {0}` stops it, `pleach diff {0}` shows what they did",
-                self.batch
+                self.number()
             );
             return Err(refused("ran_in_place", message, hint));
         }
@@ -226,7 +233,7 @@ impl Control<'_> {
                 format!("batch {} is interrupted: nothing of it runs", self.batch),
                 format!(
                     "`pleach cancel {0}` ends it, `pleach run --resume {0}` goes on with it",
-                    self.batch
+                    self.number()
                 ),
             )),
         }
@@ -257,7 +264,7 @@ impl Control<'_> {
     pub fn land(&self, asked: LandingAsked) -> Result<Box<Prepared>, ControlError> {
         let stored = self.load()?;
         if stored.is_in_place() {
-            let (batch, folder) = (self.batch, stored.folder().display());
+            let (batch, folder) = (self.number(), stored.folder().display());
             let message = format!(
                 "batch {batch} ran in {folder}, which was no git repository: there is no branch to land"
             );
@@ -279,7 +286,7 @@ impl Control<'_> {
             let message = format!("batch {} has nothing to land", self.batch);
             let hint = format!(
                 "`pleach status {}` shows what became of its tasks",
-                self.batch
+                self.number()
             );
             return Err(refused("nothing_to_land", message, hint));
         }
@@ -354,7 +361,7 @@ impl Control<'_> {
                     format!("task {task} is not over yet: it is {}", state.as_str()),
                     format!(
                         "`pleach cancel {} {}` stops it",
-                        self.batch,
+                        self.number(),
                         quoted(task.as_str())
                     ),
                 ),
@@ -420,7 +427,7 @@ impl Control<'_> {
 
     fn ended(&self, stored: &StoredBatch) -> Effect {
         Effect::Done {
-            message: cancelled(self.batch, stored.batch.status.as_str()),
+            message: cancelled(self.number(), stored.batch.status.as_str()),
         }
     }
 
@@ -443,7 +450,7 @@ fn next_waiting(stored: &StoredBatch) -> Option<(TaskId, Option<Consent>)> {
 }
 
 /// What is said of a batch after it was asked to stop.
-pub fn cancelled(batch: u32, status: &str) -> String {
+pub fn cancelled(batch: BatchNumber, status: &str) -> String {
     match status {
         "cancelled" => format!("batch {batch} is cancelled; its work is kept"),
         other => format!("batch {batch} ended before it could stop: {other}"),

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use pleach_domain::event::{BatchEvent, Event};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 pub use board_event::BoardEvent;
@@ -35,6 +35,7 @@ pub use request_keys::{Provenance, RequestKey};
 use crate::state_folder::StateFolder;
 use derive::Subject;
 use error::Stop;
+use read::number_of_next;
 
 /// How long to wait for other writers.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -73,6 +74,8 @@ pub struct StoredEvent {
     pub seq: u64,
     /// The batch it belongs to.
     pub batch: u32,
+    /// What people call that.
+    pub number: BatchNumber,
     /// When it was stored, in milliseconds since 1970.
     pub at: u64,
     /// What happened.
@@ -140,7 +143,7 @@ impl Database {
         })
     }
 
-    /// Makes a batch of that number and takes its tasks; gives the first event of it.
+    /// Makes a batch of that id and takes its tasks; gives the first event of it.
     pub fn create_batch(
         &mut self,
         id: u32,
@@ -157,24 +160,27 @@ impl Database {
         provenance: &Provenance,
     ) -> Result<StoredEvent, DatabaseError> {
         self.write("create a batch", |transaction| {
+            let tasks = serde_json::to_string(new.tasks).expect("ids are plain strings");
+            let at = now();
+            let number = number_of_next(transaction, new.project)?;
             let subject = Subject {
                 id,
+                number,
                 project: new.project.to_owned(),
                 plan: new.plan.to_owned(),
             };
-            let tasks = serde_json::to_string(new.tasks).expect("ids are plain strings");
-            let at = now();
             transaction.execute(
-                "INSERT INTO batch (id, project, repository, plan, tasks, record, created_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO batch (id, project, repository, plan, tasks, record, created_at, number)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 params![
-                    subject.id,
+                    id,
                     new.project,
                     new.repository.as_os_str().as_bytes(),
                     new.plan,
                     tasks,
                     new.record,
                     at.cast_signed(),
+                    number.0,
                 ],
             )?;
             if let Some(revision) = &provenance.execution_plan {
@@ -293,6 +299,7 @@ fn store(
         let event = StoredEvent {
             seq: seq.cast_unsigned(),
             batch,
+            number: subject.number,
             at,
             event: event.clone(),
         };

@@ -11,6 +11,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pleach_domain::id::BatchNumber;
+
 use crate::causes::with_causes;
 use crate::database::{Among, BatchFilter, Database, DatabaseError};
 use crate::git::{CommitId, GitError, Store, StoreError};
@@ -81,8 +83,10 @@ impl From<WorktreeError> for GcError {
 pub struct Find {
     /// What it is.
     pub what: What,
-    /// The batch that left it.
+    /// The id of the batch that left it.
     pub batch: Option<u32>,
+    /// What people call that; none for one that never began.
+    pub number: Option<BatchNumber>,
     /// Its name, for people.
     pub name: String,
     /// How long it has been there, if known.
@@ -223,16 +227,17 @@ impl Broom<'_> {
     ) -> Result<(), GcError> {
         let mut stored = None;
         let mut lock = None;
-        if let Some(number) = batch {
-            lock = BatchLock::take(&self.state.batch(number))?;
-            let is_known = self.database.load(number)?.is_some();
-            stored = if is_known {
-                Some(StoredBatch::load(self.database, number)?)
+        if let Some(id) = batch {
+            lock = BatchLock::take(&self.state.batch(id))?;
+            let number = self.database.number_of(id)?;
+            stored = if number.is_some() {
+                Some(StoredBatch::load(self.database, id)?)
             } else {
                 None
             };
             let is_open = |stored: &StoredBatch| !stored.batch.status.is_over();
             if lock.is_none() || stored.as_ref().is_some_and(is_open) {
+                let number = number.unwrap_or_default();
                 let note = format!("batch {number} runs again; nothing of it was removed");
                 removed.notes.push(note);
                 return Ok(());

@@ -105,7 +105,7 @@ impl Host {
             turn,
         };
         let running = Running::default();
-        let (known, begun) = (prepared.number(), prepared.begun());
+        let (known, begun) = (prepared.id(), prepared.begun());
         let heard = running.clone();
         let told = move || {
             // A batch that never begins drops the other end.

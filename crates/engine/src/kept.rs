@@ -3,20 +3,23 @@
 //! Removes nothing.
 
 mod into_folder;
+mod meant;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::{Ending, TaskState};
 
 use crate::capture::keep_last_state;
 use crate::database::Database;
 use crate::git::{CommitId, GitError, Place, Store, StoreError, nul_separated};
 use crate::ownership::{BatchLock, OwnershipError};
+use crate::run::project_name;
 use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
 use crate::worktree::{Worktree, WorktreeError};
+use meant::Meant;
 
 pub(crate) const KEEP: &str = "refs/pleach/keep/";
 
@@ -76,7 +79,9 @@ pub struct KeptWork {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The batch.
-    pub batch: u32,
+    pub batch: BatchNumber,
+    /// Its id.
+    pub batch_id: u32,
     /// The task.
     pub task: TaskId,
     /// The attempt; none, if it is what stood on the branch before one, or a person's.
@@ -148,14 +153,19 @@ pub enum Back {
 pub fn list(store: &Store, database: &Database) -> Result<Vec<KeptWork>, KeptError> {
     let refs = keep_refs(store)?;
     let branches = branches(store)?;
-    let mut batches: HashMap<u32, Option<StoredBatch>> = HashMap::new();
+    let project = project_name(store);
+    let find = |number: BatchNumber| {
+        let id = database.batch_numbered(&project, number).ok()??;
+        StoredBatch::load(database, id).ok()
+    };
+    let mut batches: HashMap<BatchNumber, Option<StoredBatch>> = HashMap::new();
     let mut found = Vec::new();
     for (name, commit) in refs {
         let meant = name.strip_prefix(KEEP).and_then(Meant::parse);
         let stored = match &meant {
             Some(meant) => batches
                 .entry(meant.batch)
-                .or_insert_with(|| StoredBatch::load(database, meant.batch).ok())
+                .or_insert_with(|| find(meant.batch))
                 .as_ref(),
             None => None,
         };
@@ -221,7 +231,12 @@ pub fn recover(
     task: Option<&TaskId>,
     which: Which,
 ) -> Result<Vec<Recovered>, KeptError> {
-    let gone = || KeptError::Nothing(format!("nothing of batch {} is kept any more", stored.id));
+    let gone = || {
+        KeptError::Nothing(format!(
+            "nothing of batch {} is kept any more",
+            stored.number
+        ))
+    };
     let store = stored.store(state)?.ok_or_else(gone)?;
     let positions: Vec<usize> = match task {
         Some(task) => vec![stored.position(task)?],
@@ -245,7 +260,7 @@ pub fn recover(
         let id = &stored.batch.tasks[position].design.id;
         let of_task = |work: &&KeptWork| {
             let origin = work.origin.as_ref();
-            origin.is_some_and(|origin| origin.batch == stored.id && origin.task == *id)
+            origin.is_some_and(|origin| origin.batch == stored.number && origin.task == *id)
         };
         let of_task = kept.iter().filter(of_task);
         // Of several states of one attempt the last has the highest number.
@@ -261,7 +276,7 @@ pub fn recover(
                 state, stored, &store, &commit, &segment,
             )?)
         } else {
-            let wanted = stored.record.branches.recovered(stored.id, &segment);
+            let wanted = stored.record.branches.recovered(stored.number, &segment);
             Back::Branch(store.publish(&commit, &wanted, None)?)
         };
         recovered.push(Recovered {
@@ -279,7 +294,7 @@ pub fn recover(
 }
 
 fn nothing_of(stored: &StoredBatch, task: Option<&TaskId>, which: Which) -> String {
-    let id = stored.id;
+    let id = stored.number;
     match (task, which) {
         (Some(task), Which::Attempt(attempt)) => {
             format!("attempt {attempt} of task {task} of batch {id} left nothing")
@@ -381,108 +396,4 @@ pub(crate) fn noted_at(store: &Store, name: &str) -> Option<u64> {
     let (who, _) = last.split_once('\t').unwrap_or((last, ""));
     let seconds: u64 = who.rsplit(' ').nth(1)?.parse().ok()?;
     seconds.checked_mul(1_000)
-}
-
-/// What the name of a ref says.
-#[derive(Debug, PartialEq, Eq)]
-struct Meant<'a> {
-    batch: u32,
-    segment: &'a str,
-    /// None for what stood on the branch of a task, and for what a person made of a conflict.
-    attempt: Option<u32>,
-    by_hand: bool,
-}
-
-impl<'a> Meant<'a> {
-    fn parse(name: &'a str) -> Option<Self> {
-        if let Some(rest) = name.strip_prefix("pleach/task-") {
-            let (batch, segment) = rest.split_once('/')?;
-            return Some(Self {
-                batch: batch.parse().ok()?,
-                segment,
-                attempt: None,
-                by_hand: false,
-            });
-        }
-        let (batch, rest) = name.strip_prefix("batch-")?.split_once("/task-")?;
-        if let Some((segment, _)) = rest.split_once("/resolve") {
-            return Some(Self {
-                batch: batch.parse().ok()?,
-                segment,
-                attempt: None,
-                by_hand: true,
-            });
-        }
-        let (segment, attempt) = rest.split_once("/attempt-")?;
-        // A second state of the same attempt has a number behind that.
-        let attempt = attempt.split('-').next()?;
-        Some(Self {
-            batch: batch.parse().ok()?,
-            segment,
-            attempt: Some(attempt.parse().ok()?),
-            by_hand: false,
-        })
-    }
-
-    fn position(&self, stored: &StoredBatch) -> Option<usize> {
-        let numbered = || {
-            let (segment, number) = self.segment.rsplit_once('-')?;
-            number.parse::<u32>().ok()?;
-            stored.task_of_segment(segment)
-        };
-        stored.task_of_segment(self.segment).or_else(numbered)
-    }
-
-    fn attempt(&self, stored: &StoredBatch, position: usize) -> Option<u32> {
-        self.attempt
-            .or(Some(stored.batch.tasks[position].attempts).filter(|last| *last > 0))
-    }
-
-    fn origin(&self, stored: &StoredBatch, position: usize) -> Origin {
-        let attempt = self.attempt(stored, position).filter(|_| !self.by_hand);
-        let facts = attempt.and_then(|attempt| stored.attempt(position, attempt));
-        Origin {
-            batch: self.batch,
-            task: stored.batch.tasks[position].design.id.clone(),
-            attempt: self.attempt,
-            by_hand: self.by_hand,
-            basis: facts.and_then(|facts| facts.basis.clone()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_kept_work_say_whose_it_is() {
-        let meant = |batch, segment, attempt| {
-            Some(Meant {
-                batch,
-                segment,
-                attempt,
-                by_hand: false,
-            })
-        };
-        let by_hand = |batch, segment| {
-            Some(Meant {
-                batch,
-                segment,
-                attempt: None,
-                by_hand: true,
-            })
-        };
-        for (name, expected) in [
-            ("batch-3/task-1-2e1/attempt-2", meant(3, "1-2e1", Some(2))),
-            ("batch-3/task-1-2e1/attempt-2-4", meant(3, "1-2e1", Some(2))),
-            ("pleach/task-12/1-2e1-2", meant(12, "1-2e1-2", None)),
-            ("batch-3/task-1-2e1/resolve", by_hand(3, "1-2e1")),
-            ("batch-3/task-1-2e1/resolve-2", by_hand(3, "1-2e1")),
-            ("moved/refs-2fheads", None),
-            ("batch-x/task-1/attempt-1", None),
-        ] {
-            assert_eq!(Meant::parse(name), expected, "{name}");
-        }
-    }
 }

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::plan::Plan;
 use pleach_domain::task::{Hold, Task, TaskStatus};
 use serde::Serialize;
@@ -56,7 +56,7 @@ pub struct Outlook {
     pub total: Tally,
     pub phases: Vec<PhaseOutlook>,
     /// The batches of the plan that run.
-    pub batches: Vec<u32>,
+    pub batches: Vec<BatchNumber>,
     /// How many tasks run at once.
     pub at_once: usize,
     /// How long tasks took so far, if any is known.
@@ -97,7 +97,7 @@ struct Last {
 struct Known {
     tasks: HashMap<TaskId, Last>,
     marks: HashMap<TaskId, PlanMark>,
-    batches: Vec<u32>,
+    batches: Vec<BatchNumber>,
     slots: usize,
     past: HashMap<TaskId, Duration>,
 }
@@ -248,7 +248,7 @@ impl Known {
     fn take_in(&mut self, view: &BatchView, at: u64) {
         let is_live = view.completed_at.is_none() && !view.interrupted;
         if is_live {
-            self.batches.push(view.id);
+            self.batches.push(view.number);
             self.slots += view.settings.max_concurrent;
         }
         for task in &view.tasks {

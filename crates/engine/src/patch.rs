@@ -219,12 +219,12 @@ fn batch_ends(stored: &StoredBatch) -> Result<(Commit, Commit, String), PatchErr
     let batch = &stored.batch;
     let tip = batch.tip.clone();
     let tip = tip.or_else(|| batch.published.as_ref().map(|(_, tip)| tip.clone()));
-    let what = format!("batch {}", stored.id);
+    let what = format!("batch {}", stored.number);
     match tip {
         Some(tip) => Ok((Commit(stored.record.base.clone()), tip, what)),
         None => Err(PatchError::Nothing {
             what: format!("nothing of {what} is merged"),
-            hint: format!("`pleach diff {} TASK` shows what a task did", stored.id),
+            hint: format!("`pleach diff {} TASK` shows what a task did", stored.number),
         }),
     }
 }
@@ -235,7 +235,7 @@ fn task_ends(stored: &StoredBatch, task: &TaskId) -> Result<(Commit, Commit, Str
     if let (Some(basis), Some(commit)) = (&found.basis, work_of(found)) {
         return Ok((basis.clone(), commit.clone(), what));
     }
-    let batch = stored.id;
+    let batch = stored.number;
     let state = found.state.as_str().replace('_', " ");
     let hint = match found.state {
         TaskState::Running { .. } | TaskState::Stopping { .. } => {

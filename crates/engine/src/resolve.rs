@@ -85,7 +85,7 @@ impl<'a> Resolution<'a> {
         let database = Database::open(state)?;
         let stored = StoredBatch::load(&database, batch)?;
         let task = stored.position(task)?;
-        let store = stored.store(state)?;
+        let (store, batch) = (stored.store(state)?, stored.number);
         Ok(Self {
             state,
             store: store.ok_or(ResolveError::NoStore { batch })?,
@@ -169,7 +169,7 @@ impl<'a> Resolution<'a> {
             _ => None,
         };
         found.ok_or_else(|| ResolveError::NotConflicted {
-            batch: self.stored.id,
+            batch: self.stored.number,
             task: task.design.id.clone(),
             state: task.state.as_str(),
             begun: self.desk().folder().map(|(path, _)| path),
@@ -187,7 +187,7 @@ impl<'a> Resolution<'a> {
             return Ok(());
         }
         Err(ResolveError::Outdated {
-            batch: self.stored.id,
+            batch: self.stored.number,
             task: self.id().clone(),
             path: worktree.path().to_owned(),
         })
@@ -199,13 +199,13 @@ impl<'a> Resolution<'a> {
         let record = &self.stored.record;
         let title = &record.tasks[self.task].title;
         let (ours, theirs) = (
-            record.branches.batch(self.stored.id),
-            { &record.branches }.task(self.stored.id, &self.segment(), title),
+            record.branches.batch(self.stored.number),
+            { &record.branches }.task(self.stored.number, &self.segment(), title),
         );
         let basis = self.stored.batch.tasks[self.task].basis.as_ref();
         let basis = basis.and_then(|basis| basis.0.parse().ok());
         let basis: CommitId = basis.ok_or(ResolveError::Unreadable {
-            batch: self.stored.id,
+            batch: self.stored.number,
         })?;
         let marked = merge_with_marks(
             &Loom::of_store(&self.store)?,
@@ -235,7 +235,7 @@ impl<'a> Resolution<'a> {
             message: &self.message(paths),
         };
         worktree.stop_at_conflict(&self.store, &merge)?;
-        let ours = self.stored.record.branches.batch(self.stored.id);
+        let ours = self.stored.record.branches.batch(self.stored.number);
         let files = marked.files.iter();
         let files = files.map(|file| NotedFile::of(&self.store, file, &ours));
         let note = Note {
@@ -301,7 +301,7 @@ impl<'a> Resolution<'a> {
     }
 
     fn tip(&self) -> Result<CommitId, ResolveError> {
-        let batch = self.stored.id;
+        let batch = self.stored.number;
         let tip = self.stored.batch.tip.as_ref().map(|tip| tip.0.as_str());
         let base = self.stored.batch.base.as_ref().map(|base| base.0.as_str());
         let tip = tip.or(base).unwrap_or(&self.stored.record.base);
@@ -340,7 +340,7 @@ impl<'a> Resolution<'a> {
 
     fn not_begun(&self) -> ResolveError {
         ResolveError::NotBegun {
-            batch: self.stored.id,
+            batch: self.stored.number,
             task: self.id().clone(),
         }
     }

@@ -46,12 +46,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use pleach_domain::batch::{Batch, BatchStatus, Design, Message};
 use pleach_domain::event::{BatchEvent, Event};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 
 pub use attempt::{LOG, attempt_folder};
 pub use in_place::{InPlaceError, Where};
 pub use interrupted::interrupted;
-pub(crate) use paths::{batch_branch, task_branch};
+pub(crate) use paths::{batch_branch, project_name, task_branch};
 pub use probe::probe_folder;
 pub(crate) use record::{BatchRecord, Text, segment_of};
 pub use rehearsal::{Rehearsal, rehearse};
@@ -118,12 +118,12 @@ pub enum RunError {
     NoBatch(u32),
     /// There is nothing left to do in it.
     #[error("batch {0} is over")]
-    Over(u32),
+    Over(BatchNumber),
     /// What is stored of a batch cannot be read.
     #[error("could not read what is stored of batch {batch}: {message}")]
     Unreadable {
         /// The batch.
-        batch: u32,
+        batch: BatchNumber,
         /// What is wrong with it.
         message: String,
     },
@@ -159,7 +159,7 @@ pub struct Prepared {
     opening: Opening,
     /// What it is made for.
     provenance: Provenance,
-    /// Hears the number of the batch once it has begun, with what was said to it first.
+    /// Hears the id of the batch once it has begun, with what was said to it first.
     begun: Option<Sender<u32>>,
     /// The hold on the folder that its tasks work in, if that is the user's.
     folder_lock: Option<in_place::FolderLock>,
@@ -174,7 +174,8 @@ enum Opening {
     Fresh,
     /// It ran before, and this is to be said to it first.
     TakenUp {
-        number: u32,
+        id: u32,
+        number: BatchNumber,
         lock: BatchLock,
         events: Vec<StoredEvent>,
         first: Option<Message>,
@@ -184,20 +185,25 @@ enum Opening {
 /// Takes up a batch that nobody runs, and says something to it first; `None` if somebody does run it.
 pub fn take_up(
     state: &StateFolder,
-    number: u32,
+    id: u32,
     program: &Path,
     first: Option<Message>,
 ) -> Result<Option<Prepared>, RunError> {
     let database = Database::open(state)?;
     // Before it is read: nobody changes it then.
-    if database.load(number)?.is_none() {
-        return Err(RunError::NoBatch(number));
+    if database.load(id)?.is_none() {
+        return Err(RunError::NoBatch(id));
     }
-    let Some(lock) = BatchLock::take(&state.batch(number))? else {
+    let Some(lock) = BatchLock::take(&state.batch(id))? else {
         return Ok(None);
     };
-    let loaded = database.load(number)?.ok_or(RunError::NoBatch(number))?;
-    let LoadedBatch { record, events, .. } = loaded;
+    let loaded = database.load(id)?.ok_or(RunError::NoBatch(id))?;
+    let LoadedBatch {
+        number,
+        record,
+        events,
+        ..
+    } = loaded;
     let unreadable = |message: String| RunError::Unreadable {
         batch: number,
         message,
@@ -226,6 +232,7 @@ pub fn take_up(
         record,
         program: program.to_owned(),
         opening: Opening::TakenUp {
+            id,
             number,
             lock,
             events,
@@ -242,7 +249,11 @@ pub fn take_up(
 }
 
 /// Where its events have brought a batch.
-fn replay(number: u32, record: &BatchRecord, events: &[StoredEvent]) -> Result<Batch, RunError> {
+fn replay(
+    number: BatchNumber,
+    record: &BatchRecord,
+    events: &[StoredEvent],
+) -> Result<Batch, RunError> {
     let mut batch = Batch::new(record.design.clone());
     for stored in events {
         batch
@@ -309,7 +320,7 @@ impl Prepared {
         self
     }
 
-    /// The number of the batch, told when it has begun and what was said to it first is stored.
+    /// The id of the batch, told when it has begun and what was said to it first is stored.
     pub(crate) fn begun(&mut self) -> Receiver<u32> {
         let (say, begun) = channel();
         self.begun = Some(say);
@@ -333,13 +344,14 @@ impl Prepared {
         // Held to the end.
         let _folder = self.folder_lock.take();
         let opening = std::mem::replace(&mut self.opening, Opening::Fresh);
-        let (number, lock, events, first) = match opening {
+        let (batch, lock, events, first) = match opening {
             Opening::TakenUp {
+                id,
                 number,
                 lock,
                 events,
                 first,
-            } => (number, lock, Some(events), first),
+            } => ((id, number), lock, events, first),
             Opening::Fresh => {
                 let (created, lock) = request::create(
                     &self.state,
@@ -349,12 +361,13 @@ impl Prepared {
                     &self.provenance,
                 )?;
                 told(Told::Event(&created));
-                (created.batch, lock, Some(vec![created]), None)
+                let batch = (created.batch, created.number);
+                (batch, lock, vec![created], None)
             }
         };
         let begun = self.begun.take();
         let door = self.controls.open_door(&lock)?;
-        let (mut run, inbox) = self.into_loop(number, events.as_deref().unwrap_or(&[]), told)?;
+        let (mut run, inbox) = self.into_loop(batch, &events, told)?;
         run.tell_what_is_not_kept();
         match &run.batch.status {
             BatchStatus::Pending => run.begin(),
@@ -367,7 +380,7 @@ impl Prepared {
         }
         if let Some(begun) = begun {
             // Whoever does not listen any more has no use for it.
-            let _ = begun.send(number);
+            let _ = begun.send(batch.0);
         }
         run.run_to_the_end(&inbox)?;
         let summary = run.summary();
@@ -379,7 +392,7 @@ impl Prepared {
     /// The loop of the batch, where its events have brought it.
     fn into_loop<'r>(
         self,
-        number: u32,
+        (id, number): (u32, BatchNumber),
         events: &[StoredEvent],
         told: &'r mut dyn FnMut(Told<'_>),
     ) -> Result<(Loop<'r>, Receiver<Heard>), RunError> {
@@ -398,9 +411,10 @@ impl Prepared {
                     .map_err(Box::new)
                     .map_err(RunError::Worktree)?,
                 agent: self.record.agent.agent(&self.program),
-                folder: self.state.batch(number),
+                folder: self.state.batch(id),
                 store: self.store,
                 state: self.state,
+                id,
                 number,
                 spares: spares::Spares::new(self.record.slots()),
                 tests: self.record.tests(),

@@ -1,6 +1,8 @@
 //! Which batches somebody means who names none: those of the repository or the folder around, else all of this user.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use pleach_domain::id::BatchNumber;
 
 use crate::database::{Among, BatchFilter, BatchRow, Database, DatabaseError};
 use crate::git::{Git, GitError, Store, StoreError};
@@ -13,6 +15,17 @@ pub enum Scope {
     Project(String),
     /// All of this user.
     User,
+}
+
+/// What was found by a number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// No batch.
+    Nothing,
+    /// The batch of this id.
+    One(u32),
+    /// One batch in each of these repositories.
+    Several(Vec<PathBuf>),
 }
 
 impl Scope {
@@ -32,6 +45,21 @@ impl Scope {
             Self::Project(name) => Some(name),
             Self::User => None,
         }
+    }
+
+    /// The batch that has a number here.
+    pub fn find(&self, database: &Database, number: BatchNumber) -> Result<Found, DatabaseError> {
+        if let Self::Project(project) = self {
+            let found = database.batch_numbered(project, number)?;
+            return Ok(found.map_or(Found::Nothing, Found::One));
+        }
+        let mut rows = self.batches(database, Among::All)?;
+        rows.retain(|row| row.number == number);
+        Ok(match rows.as_slice() {
+            [] => Found::Nothing,
+            [row] => Found::One(row.id),
+            rows => Found::Several(rows.iter().map(|row| row.repository.clone()).collect()),
+        })
     }
 
     /// The batches of it, newest first.

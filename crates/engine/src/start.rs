@@ -139,13 +139,13 @@ fn errand(
 
 /// The batch that the same request made before, if it did.
 pub fn made_before(state: &StateFolder, key: &RequestKey) -> Result<Option<u32>, StartError> {
-    let known = Database::open(state)?.batch_of_key(&key.key)?;
-    match known {
+    let database = Database::open(state)?;
+    match database.batch_of_key(&key.key)? {
         None => Ok(None),
         Some((batch, fingerprint)) if fingerprint == key.fingerprint => Ok(Some(batch)),
         Some((batch, _)) => Err(StartError::KeyReused {
             key: key.key.clone(),
-            batch,
+            batch: database.number_of(batch)?.unwrap_or_default(),
         }),
     }
 }

@@ -7,6 +7,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use pleach_domain::id::BatchNumber;
+
 /// The folder, made private when it is new.
 #[derive(Debug, Clone)]
 pub struct StateFolder {
@@ -100,14 +102,14 @@ impl StateFolder {
     }
 
     /// Where the worktrees of a batch are, below a folder of one's own choice or here.
-    pub fn worktrees(&self, root: Option<&Path>, project: &str, batch: u32) -> PathBuf {
+    pub fn worktrees(&self, root: Option<&Path>, project: &str, batch: BatchNumber) -> PathBuf {
         let here = self.path.join("worktrees");
         let project = root.unwrap_or(&here).join(project);
         project.join(format!("batch-{batch}"))
     }
 
     /// Where work of a batch is brought back that has no repository to go to.
-    pub(crate) fn recovered(&self, project: &str, batch: u32) -> PathBuf {
+    pub(crate) fn recovered(&self, project: &str, batch: BatchNumber) -> PathBuf {
         let project = self.path.join("recovered").join(project);
         project.join(format!("batch-{batch}"))
     }
@@ -117,9 +119,9 @@ impl StateFolder {
         self.path.join("batches")
     }
 
-    /// Where what belongs to a batch is.
-    pub fn batch(&self, number: u32) -> PathBuf {
-        self.batches().join(number.to_string())
+    /// Where what belongs to a batch is, by its id.
+    pub fn batch(&self, id: u32) -> PathBuf {
+        self.batches().join(id.to_string())
     }
 
     /// Where ports are leased, over all processes of this user.
@@ -148,12 +150,7 @@ impl StateFolder {
         Ok(path)
     }
 
-    /// The number that the next batch gets, unless somebody else takes it first.
-    pub fn next_batch(&self) -> u32 {
-        fs::read_dir(self.batches()).map_or(1, |used| last_number(used) + 1)
-    }
-
-    /// Takes the next number for a batch, and the folder that goes with it.
+    /// Takes the next id for a batch, over all projects, and the folder that goes with it.
     pub fn new_batch(&self) -> Result<(u32, PathBuf), StateFolderError> {
         let batches = self.batches();
         private_folder(&batches)?;
@@ -223,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn batches_are_numbered_from_one_and_never_twice() {
+    fn ids_of_batches_are_never_given_twice() {
         let folder = tempfile::tempdir().unwrap();
         let state = StateFolder::at(&folder.path().join("state")).unwrap();
         let mut numbers: Vec<u32> = std::thread::scope(|scope| {

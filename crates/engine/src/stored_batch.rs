@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use pleach_domain::batch::Batch;
 use pleach_domain::event::{Event, TaskEvent};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 
 use crate::database::{Database, StoredEvent};
 use crate::git::{CommitId, Git, Store, StoreError};
@@ -20,8 +20,10 @@ use crate::worktree::{Listed, WorktreeError, WorktreeSpec};
 /// A batch, where its events have brought it.
 #[derive(Debug)]
 pub struct StoredBatch {
-    /// Its number.
+    /// Its id.
     pub id: u32,
+    /// Its number within the project.
+    pub number: BatchNumber,
     /// The project it belongs to.
     pub project: String,
     /// Where it stands.
@@ -49,7 +51,7 @@ pub enum LookupError {
     #[error("there is no task {task} in batch {batch}")]
     NoTask {
         /// The batch.
-        batch: u32,
+        batch: BatchNumber,
         /// What was named.
         task: TaskId,
         /// The tasks there are.
@@ -85,15 +87,18 @@ impl StoredBatch {
     /// Loads a batch.
     pub fn load(database: &Database, id: u32) -> Result<Self, LookupError> {
         let loaded = database.load(id)?.ok_or(LookupError::NoBatch(id))?;
-        let record: BatchRecord = serde_json::from_str(&loaded.record)
-            .map_err(|source| ViewError::Record { batch: id, source })?;
+        let record: BatchRecord =
+            serde_json::from_str(&loaded.record).map_err(|source| ViewError::Record {
+                batch: loaded.number,
+                source,
+            })?;
         let mut batch = Batch::new(record.design.clone());
         let mut attempts = HashMap::new();
         for stored in &loaded.events {
             batch
                 .apply(&stored.event)
                 .map_err(|source| ViewError::Event {
-                    batch: id,
+                    batch: loaded.number,
                     seq: stored.seq,
                     source,
                 })?;
@@ -101,6 +106,7 @@ impl StoredBatch {
         }
         Ok(Self {
             id,
+            number: loaded.number,
             project: loaded.project,
             batch,
             record,
@@ -112,7 +118,7 @@ impl StoredBatch {
     pub fn position(&self, task: &TaskId) -> Result<usize, LookupError> {
         let found = self.batch.position(task);
         found.ok_or_else(|| LookupError::NoTask {
-            batch: self.id,
+            batch: self.number,
             task: task.clone(),
             known: self.ids().cloned().collect(),
         })
@@ -183,7 +189,7 @@ impl StoredBatch {
     /// Where its worktrees are.
     pub(crate) fn trees(&self, state: &StateFolder) -> PathBuf {
         let root = self.record.worktrees.as_ref().map(|root| root.0.as_path());
-        state.worktrees(root, &self.project, self.id)
+        state.worktrees(root, &self.project, self.number)
     }
 
     /// The worktree of the last attempt of a task, if there was one.
@@ -196,7 +202,7 @@ impl StoredBatch {
         let task = &self.batch.tasks[task];
         Some(WorktreeSpec {
             path: self.trees(state).join(format!("task-{segment}")),
-            branch: task_branch(self.id, &segment),
+            branch: task_branch(self.number, &segment),
             basis: task.basis.as_ref()?.0.parse().ok()?,
         })
     }
@@ -205,7 +211,7 @@ impl StoredBatch {
     pub(crate) fn desk<'s>(&self, state: &StateFolder, store: &'s Store, task: usize) -> Desk<'s> {
         Desk {
             store,
-            batch: self.id,
+            batch: self.number,
             segment: self.segment(task),
             trees: self.trees(state),
         }
@@ -214,7 +220,7 @@ impl StoredBatch {
     /// The name under which the work of an attempt is kept.
     pub(crate) fn keep_name(&self, task: usize, attempt: u32) -> String {
         let segment = self.segment(task);
-        format!("batch-{}/task-{segment}/attempt-{attempt}", self.id)
+        format!("batch-{}/task-{segment}/attempt-{attempt}", self.number)
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pleach_domain::batch::{Batch, Design, Spent, TaskDesign};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use serde::Deserialize;
 
 use crate::database::{Among, BatchFilter, Database, DatabaseError};
@@ -26,6 +26,8 @@ pub struct LiveAttempt {
     pub project: Arc<str>,
     /// Its batch.
     pub batch: u32,
+    /// What people call that.
+    pub number: BatchNumber,
     /// Its task.
     pub task: TaskId,
     /// What that is called in refs and paths.
@@ -93,6 +95,7 @@ struct TaskRecord {
 /// A batch that is not over.
 #[derive(Debug)]
 struct Followed {
+    number: BatchNumber,
     project: Arc<str>,
     folder: PathBuf,
     batch: Batch,
@@ -196,6 +199,7 @@ impl Tails {
             let _ = batch.apply(&stored.event);
         }
         Ok(Some(Followed {
+            number: loaded.number,
             project: loaded.project.into(),
             folder: self.state.batch(number),
             batch,
@@ -208,7 +212,7 @@ impl Tails {
 }
 
 impl Followed {
-    fn listen(&mut self, number: u32, news: &mut Vec<LiveAttempt>) {
+    fn listen(&mut self, batch: u32, news: &mut Vec<LiveAttempt>) {
         for (position, task) in self.batch.tasks.iter().enumerate() {
             let running = task.state.attempt();
             let (id, segment) = (&task.design.id, &self.segments[position]);
@@ -219,7 +223,7 @@ impl Followed {
                 log.listen();
                 news.push(LiveAttempt {
                     is_over: true,
-                    ..live(&self.project, number, (id, segment), &log)
+                    ..live(&self.project, (batch, self.number), (id, segment), &log)
                 });
             }
             let Some(attempt) = running else {
@@ -230,7 +234,12 @@ impl Followed {
                 HeardLog::new(path, attempt)
             });
             if log.listen() {
-                news.push(live(&self.project, number, (id, segment), log));
+                news.push(live(
+                    &self.project,
+                    (batch, self.number),
+                    (id, segment),
+                    log,
+                ));
             }
         }
     }
@@ -238,13 +247,14 @@ impl Followed {
 
 fn live(
     project: &Arc<str>,
-    batch: u32,
+    (batch, number): (u32, BatchNumber),
     (task, segment): (&TaskId, &str),
     log: &HeardLog,
 ) -> LiveAttempt {
     LiveAttempt {
         project: Arc::clone(project),
         batch,
+        number,
         task: task.clone(),
         segment: segment.to_owned(),
         attempt: log.attempt(),

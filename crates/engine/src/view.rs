@@ -14,6 +14,7 @@ mod validation;
 mod wire;
 
 use pleach_domain::batch::{BadEvent, Design};
+use pleach_domain::id::BatchNumber;
 use serde::Deserialize;
 
 pub use attempts::AttemptView;
@@ -50,7 +51,7 @@ pub enum ViewError {
     #[error("could not read the record of batch {batch}")]
     Record {
         /// The batch.
-        batch: u32,
+        batch: BatchNumber,
         /// What is wrong.
         source: serde_json::Error,
     },
@@ -58,7 +59,7 @@ pub enum ViewError {
     #[error("could not replay event {seq} of batch {batch}")]
     Event {
         /// The batch.
-        batch: u32,
+        batch: BatchNumber,
         /// The number of the event.
         seq: u64,
         /// What is wrong.
@@ -128,7 +129,7 @@ struct Grounds {
 }
 
 impl BatchView {
-    /// A batch as it stands now, if there is one of that number.
+    /// A batch as it stands now, if there is one of that id.
     pub fn load(
         state: &StateFolder,
         database: &Database,
@@ -143,11 +144,15 @@ impl BatchView {
         let Some(loaded) = database.load(batch)? else {
             return Ok(None);
         };
-        let grounds: Grounds = serde_json::from_str(&loaded.record)
-            .map_err(|source| ViewError::Record { batch, source })?;
+        let number = loaded.number;
+        let grounds: Grounds =
+            serde_json::from_str(&loaded.record).map_err(|source| ViewError::Record {
+                batch: number,
+                source,
+            })?;
         let root = grounds.worktrees.as_ref().map(|root| root.0.as_path());
         let surroundings = Surroundings {
-            worktrees: &state.worktrees(root, &loaded.project, batch),
+            worktrees: &state.worktrees(root, &loaded.project, number),
             owner,
             now: database::now(),
         };
@@ -162,7 +167,7 @@ impl BatchView {
 
     /// The view of what is stored.
     pub fn of(loaded: &LoadedBatch, surroundings: &Surroundings<'_>) -> Result<Self, ViewError> {
-        let batch = loaded.id;
+        let batch = loaded.number;
         let record: Record = serde_json::from_str(&loaded.record)
             .map_err(|source| ViewError::Record { batch, source })?;
         let segments = record.segments();

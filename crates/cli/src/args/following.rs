@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_engine::config::duration;
 
 #[derive(Debug, Args)]
@@ -13,7 +13,7 @@ use pleach_engine::config::duration;
 )]
 pub(crate) struct StatusArgs {
     /// The batch; those that are not over if none is named, else the last one
-    pub(crate) batch: Option<u32>,
+    pub(crate) batch: Option<BatchNumber>,
     /// List every batch there was
     #[arg(long, conflicts_with_all = ["batch", "watch"])]
     pub(crate) all: bool,
@@ -53,7 +53,7 @@ pub(crate) struct ProgressArgs {
 )]
 pub(crate) struct LogsArgs {
     /// The batch
-    pub(crate) batch: u32,
+    pub(crate) batch: BatchNumber,
     /// The task
     #[arg(value_parser = task, required_unless_present = "validation")]
     pub(crate) task: Option<TaskId>,
@@ -78,7 +78,7 @@ pub(crate) struct LogsArgs {
 #[command(after_help = "Examples: pleach diff 3 · pleach diff 3 1.2 --stat")]
 pub(crate) struct DiffArgs {
     /// The batch
-    pub(crate) batch: u32,
+    pub(crate) batch: BatchNumber,
     /// The task; everything that is merged if none is named
     #[arg(value_parser = task)]
     pub(crate) task: Option<TaskId>,
@@ -94,7 +94,7 @@ pub(crate) struct DiffArgs {
 #[command(after_help = "Example: pleach approve 3")]
 pub(crate) struct ApproveArgs {
     /// The batch
-    pub(crate) batch: u32,
+    pub(crate) batch: BatchNumber,
     /// Do not ask; consent to what tasks changed in the files that control agents
     #[arg(long, short)]
     pub(crate) yes: bool,
@@ -110,7 +110,7 @@ pub(crate) struct ApproveArgs {
 )]
 pub(crate) struct CancelArgs {
     /// The batch
-    pub(crate) batch: u32,
+    pub(crate) batch: BatchNumber,
     /// The task; the whole batch if none is named
     #[arg(value_parser = task, conflicts_with = "rollback")]
     pub(crate) task: Option<TaskId>,
@@ -129,7 +129,7 @@ pub(crate) struct CancelArgs {
                         without --unproved.")]
 pub(crate) struct LandArgs {
     /// The batch
-    pub(crate) batch: u32,
+    pub(crate) batch: BatchNumber,
     /// Bring it to this local branch instead, as `git merge --ff-only` does
     #[arg(long, value_name = "BRANCH")]
     pub(crate) into: Option<String>,
@@ -150,7 +150,7 @@ pub(crate) struct LandArgs {
                         runs here, as `pleach run` does.")]
 pub(crate) struct RetryArgs {
     /// The batch
-    pub(crate) batch: u32,
+    pub(crate) batch: BatchNumber,
     /// The tasks; all that did not make it if none is named
     #[arg(value_parser = task, value_name = "TASK")]
     pub(crate) tasks: Vec<TaskId>,
@@ -178,7 +178,7 @@ pub(crate) struct RetryArgs {
 )]
 pub(crate) struct ResolveArgs {
     /// The batch
-    pub(crate) batch: u32,
+    pub(crate) batch: BatchNumber,
     /// The task whose branch does not merge
     #[arg(value_parser = task)]
     pub(crate) task: TaskId,
@@ -210,7 +210,7 @@ pub(crate) struct ResolveArgs {
 )]
 pub(crate) struct RecoverArgs {
     /// The batch
-    pub(crate) batch: Option<u32>,
+    pub(crate) batch: Option<BatchNumber>,
     /// The task; every task that is not merged if none is named
     #[arg(value_parser = task)]
     pub(crate) task: Option<TaskId>,

@@ -8,6 +8,7 @@ use pleach_engine::view::BatchView;
 use serde_json::json;
 
 use super::run::own_program;
+use super::status::find_batch;
 use crate::args::ApproveArgs;
 use crate::consent::obtain_pending;
 use crate::failure::{Exit, Failures};
@@ -21,9 +22,10 @@ pub(crate) fn run(arguments: &ApproveArgs) -> Result<Exit, Failures> {
 
 fn approve(arguments: &ApproveArgs, reader: Reader) -> Result<Exit, Failures> {
     let state = StateFolder::of_user()?;
+    let id = find_batch(&state, arguments.batch)?;
     let control = Control {
         state: &state,
-        batch: arguments.batch,
+        batch: id,
         program: &own_program()?,
     };
     let is_asked = reader == Reader::Person && !arguments.yes && std::io::stdin().is_terminal();
@@ -34,7 +36,7 @@ fn approve(arguments: &ApproveArgs, reader: Reader) -> Result<Exit, Failures> {
         }
         _ => control.approve()?,
     };
-    tell_done(&state, arguments.batch, &message, reader)?;
+    tell_done(&state, id, &message, reader)?;
     Ok(Exit::Success)
 }
 

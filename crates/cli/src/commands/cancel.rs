@@ -1,12 +1,14 @@
 //! `pleach cancel`: stops a batch or a task, and answers when it has ended.
 
 use pleach_domain::event::Rollback;
+use pleach_domain::id::BatchNumber;
 use pleach_engine::control::{Control, Effect, cancelled};
 use pleach_engine::run::{Prepared, Told};
 use pleach_engine::state_folder::StateFolder;
 
 use super::approve::tell_done;
 use super::run::own_program;
+use super::status::find_batch;
 use crate::args::CancelArgs;
 use crate::failure::{Exit, Failures};
 use crate::output::{Reader, one_line, tell_error};
@@ -22,9 +24,10 @@ fn cancel(arguments: &CancelArgs, reader: Reader) -> Result<Exit, Failures> {
     let state = StateFolder::of_user()?;
     let program = own_program()?;
     let batch = arguments.batch;
+    let id = find_batch(&state, batch)?;
     let control = Control {
         state: &state,
-        batch,
+        batch: id,
         program: &program,
     };
     let rollback = if arguments.rollback {
@@ -43,12 +46,12 @@ fn cancel(arguments: &CancelArgs, reader: Reader) -> Result<Exit, Failures> {
         Effect::Done { message } => message,
         Effect::Run(prepared) => end(batch, *prepared)?,
     };
-    tell_done(&state, batch, &message, reader)?;
+    tell_done(&state, id, &message, reader)?;
     Ok(Exit::Success)
 }
 
 /// Brings a batch that nobody runs to its end.
-fn end(batch: u32, prepared: Prepared) -> Result<String, Failures> {
+fn end(batch: BatchNumber, prepared: Prepared) -> Result<String, Failures> {
     tell_error(format_args!(
         "batch {batch} is interrupted; ending it here\n"
     ));

@@ -8,6 +8,7 @@ use pleach_engine::patch::{Colour, Extent, PatchError, Taste, Whitespace, patch}
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::stored_batch::StoredBatch;
 
+use super::status::find_batch;
 use crate::args::DiffArgs;
 use crate::columns::terminal_width;
 use crate::failure::{Exit, Failure, Failures};
@@ -20,7 +21,8 @@ const COLUMNS: usize = 80;
 /// Shows a patch.
 pub(crate) fn run(arguments: &DiffArgs) -> Result<Exit, Failures> {
     let state = StateFolder::of_user()?;
-    let stored = StoredBatch::load(&Database::open(&state)?, arguments.batch)?;
+    let id = find_batch(&state, arguments.batch)?;
+    let stored = StoredBatch::load(&Database::open(&state)?, id)?;
     let on_terminal = std::io::stdout().is_terminal();
     let in_colour =
         anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;

@@ -171,7 +171,7 @@ fn show(finds: &[&Find]) {
     let width = terminal_width().unwrap_or(usize::MAX);
     for find in finds {
         let batch = find
-            .batch
+            .number
             .map_or_else(String::new, |batch| format!("batch {batch}  "));
         let old = find.age.map(age).unwrap_or_default();
         let size = find.bytes.filter(|size| *size > 0).map(bytes);
@@ -243,6 +243,7 @@ fn entry(find: &Find) -> Value {
     json!({
         "kind": find.what.as_str().replace(' ', "_"),
         "batchId": find.batch,
+        "number": find.number,
         "name": find.name,
         "ref": reference,
         "path": path,

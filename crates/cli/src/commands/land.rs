@@ -5,6 +5,7 @@ use pleach_engine::control::Control;
 use pleach_engine::state_folder::StateFolder;
 
 use super::run::own_program;
+use super::status::find_batch;
 use super::watch::carry_out;
 use crate::args::LandArgs;
 use crate::failure::{Exit, Failures};
@@ -18,9 +19,10 @@ pub(crate) fn run(arguments: &LandArgs) -> Result<Exit, Failures> {
 
 fn land(arguments: &LandArgs, reader: Reader) -> Result<Exit, Failures> {
     let state = StateFolder::of_user()?;
+    let id = find_batch(&state, arguments.batch)?;
     let control = Control {
         state: &state,
-        batch: arguments.batch,
+        batch: id,
         program: &own_program()?,
     };
     let prepared = control.land(LandingAsked {

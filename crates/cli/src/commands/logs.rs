@@ -12,9 +12,9 @@ use pleach_engine::database::Database;
 use pleach_engine::run::{LOG, attempt_folder};
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::stored_batch::StoredBatch;
-use pleach_engine::view::{BatchView, TaskView};
+use pleach_engine::view::TaskView;
 
-use super::status::{Sight, no_batch};
+use super::status::{Sight, find_batch};
 use crate::args::LogsArgs;
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{one_line, tell_error};
@@ -31,14 +31,16 @@ const BEAT: Duration = Duration::from_secs(1);
 pub(crate) fn run(arguments: &LogsArgs) -> Result<Exit, Failures> {
     let state = StateFolder::of_user()?;
     let database = Database::open(&state)?;
-    let stored = StoredBatch::load(&database, arguments.batch)?;
+    let id = find_batch(&state, arguments.batch)?;
+    let stored = StoredBatch::load(&database, id)?;
     let Some(task) = &arguments.task else {
         let sight = Sight { state, database };
-        return validation::print(arguments, &sight);
+        return validation::print(arguments, id, &sight);
     };
     let position = stored.position(task)?;
     let archive = Archive {
         arguments,
+        batch: id,
         task,
         position,
         segment: stored.segment(position),
@@ -55,6 +57,8 @@ pub(crate) fn run(arguments: &LogsArgs) -> Result<Exit, Failures> {
 /// The transcripts of one task.
 struct Archive<'a> {
     arguments: &'a LogsArgs,
+    /// The id of the batch.
+    batch: u32,
     task: &'a TaskId,
     position: usize,
     /// What the task is called in paths.
@@ -80,9 +84,7 @@ impl Standing {
 
 impl Archive<'_> {
     fn standing(&self) -> Result<Standing, Failures> {
-        let number = self.arguments.batch;
-        let view = BatchView::load(&self.sight.state, &self.sight.database, number)?;
-        let view = view.ok_or_else(|| no_batch(number))?;
+        let view = self.sight.load_one(self.batch)?;
         let task: &TaskView = &view.tasks[self.position];
         Ok(Standing {
             attempts: task.last_attempt,
@@ -93,7 +95,7 @@ impl Archive<'_> {
     }
 
     fn folder(&self, attempt: u32) -> PathBuf {
-        let batch = self.sight.state.batch(self.arguments.batch);
+        let batch = self.sight.state.batch(self.batch);
         attempt_folder(&batch, &self.segment, attempt)
     }
 

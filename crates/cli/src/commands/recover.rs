@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use anstyle::{AnsiColor, Style};
+use pleach_domain::id::BatchNumber;
 use pleach_engine::causes::with_causes;
 use pleach_engine::database::Database;
 use pleach_engine::git::{CommitId, Git, Store};
@@ -15,6 +16,7 @@ use pleach_engine::state_folder::StateFolder;
 use pleach_engine::stored_batch::StoredBatch;
 use serde_json::json;
 
+use super::status::find_batch;
 use crate::args::RecoverArgs;
 use crate::columns::{age, cut, padded, terminal_width};
 use crate::failure::{Exit, Failure, Failures};
@@ -143,7 +145,8 @@ fn print_json(works: &[(KeptWork, Option<usize>)]) {
             json!({
                 "ref": work.name,
                 "commit": work.commit.as_str(),
-                "batchId": origin.map(|origin| origin.batch),
+                "batchId": origin.map(|origin| origin.batch_id),
+                "number": origin.map(|origin| origin.batch),
                 "taskId": origin.map(|origin| origin.task.as_str()),
                 "attempt": origin.and_then(|origin| origin.attempt),
                 "byHand": origin.is_some_and(|origin| origin.by_hand),
@@ -160,10 +163,15 @@ fn print_json(works: &[(KeptWork, Option<usize>)]) {
     print(format_args!("{:#}\n", json!({ "kept": kept })));
 }
 
-fn bring_back(state: &StateFolder, batch: u32, arguments: &RecoverArgs) -> Result<Exit, Failures> {
+fn bring_back(
+    state: &StateFolder,
+    batch: BatchNumber,
+    arguments: &RecoverArgs,
+) -> Result<Exit, Failures> {
     let database = Database::open(state)?;
-    let stored = StoredBatch::load(&database, batch)?;
-    let is_live = is_owned(&state.batch(batch)).map_err(KeptError::from)?;
+    let id = find_batch(state, batch)?;
+    let stored = StoredBatch::load(&database, id)?;
+    let is_live = is_owned(&state.batch(id)).map_err(KeptError::from)?;
     if !stored.batch.status.is_over() && !is_live {
         tell_error(format_args!(
             "batch {batch} is interrupted; `pleach run --resume {batch}` goes on with it\n"
@@ -196,8 +204,7 @@ fn bring_back(state: &StateFolder, batch: u32, arguments: &RecoverArgs) -> Resul
                 })
             })
             .collect();
-        let answer =
-            json!({"batchId": batch, "repository": stored.folder(), "recovered": branches});
+        let answer = json!({"batchId": id, "number": batch, "repository": stored.folder(), "recovered": branches});
         print(format_args!("{answer:#}\n"));
         return Ok(Exit::Success);
     }

@@ -17,6 +17,7 @@ use serde_json::json;
 
 use super::approve::tell_done;
 use super::run::{exit, own_program, start_detached};
+use super::status::find_batch;
 use super::watch::carry_out;
 use super::weave::in_words;
 use crate::args::ResolveArgs;
@@ -37,6 +38,7 @@ pub(crate) fn run(arguments: &ResolveArgs) -> Result<Exit, Failures> {
         .and_then(|state| {
             let person = Person {
                 state: &state,
+                id: find_batch(&state, arguments.batch)?,
                 arguments,
                 reader,
             };
@@ -54,14 +56,16 @@ pub(crate) fn run(arguments: &ResolveArgs) -> Result<Exit, Failures> {
 /// Whoever resolves something.
 struct Person<'a> {
     state: &'a StateFolder,
+    /// The id of the batch.
+    id: u32,
     arguments: &'a ResolveArgs,
     reader: Reader,
 }
 
 impl Person<'_> {
     fn resolution(&self) -> Result<Resolution<'_>, Failures> {
-        let ResolveArgs { batch, task, .. } = self.arguments;
-        Ok(Resolution::find(self.state, *batch, task)?)
+        let task = &self.arguments.task;
+        Ok(Resolution::find(self.state, self.id, task)?)
     }
 
     fn start(&self) -> Result<Exit, Failures> {
@@ -125,7 +129,8 @@ impl Person<'_> {
             .map(|(path, kind)| json!({"path": path.to_string_lossy(), "kind": kind.as_str()}))
             .collect();
         let answer = json!({
-            "batchId": self.arguments.batch,
+            "batchId": self.id,
+            "number": self.arguments.batch,
             "taskId": self.arguments.task.as_str(),
             "path": started.path,
             "files": files,
@@ -144,7 +149,7 @@ impl Person<'_> {
             let path = one_line(&path.to_string_lossy());
             tell_error(format_args!("note: {path} is left out: it is the plan\n"));
         }
-        let batch = self.arguments.batch;
+        let batch = self.id;
         let control = Control {
             state: self.state,
             batch,
@@ -194,7 +199,7 @@ impl Person<'_> {
 
     /// What the shell is told of a task that somebody else wove.
     fn outcome(&self) -> Result<Exit, Failures> {
-        let stored = StoredBatch::load(&Database::open(self.state)?, self.arguments.batch)?;
+        let stored = StoredBatch::load(&Database::open(self.state)?, self.id)?;
         let position = stored.position(&self.arguments.task)?;
         let ending = stored.batch.tasks[position].state.ending();
         Ok(match ending {
@@ -209,7 +214,7 @@ impl Person<'_> {
         let commit = cleared.kept.as_ref().map(ToString::to_string);
         if self.reader == Reader::Program {
             let answer = json!({
-                "batchId": batch, "taskId": task.as_str(), "path": cleared.path, "kept": commit,
+                "batchId": self.id, "number": batch, "taskId": task.as_str(), "path": cleared.path, "kept": commit,
             });
             print(format_args!("{answer:#}\n"));
             return Ok(Exit::Success);

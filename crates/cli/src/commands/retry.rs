@@ -6,6 +6,7 @@ use pleach_engine::state_folder::StateFolder;
 
 use super::approve::tell_done;
 use super::run::{exit, own_program, start_detached};
+use super::status::find_batch;
 use super::watch::carry_out;
 use crate::args::RetryArgs;
 use crate::failure::{Exit, Failures};
@@ -23,15 +24,15 @@ fn retry(arguments: &RetryArgs, reader: Reader) -> Result<Exit, Failures> {
     if arguments.in_background {
         detach::leave_terminal();
     }
-    let batch = arguments.batch;
+    let id = find_batch(&state, arguments.batch)?;
     let control = Control {
         state: &state,
-        batch,
+        batch: id,
         program: &program,
     };
     match control.retry(&arguments.tasks)? {
         Effect::Done { message } => {
-            tell_done(&state, batch, &message, reader)?;
+            tell_done(&state, id, &message, reader)?;
             Ok(Exit::Success)
         }
         Effect::Run(prepared) if arguments.detach => {

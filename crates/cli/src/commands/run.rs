@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use pleach_domain::batch::{Barriers, BatchStatus, Fallback, Landed, Landing, OnConflict};
 use pleach_domain::graph::Graph;
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::Ending;
 use pleach_engine::causes::with_causes;
 use pleach_engine::config::{Config, MaxParallel, Mode};
@@ -23,7 +23,10 @@ use pleach_engine::settings::Settings;
 use pleach_engine::start::Errand;
 use pleach_engine::state_folder::StateFolder;
 
+use super::status::find_batch;
 use super::watch::carry_out;
+use serde_json::json;
+
 use crate::args::{MergeStrategy, ModeArg, OnTaskConflict, RunArgs};
 use crate::consent::{self, Consent};
 use crate::failure::{Exit, Failure, Failures, warn};
@@ -92,8 +95,9 @@ impl Place {
     /// Goes on with batches whose process died.
     fn resume_all(&self) -> Result<Vec<Summary>, Failures> {
         let mut summaries = Vec::new();
-        for number in interrupted(&self.state, &self.folder)? {
-            match take_up(&self.state, number, &self.program, None) {
+        for row in interrupted(&self.state, &self.folder)? {
+            let number = row.number;
+            match take_up(&self.state, row.id, &self.program, None) {
                 Ok(prepared) => summaries.extend(self.go_on(number, prepared)?),
                 // Whoever took it up before us has ended it.
                 Err(RunError::Over(_)) => {}
@@ -110,7 +114,11 @@ impl Place {
     }
 
     /// Goes on with one batch; `None` if somebody else does.
-    fn go_on(&self, number: u32, prepared: Option<Prepared>) -> Result<Option<Summary>, Failures> {
+    fn go_on(
+        &self,
+        number: BatchNumber,
+        prepared: Option<Prepared>,
+    ) -> Result<Option<Summary>, Failures> {
         let Some(prepared) = prepared else {
             return Ok(None);
         };
@@ -120,18 +128,19 @@ impl Place {
         self.carry_out(prepared).map(Some)
     }
 
-    fn resume(&self, wanted: Option<u32>, arguments: &RunArgs) -> Result<Exit, Failures> {
-        let number = match wanted {
-            Some(number) => number,
-            None => *interrupted(&self.state, &self.folder)?
+    fn resume(&self, wanted: Option<BatchNumber>, arguments: &RunArgs) -> Result<Exit, Failures> {
+        let (id, number) = match wanted {
+            Some(number) => (find_batch(&self.state, number)?, number),
+            None => interrupted(&self.state, &self.folder)?
                 .last()
+                .map(|row| (row.id, row.number))
                 .ok_or_else(|| {
                     let message = "no batch of this repository or folder is interrupted";
                     Failure::new(Exit::Usage, "nothing_to_resume", message)
                         .hint("`pleach status` shows the batches there are")
                 })?,
         };
-        let prepared = take_up(&self.state, number, &self.program, None)?;
+        let prepared = take_up(&self.state, id, &self.program, None)?;
         if arguments.detach && prepared.is_some() {
             // It lets go of the batch, for whoever goes on in the background.
             drop(prepared);
@@ -292,7 +301,14 @@ pub(crate) fn start_detached(
         Beginning::Ended { code, said } => return Err(not_begun(code, &said, &more).into()),
     };
     match reader {
-        Reader::Program => tell(format_args!("{{\"batchId\":{number}}}\n")),
+        Reader::Program => {
+            let number: Option<BatchNumber> = number.parse().ok();
+            let id = number.map(|number| find_batch(state, number)).transpose()?;
+            tell(format_args!(
+                "{}\n",
+                json!({"batchId": id, "number": number})
+            ));
+        }
         Reader::Person => tell(format_args!(
             "batch {number} runs in the background\n  follow it  pleach status {number} --watch\n  stop it    \
              pleach cancel {number}\n"

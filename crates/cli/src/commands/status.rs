@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
+use pleach_domain::id::BatchNumber;
 use pleach_engine::database::{Among, Database};
-use pleach_engine::scope::Scope;
+use pleach_engine::scope::{Found, Scope};
 use pleach_engine::state_folder::StateFolder;
+use pleach_engine::stored_batch::LookupError;
 use pleach_engine::view::BatchView;
 use serde_json::json;
 
@@ -14,7 +16,7 @@ use crate::args::StatusArgs;
 use crate::columns::terminal_width;
 use crate::draw::batch::{Home, brief, draw, draw_within};
 use crate::failure::{Exit, Failure, Failures};
-use crate::output::{self, Reader};
+use crate::output::{self, Reader, one_line};
 use crate::plan_source::current_folder;
 use crate::terminal;
 
@@ -34,11 +36,11 @@ fn show(arguments: &StatusArgs) -> Result<Exit, Failures> {
         database: Database::open(&state)?,
         state,
     };
-    let (numbers, home) = sight.meant(arguments)?;
+    let (ids, home) = sight.meant(arguments)?;
     if arguments.watch {
-        return sight.watch(&numbers, home, Reader::of(arguments.json));
+        return sight.watch(&ids, home, Reader::of(arguments.json));
     }
-    let views = sight.load(&numbers)?;
+    let views = sight.load(&ids)?;
     if arguments.json {
         let text = serde_json::to_string_pretty(&json!({ "batches": views }));
         let text = text.expect("views are plain data");
@@ -73,45 +75,47 @@ impl Sight {
     /// The batches that are meant, and whether their repository needs saying.
     fn meant(&self, arguments: &StatusArgs) -> Result<(Vec<u32>, Home), Failures> {
         if let Some(number) = arguments.batch {
-            return Ok((vec![number], Home::Known));
+            return Ok((vec![find_batch(&self.state, number)?], Home::Known));
         }
         let scope = Scope::of(&self.state, &current_folder()?)?;
         let home = match scope {
             Scope::Project(_) => Home::Known,
             Scope::User => Home::Named,
         };
-        let numbers = |among| -> Result<Vec<u32>, Failures> {
+        let ids = |among| -> Result<Vec<u32>, Failures> {
             let rows = scope.batches(&self.database, among)?;
             Ok(rows.into_iter().map(|row| row.id).collect())
         };
-        let mut meant = numbers(if arguments.all {
+        let mut meant = ids(if arguments.all {
             Among::All
         } else {
             Among::Open
         })?;
         if meant.is_empty() {
-            meant = numbers(Among::All)?;
+            meant = ids(Among::All)?;
             meant.truncate(1);
         }
         Ok((meant, home))
     }
 
     /// Batches as they stand.
-    pub(crate) fn load(&self, numbers: &[u32]) -> Result<Vec<BatchView>, Failures> {
-        let load = |number: &u32| {
-            let view = BatchView::load(&self.state, &self.database, *number)?;
-            view.ok_or_else(|| no_batch(*number))
-        };
-        numbers.iter().map(load).collect()
+    pub(crate) fn load(&self, ids: &[u32]) -> Result<Vec<BatchView>, Failures> {
+        ids.iter().map(|id| self.load_one(*id)).collect()
     }
 
-    fn watch(&self, numbers: &[u32], home: Home, reader: Reader) -> Result<Exit, Failures> {
+    /// A batch as it stands.
+    pub(crate) fn load_one(&self, id: u32) -> Result<BatchView, Failures> {
+        let view = BatchView::load(&self.state, &self.database, id)?;
+        Ok(view.ok_or(LookupError::NoBatch(id))?)
+    }
+
+    fn watch(&self, ids: &[u32], home: Home, reader: Reader) -> Result<Exit, Failures> {
         let on_terminal = terminal::can_draw(&std::io::stdout()) && reader == Reader::Person;
         let mut screen = Screen::default();
         let mut told: Vec<String> = Vec::new();
         loop {
             let seen = self.database.last_seq()?;
-            let views = self.load(numbers)?;
+            let views = self.load(ids)?;
             let goes_on = |view: &BatchView| view.completed_at.is_none() && !view.interrupted;
             let is_over = !views.iter().any(goes_on);
             if on_terminal && is_over {
@@ -214,13 +218,33 @@ impl Screen {
     }
 }
 
-/// The failure of whoever names a batch that is not there.
-pub(crate) fn no_batch(number: u32) -> Failures {
-    Failure::new(
-        Exit::Usage,
-        "batch_not_found",
-        format!("there is no batch {number}"),
-    )
-    .hint("`pleach status --all` lists the batches there are")
-    .into()
+/// The id of the batch that has a number in the project around, or among all of this user outside of one.
+pub(crate) fn find_batch(state: &StateFolder, number: BatchNumber) -> Result<u32, Failures> {
+    let scope = Scope::of(state, &current_folder()?)?;
+    let failure = |code, message: String| Failure::new(Exit::Usage, code, message);
+    Err(match scope.find(&Database::open(state)?, number)? {
+        Found::One(id) => return Ok(id),
+        Found::Nothing => {
+            let place = if scope.project().is_some() {
+                " of this project"
+            } else {
+                ""
+            };
+            failure(
+                "batch_not_found",
+                format!("there is no batch {number}{place}"),
+            )
+            .hint("`pleach status --all` lists the batches there are")
+        }
+        Found::Several(mut repositories) => {
+            repositories.sort();
+            repositories.dedup();
+            let places: Vec<String> = { repositories.iter() }
+                .map(|path| one_line(&path.to_string_lossy()))
+                .collect();
+            let message = format!("there is a batch {number} in {}", places.join(", "));
+            failure("batch_ambiguous", message).hint("change to the repository that is meant")
+        }
+    }
+    .into())
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use pleach_domain::id::BatchNumber;
 use pleach_engine::run::{Controls, Prepared, Summary, Told};
 
 use crate::failure::{Exit, Failure, Failures};
@@ -15,7 +16,7 @@ use crate::{summary, terminal};
 pub(crate) fn carry_out(
     prepared: Prepared,
     reader: Reader,
-    begun: impl FnOnce(u32),
+    begun: impl FnOnce(BatchNumber),
 ) -> Result<Summary, Failures> {
     let summary = follow(prepared, reader, begun)?;
     match reader {
@@ -32,14 +33,14 @@ pub(crate) fn carry_out(
 pub(crate) fn follow(
     prepared: Prepared,
     reader: Reader,
-    begun: impl FnOnce(u32),
+    begun: impl FnOnce(BatchNumber),
 ) -> Result<Summary, Failures> {
     let mut begun = Some(begun);
     follow_and_hear(prepared, reader, |told| {
         if let Told::Event(stored) = told
             && let Some(begun) = begun.take()
         {
-            begun(stored.batch);
+            begun(stored.number);
         }
     })
 }

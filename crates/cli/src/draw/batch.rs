@@ -103,7 +103,7 @@ pub(crate) fn brief(batch: &BatchView, width: Option<usize>) -> String {
     let facts = facts.join(", ");
     let branch = batch.batch_branch.as_deref();
     let branch = branch.map(|branch| format!("  → {}", one_line(branch)));
-    let start = format!("batch {}  ", batch.id);
+    let start = format!("batch {}  ", batch.number);
     let used = start.width() + 12;
     let rest = format!("{facts}{}", branch.unwrap_or_default());
     let rest = cut(
@@ -145,12 +145,12 @@ fn head(batch: &BatchView, width: Option<usize>, home: Home) -> Vec<String> {
     if let Some(task) = batch.tasks.first() {
         facts.push(format!("sandbox {}", one_line(&task.sandbox)));
     }
-    let used = format!("Batch {} {word}  ", batch.id).width();
+    let used = format!("Batch {} {word}  ", batch.number).width();
     let room = width.map_or(usize::MAX, |width| width.saturating_sub(used));
     let facts = cut(&facts.join(", "), room);
     let mut lines = vec![format!(
         "{BOLD}Batch {}{BOLD:#} {style}{word}{style:#}  {facts}",
-        batch.id
+        batch.number
     )];
     if home == Home::Named {
         let path = one_line(&batch.main_repo_path.to_string_lossy());
@@ -166,7 +166,7 @@ fn foot(batch: &BatchView, width: Option<usize>) -> Vec<String> {
     let mut say = |style: Style, text: &str| {
         lines.push(format!("  {style}{}{style:#}", cut(text, room)));
     };
-    let id = batch.id;
+    let id = batch.number;
     if batch.interrupted {
         say(YELLOW, "interrupted: the process that ran it is gone");
         say(PLAIN, &format!("go on   pleach run --resume {id}"));
@@ -319,10 +319,13 @@ fn notes(batch: &BatchView, task: &TaskView) -> Vec<String> {
             let files = few_names(task.consent.iter().map(String::as_str));
             notes.push(format!(
                 "waits for your consent: pleach approve {} ({files})",
-                batch.id
+                batch.number
             ));
         }
-        ("waiting", _) => notes.push(format!("waits for approval: pleach approve {}", batch.id)),
+        ("waiting", _) => notes.push(format!(
+            "waits for approval: pleach approve {}",
+            batch.number
+        )),
         ("conflicted", _) | (_, None) => {}
         ("queued", Some(error)) => notes.push(format!("last time: {error}")),
         (_, Some(error)) => notes.push(error.clone()),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pleach_domain::batch::{Batch, Design, Mode, Spent};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::TaskState;
 use pleach_engine::database::StoredEvent;
 use pleach_engine::outlook::seconds_left;
@@ -27,7 +27,7 @@ pub(crate) enum Stop {
 #[derive(Debug)]
 pub(crate) struct State {
     pub(super) batch: Batch,
-    pub(super) number: Option<u32>,
+    pub(super) number: Option<BatchNumber>,
     pub(super) titles: Vec<String>,
     pub(super) times: Vec<Times>,
     /// When it began here, in milliseconds since 1970, as all moments are.
@@ -73,7 +73,7 @@ impl State {
 
     /// Takes in what happened.
     pub(crate) fn hear(&mut self, stored: &StoredEvent) {
-        self.number = Some(stored.batch);
+        self.number = Some(stored.number);
         let at = stored.at;
         match &stored.event {
             Event::Batch(event) => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pleach_domain::batch::{Approval, Barriers, BatchSettings, Design, Mode, Spent};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::graph::{Graph, Rules, Strictness};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::Commit;
 use pleach_engine::database::StoredEvent;
 use pleach_engine::run::Progress;
@@ -62,6 +62,7 @@ impl Story {
 
     fn hear(&mut self, event: Event) -> &mut Self {
         self.state.hear(&StoredEvent {
+            number: BatchNumber(3),
             seq: 1,
             batch: 3,
             at: NOON + self.second * 1_000,

@@ -28,6 +28,7 @@ mod mark;
 mod more_agents;
 mod next;
 mod no_changes;
+mod numbers;
 mod order;
 mod ordinary_user;
 mod own_git_folder;

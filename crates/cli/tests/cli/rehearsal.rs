@@ -106,7 +106,7 @@ fn what_earlier_runs_took_is_known_and_the_next_number_is_named() {
     );
     scene.run(&["1"]).good();
     let told = dry_run(&scene, &["--json"]).json();
-    assert_eq!(told["batchId"], 2);
+    assert_eq!(told["number"], 2);
     assert!(
         told["expectedSeconds"]
             .as_f64()

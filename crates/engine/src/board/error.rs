@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use pleach_domain::id::BatchNumber;
 use pleach_domain::problem::Problem;
 use serde::Serialize;
 
@@ -85,7 +86,7 @@ pub enum BoardError {
     #[error("batch {batch} of the project is not over")]
     ProjectBusy {
         /// The batch.
-        batch: u32,
+        batch: BatchNumber,
     },
     /// The project is still being cloned, or could not be.
     #[error("{message}")]
@@ -99,7 +100,7 @@ pub enum BoardError {
         /// Its id in its plan.
         key: String,
         /// The batch.
-        batch: u32,
+        batch: BatchNumber,
     },
     /// The task is written in a plan file, which alone says what it is.
     #[error("task {key} is written in {place}")]

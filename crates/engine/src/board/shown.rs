@@ -7,6 +7,7 @@ use std::collections::hash_map::Entry;
 use std::path::Path;
 
 use pleach_domain::event::Event;
+use pleach_domain::id::BatchNumber;
 use pleach_domain::task::{Priority, TaskStatus};
 use pleach_formats::Identity;
 use serde::Serialize;
@@ -64,6 +65,9 @@ pub struct BoardTask {
 pub struct LastBatch {
     /// The batch.
     pub id: u32,
+    /// What people call it.
+    #[schema(value_type = u32)]
+    pub number: BatchNumber,
     /// Where the task stands in it: queued, waiting, limited, running, completed, failed, skipped, cancelled.
     #[schema(value_type = String)]
     pub status: TaskStatusWord,
@@ -271,6 +275,7 @@ impl Batches {
         let standing = standing.filter(|standing| !standing.is_overruled(row));
         Ok(standing.map(|standing| LastBatch {
             id: last.batch,
+            number: last.number,
             status: standing.status,
             outcome: standing.outcome,
         }))

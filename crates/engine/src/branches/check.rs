@@ -2,6 +2,8 @@
 //!
 //! Decides by the patterns alone; which branches exist is looked at elsewhere.
 
+use pleach_domain::id::BatchNumber;
+
 use super::{BATCH, BranchNames, PREFIX, SLUG, TASK};
 use crate::placeholder::{Piece, pieces};
 
@@ -67,7 +69,7 @@ fn check_prefix(names: &BranchNames) -> Result<(), String> {
     if prefix.is_empty() {
         return Err("is empty: name a folder for branches, such as \"pleach\"".to_owned());
     }
-    is_name(&names.recovered(1, "1")).map_err(|why| not_taken(prefix, why))
+    is_name(&names.recovered(BatchNumber(1), "1")).map_err(|why| not_taken(prefix, why))
 }
 
 fn not_taken(name: &str, why: &str) -> String {
@@ -123,7 +125,7 @@ fn check_places(pattern: &str, needed: &[&str], also: &[&str]) -> Result<(), Str
 }
 
 fn check_names(names: &BranchNames, whose: Whose) -> Result<(), String> {
-    for number in [1, u32::MAX] {
+    for number in [1, u32::MAX].map(BatchNumber) {
         for segment in SEGMENTS {
             let name = match whose {
                 Whose::Tasks => names.task(number, segment, segment),
@@ -193,7 +195,7 @@ fn check_clashes(names: &BranchNames, faults: &mut Vec<Fault>) {
     }
     for (key, own) in [("task_branch", &task), ("batch_branch", &batch)] {
         if own.is_above(&recovered) || recovered.is_above(own) {
-            let taken = names.recovered(1, "1");
+            let taken = names.recovered(BatchNumber(1), "1");
             let why = format!("is in the way of what `pleach recover` makes, such as {taken:?}");
             faults.push(Fault { key, why });
         }

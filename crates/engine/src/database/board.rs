@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task::{Priority, TaskStatus};
 use pleach_formats::Identity;
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
@@ -60,6 +60,7 @@ pub(crate) struct Said {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InBatch {
     pub(crate) batch: u32,
+    pub(crate) number: BatchNumber,
     /// Where it stands; none where only its history tells.
     pub(crate) status: Option<TaskStatusWord>,
     pub(crate) outcome: Option<String>,
@@ -81,7 +82,7 @@ const COLUMNS: &str =
      labels, position, line, identity, said, created_at, updated_at, marked_seq";
 
 /// The other columns are those of the row with the highest batch.
-const LAST_BATCH: &str = "SELECT task, max(batch), status, outcome, told_seq, created_at
+const LAST_BATCH: &str = "SELECT task, max(batch), status, outcome, told_seq, created_at, number
      FROM batch_task JOIN batch ON id = batch
      WHERE batch_task.project = ?1 AND batch_task.plan = ?2";
 
@@ -271,12 +272,15 @@ impl BoardTables<'_> {
         self,
         project: &str,
         plan: &str,
-    ) -> Result<HashMap<String, u32>, DatabaseError> {
+    ) -> Result<HashMap<String, BatchNumber>, DatabaseError> {
         self.ask("look for batches of tasks", |connection| {
-            let sql = "SELECT task, batch FROM batch_task
-                       WHERE project = ?1 AND plan = ?2 AND live";
+            let sql =
+                "SELECT task, number FROM batch_task AS task JOIN batch ON batch.id = task.batch
+                       WHERE task.project = ?1 AND task.plan = ?2 AND live";
             let mut select = connection.prepare(sql)?;
-            let rows = select.query_map([project, plan], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let rows = select.query_map([project, plan], |row| {
+                Ok((row.get(0)?, BatchNumber(row.get(1)?)))
+            })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
@@ -363,13 +367,14 @@ impl BoardTables<'_> {
     }
 
     /// A batch with its events.
-    pub(crate) fn batch(self, number: u32) -> Result<LoadedBatch, DatabaseError> {
+    pub(crate) fn batch(self, id: u32) -> Result<LoadedBatch, DatabaseError> {
         self.ask("load a batch", |connection| {
-            let sql = "SELECT project, repository, plan, record, created_at FROM batch
+            let sql = "SELECT project, repository, plan, record, created_at, number FROM batch
                        WHERE id = ?1";
-            let mut found = connection.query_row(sql, [number], |row| {
+            let mut found = connection.query_row(sql, [id], |row| {
                 Ok(LoadedBatch {
-                    id: number,
+                    id,
+                    number: BatchNumber(row.get(5)?),
                     project: row.get(0)?,
                     repository: path_in(row, 1)?,
                     plan: row.get(2)?,
@@ -378,7 +383,7 @@ impl BoardTables<'_> {
                     events: Vec::new(),
                 })
             })?;
-            found.events = read::events(connection, self.path, 0, Some(number))?;
+            found.events = read::events(connection, self.path, 0, Some(id))?;
             Ok(found)
         })
     }
@@ -409,6 +414,7 @@ fn in_batch(row: &Row<'_>) -> rusqlite::Result<InBatch> {
         outcome: row.get(3)?,
         told_seq: unsigned_in(row, 4)?,
         created_at: unsigned_in(row, 5)?,
+        number: BatchNumber(row.get(6)?),
     })
 }
 

@@ -4,7 +4,7 @@
 
 use pleach_domain::bisect::Run;
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
 
 use super::StoredEvent;
@@ -15,6 +15,7 @@ use crate::view::TaskStatusWord;
 #[derive(Debug)]
 pub(super) struct Subject {
     pub(super) id: u32,
+    pub(super) number: BatchNumber,
     pub(super) project: String,
     pub(super) plan: String,
 }
@@ -23,13 +24,14 @@ impl Subject {
     pub(super) fn load(connection: &Connection, id: u32) -> Result<Self, Stop> {
         let found = connection
             .query_row(
-                "SELECT project, plan FROM batch WHERE id = ?1",
+                "SELECT project, plan, number FROM batch WHERE id = ?1",
                 [id],
                 |row| {
                     Ok(Self {
                         id,
                         project: row.get(0)?,
                         plan: row.get(1)?,
+                        number: BatchNumber(row.get(2)?),
                     })
                 },
             )
@@ -137,10 +139,10 @@ impl Subject {
             return error.into();
         }
         let owner = connection.query_row(
-            "SELECT batch FROM batch_task
-             WHERE project = ?1 AND plan = ?2 AND task = ?3 AND live AND batch != ?4",
+            "SELECT batch.number FROM batch_task JOIN batch ON batch.id = batch_task.batch
+             WHERE batch_task.project = ?1 AND batch_task.plan = ?2 AND task = ?3 AND live AND batch.id != ?4",
             params![self.project, self.plan, task.as_str(), self.id],
-            |row| row.get(0),
+            |row| row.get(0).map(BatchNumber),
         );
         match owner {
             Ok(batch) => Stop::Known(DatabaseError::TaskBusy {

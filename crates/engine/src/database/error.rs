@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use rusqlite::{ErrorCode, ffi};
 
 /// What can go wrong with the database.
@@ -72,7 +72,7 @@ pub enum DatabaseError {
         /// The task.
         task: TaskId,
         /// The batch that has it.
-        batch: u32,
+        batch: BatchNumber,
     },
     /// The same request made a batch before.
     #[error("this request made batch {batch} already")]

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pleach_domain::id::BatchNumber;
 use rusqlite::{Connection, Row, params};
 use serde::de::DeserializeOwned;
 
@@ -61,7 +62,8 @@ fn entries(
     most: usize,
 ) -> Result<Vec<Entry>, Stop> {
     let mut select = connection.prepare(
-        "SELECT event.seq, event.at, event.batch, coalesce(event.project, batch.project), event.event
+        "SELECT event.seq, event.at, event.batch, coalesce(event.project, batch.project), event.event,
+                batch.number
          FROM event LEFT JOIN batch ON batch.id = event.batch
          WHERE event.seq > ?1 ORDER BY event.seq LIMIT ?2",
     )?;
@@ -77,6 +79,7 @@ fn entries(
             Some(batch) => Logged::Batch(StoredEvent {
                 seq,
                 batch,
+                number: BatchNumber(row.get(5)?),
                 at,
                 event: event_in(row, path, seq)?,
             }),

@@ -5,6 +5,7 @@
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
+use pleach_domain::id::BatchNumber;
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::DatabaseError;
@@ -108,10 +109,13 @@ impl BoardTables<'_> {
     }
 
     /// A batch of a project that is not over, if there is one.
-    pub(crate) fn open_batch(self, project: &str) -> Result<Option<u32>, DatabaseError> {
+    pub(crate) fn open_batch(self, project: &str) -> Result<Option<BatchNumber>, DatabaseError> {
         self.ask("look for batches", |connection| {
-            let sql = "SELECT max(batch) FROM batch_state WHERE project = ?1 AND ended_at IS NULL";
-            Ok(connection.query_row(sql, [project], |row| row.get(0))?)
+            let sql =
+                "SELECT max(number) FROM batch_state AS state JOIN batch ON batch.id = state.batch
+                       WHERE state.project = ?1 AND ended_at IS NULL";
+            let number: Option<u32> = connection.query_row(sql, [project], |row| row.get(0))?;
+            Ok(number.map(BatchNumber))
         })
     }
 

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::derive::Subject;
@@ -16,8 +16,10 @@ use super::{Database, DatabaseError, StoredEvent};
 /// A batch with everything that happened to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadedBatch {
-    /// Its number.
+    /// Its id.
     pub id: u32,
+    /// Its number within the project.
+    pub number: BatchNumber,
     /// The project it belongs to.
     pub project: String,
     /// The user's repository.
@@ -35,8 +37,10 @@ pub struct LoadedBatch {
 /// A batch in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchRow {
-    /// Its number.
+    /// Its id.
     pub id: u32,
+    /// Its number within the project.
+    pub number: BatchNumber,
     /// The project it belongs to.
     pub project: String,
     /// The user's repository.
@@ -109,12 +113,12 @@ pub struct NotedProcess {
 }
 
 impl Database {
-    /// A batch with all its events, if there is one of that number.
+    /// A batch with all its events, if there is one of that id.
     pub fn load(&self, batch: u32) -> Result<Option<LoadedBatch>, DatabaseError> {
         self.read("load a batch", |connection| {
             let found = connection
                 .query_row(
-                    "SELECT id, project, repository, plan, record, created_at
+                    "SELECT id, project, repository, plan, record, created_at, number
                      FROM batch WHERE id = ?1",
                     [batch],
                     |row| {
@@ -125,6 +129,7 @@ impl Database {
                             plan: row.get(3)?,
                             record: row.get(4)?,
                             created_at: unsigned_in(row, 5)?,
+                            number: BatchNumber(row.get(6)?),
                             events: Vec::new(),
                         })
                     },
@@ -146,7 +151,7 @@ impl Database {
                 Among::Open => "AND state.ended_at IS NULL",
             };
             let mut select = connection.prepare(&format!(
-                "SELECT id, batch.project, repository, plan, status, created_at, ended_at
+                "SELECT id, batch.project, repository, plan, status, created_at, ended_at, number
                  FROM batch JOIN batch_state AS state ON state.batch = batch.id
                  WHERE (?1 IS NULL OR state.project = ?1) {open} ORDER BY id DESC"
             ))?;
@@ -159,9 +164,39 @@ impl Database {
                     status: row.get(4)?,
                     created_at: unsigned_in(row, 5)?,
                     ended_at: row.get::<_, Option<i64>>(6)?.map(i64::cast_unsigned),
+                    number: BatchNumber(row.get(7)?),
                 })
             })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// The batch that a project has that number for.
+    pub fn batch_numbered(
+        &self,
+        project: &str,
+        number: BatchNumber,
+    ) -> Result<Option<u32>, DatabaseError> {
+        self.read("find a batch", |connection| {
+            let sql = "SELECT id FROM batch WHERE project = ?1 AND number = ?2";
+            let found = connection.query_row(sql, params![project, number.0], |row| row.get(0));
+            Ok(found.optional()?)
+        })
+    }
+
+    /// What people call a batch.
+    pub fn number_of(&self, batch: u32) -> Result<Option<BatchNumber>, DatabaseError> {
+        self.read("find a batch", |connection| {
+            let sql = "SELECT number FROM batch WHERE id = ?1";
+            let found = connection.query_row(sql, [batch], |row| row.get(0).map(BatchNumber));
+            Ok(found.optional()?)
+        })
+    }
+
+    /// The number that the next batch of a project gets, unless somebody else takes it first.
+    pub fn next_number(&self, project: &str) -> Result<BatchNumber, DatabaseError> {
+        self.read("number a batch", |connection| {
+            number_of_next(connection, project)
         })
     }
 
@@ -272,6 +307,13 @@ impl Database {
     }
 }
 
+/// The number that the next batch of a project gets.
+pub(super) fn number_of_next(connection: &Connection, project: &str) -> Result<BatchNumber, Stop> {
+    let sql = "SELECT coalesce(max(number), 0) + 1 FROM batch WHERE project = ?1";
+    let next = connection.query_one(sql, [project], |row| row.get(0));
+    Ok(BatchNumber(next?))
+}
+
 /// The events after a number, of one batch or of all.
 pub(super) fn events(
     connection: &Connection,
@@ -284,7 +326,8 @@ pub(super) fn events(
         None => "AND batch IS NOT NULL AND ?2 IS NULL",
     };
     let mut select = connection.prepare(&format!(
-        "SELECT seq, batch, at, event FROM event WHERE seq > ?1 {of_batch} ORDER BY seq"
+        "SELECT seq, batch, at, event, number FROM event JOIN batch ON batch.id = event.batch
+         WHERE seq > ?1 {of_batch} ORDER BY seq"
     ))?;
     let mut rows = select.query(params![after.cast_signed(), batch])?;
     let mut found = Vec::new();
@@ -299,6 +342,7 @@ pub(super) fn events(
         found.push(StoredEvent {
             seq,
             batch: row.get(1)?,
+            number: BatchNumber(row.get(4)?),
             at: unsigned_in(row, 2)?,
             event,
         });
@@ -309,12 +353,13 @@ pub(super) fn events(
 /// All batches with their tasks, oldest first.
 pub(super) fn subjects(connection: &Connection) -> Result<Vec<(Subject, Vec<TaskId>)>, Stop> {
     let mut select =
-        connection.prepare("SELECT id, project, plan, tasks FROM batch ORDER BY id")?;
+        connection.prepare("SELECT id, project, plan, tasks, number FROM batch ORDER BY id")?;
     let rows = select.query_map([], |row| {
         let subject = Subject {
             id: row.get(0)?,
             project: row.get(1)?,
             plan: row.get(2)?,
+            number: BatchNumber(row.get(4)?),
         };
         let tasks = serde_json::from_str(row.get_ref(3)?.as_str()?).map_err(|error| {
             rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, error.into())

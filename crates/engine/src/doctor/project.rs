@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use pleach_domain::batch::Landing;
+use pleach_domain::id::BatchNumber;
 
 use super::{Finding, Reach};
 use crate::branches::BranchNames;
@@ -114,7 +115,10 @@ fn prefixes(repository: &Repository, settings: Option<&Settings>, findings: &mut
     let mut checked = names.places().into_iter();
     let clash = checked.find_map(|place| repository.check_prefixes(&place).err());
     findings.push(match clash {
-        None => Finding::fine("branches", format!("named like {}", names.batch(1))),
+        None => Finding::fine(
+            "branches",
+            format!("named like {}", names.batch(BatchNumber(1))),
+        ),
         Some(error) => {
             let fix = error.hint().unwrap_or_default();
             Finding::error("branches", with_causes(&error), fix)
@@ -205,8 +209,8 @@ fn store_files(store: &Store, findings: &mut Vec<Finding>) {
 fn left_over(state: &StateFolder, store: &Store, folder: &Path, findings: &mut Vec<Finding>) {
     store_files(store, findings);
     match interrupted(state, folder) {
-        Ok(numbers) if numbers.is_empty() => {}
-        Ok(numbers) => findings.extend(numbers.iter().map(|number| {
+        Ok(rows) => findings.extend(rows.iter().map(|row| {
+            let number = row.number;
             let message = format!("batch {number} was interrupted");
             Finding::warning("batches", message, format!("pleach run --resume {number}"))
         })),

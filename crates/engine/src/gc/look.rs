@@ -56,6 +56,7 @@ impl Broom<'_> {
                 let name = folder.file_name().unwrap_or_default().to_string_lossy();
                 finds.push(Find {
                     batch: None,
+                    number: None,
                     name: name.into_owned(),
                     age: Some(age),
                     bytes: Some(bytes_below(&folder)),
@@ -94,6 +95,7 @@ impl Broom<'_> {
             if spec.path.is_dir() {
                 finds.push(Find {
                     batch: Some(stored.id),
+                    number: Some(stored.number),
                     name: stored.batch.tasks[task].design.id.to_string(),
                     age: Some(batch.age),
                     bytes: Some(bytes_below(&spec.path)),
@@ -121,6 +123,7 @@ impl Broom<'_> {
             }
             finds.push(Find {
                 batch: Some(stored.id),
+                number: Some(stored.number),
                 name: format!("{}, resolved by hand", state.design.id),
                 age: Some(age),
                 bytes: Some(bytes_below(&path)),
@@ -138,13 +141,17 @@ impl Broom<'_> {
             let age = Duration::from_millis(now().saturating_sub(kept_at));
             let (batch, age, name) = match &work.origin {
                 Some(origin) => {
-                    let Some(batch) = over.get(&origin.batch) else {
+                    let Some(batch) = over.get(&origin.batch_id) else {
                         continue;
                     };
                     let attempt = origin.attempt;
                     let attempt = attempt.map(|attempt| format!(", attempt {attempt}"));
                     let name = format!("{}{}", origin.task, attempt.unwrap_or_default());
-                    (Some(origin.batch), age.min(batch.age), name)
+                    (
+                        Some((origin.batch_id, origin.batch)),
+                        age.min(batch.age),
+                        name,
+                    )
                 }
                 // What agents moved that was not theirs is of no batch; anything else is not known to be old.
                 None if work.name.starts_with(&format!("{KEEP}moved/")) => {
@@ -158,7 +165,8 @@ impl Broom<'_> {
                         name: work.name.clone(),
                         commit: work.commit.clone(),
                     },
-                    batch,
+                    batch: batch.map(|(id, _)| id),
+                    number: batch.map(|(_, number)| number),
                     name,
                     age: Some(age),
                     bytes: None,
@@ -179,7 +187,7 @@ impl Broom<'_> {
             .collect();
         for batch in over.values() {
             let stored = &batch.stored;
-            let woven = refs.get(&format!("refs/heads/{}", batch_branch(stored.id)));
+            let woven = refs.get(&format!("refs/heads/{}", batch_branch(stored.number)));
             for (position, task) in stored.batch.tasks.iter().enumerate() {
                 let Some(spec) = stored.tree_spec(self.state, position) else {
                     continue;
@@ -198,6 +206,7 @@ impl Broom<'_> {
                             tree: Some(spec.path),
                         },
                         batch: Some(stored.id),
+                        number: Some(stored.number),
                         name: task.design.id.to_string(),
                         age: Some(batch.age),
                         bytes: None,
@@ -221,6 +230,7 @@ impl Broom<'_> {
         let find = |what, name: &str, bytes| Find {
             what,
             batch: Some(stored.id),
+            number: Some(stored.number),
             name: name.to_owned(),
             age: Some(batch.age),
             bytes: Some(bytes),
@@ -264,6 +274,7 @@ pub fn empty_folders(
             finds.push(Find {
                 what: What::EmptyFolder { folder },
                 batch: Some(number),
+                number: None,
                 name: "of a batch that never began".to_owned(),
                 age,
                 bytes: Some(0),

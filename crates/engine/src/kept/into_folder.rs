@@ -20,7 +20,7 @@ pub(super) fn bring_back(
     commit: &CommitId,
     segment: &str,
 ) -> Result<PathBuf, KeptError> {
-    let above = state.recovered(&stored.project, stored.id);
+    let above = state.recovered(&stored.project, stored.number);
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |source| KeptError::Folder { path, source }

@@ -11,7 +11,7 @@ mod words;
 
 use std::time::Duration;
 
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 
 use self::harmless::{block, code, cut, escaped, neutral};
 use self::words::{dollars, named, number, short, spelled, time, up_to};
@@ -42,7 +42,7 @@ const MOST_COMMITS: usize = 5;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Account {
     /// The number of the batch.
-    pub batch: u32,
+    pub batch: BatchNumber,
     /// The name of the plan file, if its tasks are of one.
     pub plan: Option<String>,
     /// The commit that the work is on top of.
@@ -159,7 +159,7 @@ impl Fate {
 }
 
 /// The last line of every text, by which the pull request of a batch can be found.
-pub fn marker(batch: u32) -> String {
+pub fn marker(batch: BatchNumber) -> String {
     format!("Made by Pleach, batch {batch}.")
 }
 

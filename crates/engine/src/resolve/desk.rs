@@ -5,6 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use pleach_domain::id::BatchNumber;
+
 use super::note::Note;
 use super::{Cleared, ResolveError};
 use crate::git::{CommitId, Store, ref_segment};
@@ -30,7 +32,7 @@ pub(crate) fn folder_of(trees: &Path, segment: &str) -> PathBuf {
 #[derive(Debug, Clone)]
 pub(crate) struct Desk<'s> {
     pub(crate) store: &'s Store,
-    pub(crate) batch: u32,
+    pub(crate) batch: BatchNumber,
     /// The task, as it is written in names.
     pub(crate) segment: String,
     /// The folder of the batch's worktrees.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 
 use crate::capture::CaptureError;
 use crate::database::DatabaseError;
@@ -31,7 +31,7 @@ pub enum ResolveError {
     #[error("task {task} of batch {batch} has no conflict: it is {}", state.replace('_', " "))]
     NotConflicted {
         /// The batch.
-        batch: u32,
+        batch: BatchNumber,
         /// The task.
         task: TaskId,
         /// Where it stands.
@@ -43,7 +43,7 @@ pub enum ResolveError {
     #[error("nobody has begun to resolve task {task} of batch {batch}")]
     NotBegun {
         /// The batch.
-        batch: u32,
+        batch: BatchNumber,
         /// The task.
         task: TaskId,
     },
@@ -51,7 +51,7 @@ pub enum ResolveError {
     #[error("task {task} of batch {batch} has another conflict by now than the one in {}", path.display())]
     Outdated {
         /// The batch.
-        batch: u32,
+        batch: BatchNumber,
         /// The task.
         task: TaskId,
         /// The folder.
@@ -77,13 +77,13 @@ pub enum ResolveError {
     #[error("the work of batch {batch} is not there any more")]
     NoStore {
         /// The batch.
-        batch: u32,
+        batch: BatchNumber,
     },
     /// What is stored of the batch makes no sense.
     #[error("could not read what is stored of batch {batch}")]
     Unreadable {
         /// The batch.
-        batch: u32,
+        batch: BatchNumber,
     },
     /// The repository cannot be used.
     #[error(transparent)]

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use pleach_domain::batch::{AttemptEnding, Spent};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 
 use super::Heard;
 use super::disposing::Tree;
@@ -36,8 +36,10 @@ pub(super) struct Workshop {
     pub(super) state: StateFolder,
     /// Where prompts and logs go.
     pub(super) folder: PathBuf,
+    /// The id of the batch.
+    pub(super) id: u32,
     /// The number of the batch.
-    pub(super) number: u32,
+    pub(super) number: BatchNumber,
     pub(super) record: BatchRecord,
     /// Ignored files of the user's checkout that every worktree gets.
     pub(super) included: Included,

@@ -211,6 +211,7 @@ impl Loop<'_> {
         let (base, tip) = kept.unwrap_or_else(|| (self.base.clone(), self.tip.clone()));
         Summary {
             number: self.workshop.number,
+            id: self.workshop.id,
             plan: self.workshop.record.plan.clone(),
             status: self.batch.status.clone(),
             base,

@@ -5,17 +5,17 @@
 use std::path::Path;
 
 use super::RunError;
-use crate::database::{Among, BatchFilter, Database};
+use crate::database::{Among, BatchFilter, BatchRow, Database};
 use crate::git::{Git, Store};
 use crate::state_folder::StateFolder;
 
 /// The batches of a repository or a folder that were alive when their process died, oldest first.
-pub fn interrupted(state: &StateFolder, folder: &Path) -> Result<Vec<u32>, RunError> {
+pub fn interrupted(state: &StateFolder, folder: &Path) -> Result<Vec<BatchRow>, RunError> {
     let open = BatchFilter {
         project: None,
         among: Among::Open,
     };
-    let mut numbers = Vec::new();
+    let mut rows = Vec::new();
     let mut project = None;
     for row in Database::open(state)?.batches(open)? {
         if crate::ownership::is_owned(&state.batch(row.id))? {
@@ -29,9 +29,9 @@ pub fn interrupted(state: &StateFolder, folder: &Path) -> Result<Vec<u32>, RunEr
             .as_ref()
             .is_some_and(|names| names.contains(&row.project))
         {
-            numbers.push(row.id);
+            rows.push(row);
         }
     }
-    numbers.sort_unstable();
-    Ok(numbers)
+    rows.sort_by_key(|row| row.id);
+    Ok(rows)
 }

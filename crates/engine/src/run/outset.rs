@@ -13,11 +13,11 @@ use crate::database::StoredEvent;
 use crate::git::Unpushed;
 
 impl Prepared {
-    /// Its number, if it ran before.
-    pub fn number(&self) -> Option<u32> {
+    /// Its id, if it ran before.
+    pub fn id(&self) -> Option<u32> {
         match &self.opening {
             Opening::Fresh => None,
-            Opening::TakenUp { number, .. } => Some(*number),
+            Opening::TakenUp { id, .. } => Some(*id),
         }
     }
 

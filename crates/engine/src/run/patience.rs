@@ -20,8 +20,8 @@ impl Loop<'_> {
         &mut self,
         events: &[Event],
     ) -> Result<Vec<StoredEvent>, RunError> {
-        let number = self.workshop.number;
-        self.patiently(|database| database.append(number, events))
+        let id = self.workshop.id;
+        self.patiently(|database| database.append(id, events))
     }
 
     /// Writes to the database; tries again for a while, because everything else waits for it.

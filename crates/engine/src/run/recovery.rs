@@ -90,7 +90,7 @@ impl Loop<'_> {
 
     /// Agents of the dead process end by themselves when it does; this waits, and makes sure.
     fn end_what_runs(&mut self) -> Result<(), RunError> {
-        for noted in self.database.processes(self.workshop.number)? {
+        for noted in self.database.processes(self.workshop.id)? {
             let (path, what) = match &noted.whose {
                 Whose::Attempt(task, attempt) => {
                     let position = self.batch.position(task);
@@ -210,7 +210,7 @@ impl Loop<'_> {
     fn result_of(&self, task: usize, attempt: u32) -> Result<Option<Record>, RunError> {
         let id = self.id(task);
         let segment = self.segment(task);
-        let noted = self.database.processes(self.workshop.number)?;
+        let noted = self.database.processes(self.workshop.id)?;
         let mut noted = noted
             .into_iter()
             .filter(|noted| noted.whose == Whose::Attempt(id.clone(), attempt));
@@ -240,7 +240,7 @@ impl Loop<'_> {
 
     /// Runs of the tests that were under way are made again, in worktrees of their own.
     fn clear_probes(&mut self) -> Result<(), RunError> {
-        for noted in self.database.processes(self.workshop.number)? {
+        for noted in self.database.processes(self.workshop.id)? {
             if let Whose::Probe(number) = noted.whose {
                 self.runs = self.runs.max(number);
             }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pleach_domain::batch::{Landing, Spent};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 
 use super::in_place::{self, Where};
 use super::request::segments;
@@ -37,7 +37,7 @@ pub struct Rehearsal {
     /// The commit that it would start from.
     pub base: Option<CommitId>,
     /// The number that it would get, unless somebody else takes it first.
-    pub batch: u32,
+    pub batch: BatchNumber,
     /// The branch of the result.
     pub batch_branch: Option<String>,
     /// The branches of the chosen tasks, in their order.
@@ -78,7 +78,7 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
     let base = repository.resolve_base(named)?;
     let store = Store::imagined(Git::find()?, &request.state.stores(), &request.folder)?;
     let project = paths::project_name(&store);
-    let batch = request.state.next_batch();
+    let batch = next_number(request, &project)?;
     let steering = SteeringFiles::at(&repository, &base)?;
     let steering = steering.paths().map(str::to_owned).collect();
     let remote = store.remote()?;
@@ -141,7 +141,7 @@ impl Rehearsal {
         Ok(Self {
             folder: store.plain_folder().map(Path::to_owned),
             base: None,
-            batch: request.state.next_batch(),
+            batch: next_number(request, &paths::project_name(store))?,
             batch_branch: None,
             task_branches: Vec::new(),
             worktrees: None,
@@ -155,6 +155,14 @@ impl Rehearsal {
             past: past(request, &paths::project_name(store))?,
         })
     }
+}
+
+/// The number that a batch of the project would get.
+fn next_number(request: &RunRequest, project: &str) -> Result<BatchNumber, RunError> {
+    if !request.state.database().exists() {
+        return Ok(BatchNumber(1));
+    }
+    Ok(Database::open(&request.state)?.next_number(project)?)
 }
 
 /// What earlier runs tell, if there were any.

@@ -338,7 +338,7 @@ fn batch_settings(request: &RunRequest) -> BatchSettings {
     }
 }
 
-/// Gives a batch its number and stores it; whoever finds it holds no lock has found it dead.
+/// Gives a batch its id and stores it, which gives it its number; whoever finds it holds no lock has found it dead.
 pub(super) fn create(
     state: &StateFolder,
     database: &mut Database,
@@ -346,16 +346,13 @@ pub(super) fn create(
     record: &BatchRecord,
     provenance: &Provenance,
 ) -> Result<(StoredEvent, BatchLock), RunError> {
-    let (number, folder) = state.new_batch()?;
+    let (id, folder) = state.new_batch()?;
     let lock = BatchLock::take(&folder)?.ok_or_else(|| RunError::Io {
         doing: "lock a new batch",
         source: std::io::ErrorKind::WouldBlock.into(),
     })?;
     reached(Step::FolderMade);
-    let text = serde_json::to_string(record).map_err(|error| RunError::Unreadable {
-        batch: number,
-        message: error.to_string(),
-    })?;
+    let text = serde_json::to_string(record).expect("a record is plain data");
     let tasks: Vec<_> = record.tasks.iter().map(|task| task.id.clone()).collect();
     let new = NewBatch {
         project: &paths::project_name(store),
@@ -364,9 +361,9 @@ pub(super) fn create(
         record: &text,
         tasks: &tasks,
     };
-    let created = database.create_batch_for(number, &new, provenance);
+    let created = database.create_batch_for(id, &new, provenance);
     let created = created.inspect_err(|_| {
-        // Nobody knows of the number yet; a folder that stays is an empty one.
+        // Nobody knows of the id yet; a folder that stays is an empty one.
         let _ = std::fs::remove_dir_all(&folder);
     })?;
     reached(Step::BatchStored);

@@ -222,8 +222,8 @@ impl Loop<'_> {
             start_time: process.start_time,
             nonce: process.nonce.clone(),
         };
-        let number = self.workshop.number;
-        self.patiently(|database| database.note_process(number, &noted))?;
+        let id = self.workshop.id;
+        self.patiently(|database| database.note_process(id, &noted))?;
         // An attempt that does not listen any more has ended otherwise.
         let _ = launched.go.send(());
         Ok(())
@@ -406,11 +406,6 @@ impl Loop<'_> {
                 false
             }
         })
-    }
-
-    /// What a task is called in refs and paths.
-    pub(super) fn segment(&self, task: usize) -> String {
-        self.workshop.record.tasks[task].segment()
     }
 
     pub(super) fn id(&self, task: usize) -> TaskId {

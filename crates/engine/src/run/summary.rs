@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pleach_domain::batch::{BatchStatus, Landed, Proof, Spent};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::Ending;
 
 use crate::git::CommitId;
@@ -16,7 +16,9 @@ use crate::plan_to_run::PlanOrigin;
 #[derive(Debug)]
 pub struct Summary {
     /// Its number.
-    pub number: u32,
+    pub number: BatchNumber,
+    /// Its id.
+    pub id: u32,
     /// The plan that its tasks are of.
     pub plan: PlanOrigin,
     /// How it ended.

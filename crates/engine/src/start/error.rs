@@ -1,5 +1,6 @@
 //! Why a batch is not begun, with a stable word and what to do about it.
 
+use pleach_domain::id::BatchNumber;
 use pleach_domain::problem::Problem;
 
 use crate::agent::NoAgent;
@@ -39,7 +40,7 @@ pub enum StartError {
         /// The key.
         key: String,
         /// The batch that it made.
-        batch: u32,
+        batch: BatchNumber,
     },
     /// The batch cannot run.
     #[error(transparent)]

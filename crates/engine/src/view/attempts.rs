@@ -4,7 +4,7 @@
 
 use pleach_domain::batch::Spent;
 use pleach_domain::event::{Event, TaskEvent};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -22,6 +22,9 @@ use crate::database::LoadedBatch;
 )]
 pub struct AttemptView {
     pub batch_id: u32,
+    /// What people call that batch.
+    #[schema(value_type = u32)]
+    pub batch_number: BatchNumber,
     /// Its number within the batch, counted from 1.
     pub attempt: u32,
     /// The name of the agent.
@@ -65,6 +68,7 @@ impl AttemptView {
                 let goes_on = attempts.last().is_some_and(Self::goes_on);
                 attempts.push(Self {
                     batch_id: loaded.id,
+                    batch_number: loaded.number,
                     attempt: *attempt,
                     agent: agent.clone(),
                     started_at: rfc3339(stored.at),

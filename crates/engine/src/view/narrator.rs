@@ -68,7 +68,7 @@ impl Narrator {
     /// One who has followed a stored batch up to the event of that number, and not that one.
     pub fn before(loaded: &LoadedBatch, seq: u64) -> Result<Self, ViewError> {
         let record: Record = serde_json::from_str(&loaded.record).map_err(|source| {
-            let batch = loaded.id;
+            let batch = loaded.number;
             ViewError::Record { batch, source }
         })?;
         let segments = record.segments();
@@ -121,7 +121,7 @@ impl Narrator {
                 let position = self.history.batch.position(task);
                 let segments = self.origin.as_ref().map(|origin| &origin.segments);
                 if let Some(segment) = segments.zip(position).and_then(|(all, at)| all.get(at)) {
-                    data["worktreeId"] = json!(worktree_id(stored.batch, segment));
+                    data["worktreeId"] = json!(worktree_id(stored.number, segment));
                 }
             }
             _ => {}

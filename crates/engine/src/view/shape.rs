@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pleach_domain::batch::{Approval, BatchStatus, BatchTask, Mode, OnConflict, OnFailure};
 use pleach_domain::event::{Coming, MergeStatus};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::{Ending, TaskState};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -26,6 +26,9 @@ use crate::resolve::folder_of;
 )]
 pub struct BatchView {
     pub id: u32,
+    /// What people call it: counted from 1 within its project.
+    #[schema(value_type = u32)]
+    pub number: BatchNumber,
     pub project_id: String,
     pub mode: &'static str,
     pub status: &'static str,
@@ -230,7 +233,7 @@ pub(super) fn draw(
     let names = titles.into_iter().zip(&segments);
     let draw_task = |((task, times), (title, segment)): (_, (String, &String))| {
         draw_task(
-            loaded.id,
+            loaded.number,
             task,
             times,
             title,
@@ -257,6 +260,7 @@ pub(super) fn draw(
     let conflict = |(task, segment): (_, &String)| conflict_of(task, segment, surroundings);
     BatchView {
         id: loaded.id,
+        number: loaded.number,
         project_id: loaded.project.clone(),
         mode: mode_word(batch.design.settings.mode),
         status: batch.status.as_str(),
@@ -329,7 +333,7 @@ fn settings_of(history: &History) -> SettingsView {
 }
 
 fn draw_task(
-    batch: u32,
+    batch: BatchNumber,
     task: &BatchTask,
     times: &TaskHistory,
     title: String,

@@ -4,7 +4,7 @@
 
 use pleach_domain::batch::{Design, Mode, Progress};
 use pleach_domain::event::{BatchEvent, Coming, Event, TaskEvent};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use serde_json::{Value, json};
 
 use super::{PredictedView, rfc3339};
@@ -17,7 +17,7 @@ pub(super) const CHANGED_NOTHING: &str = "it changed nothing and did not say why
 pub(super) const DOES_NOT_MERGE: &str = "it does not merge cleanly";
 
 /// The name of a task's worktree within its project, by what the task is called in paths.
-pub fn worktree_id(batch: u32, segment: &str) -> String {
+pub fn worktree_id(batch: BatchNumber, segment: &str) -> String {
     format!("batch-{batch}/task-{segment}")
 }
 
@@ -34,7 +34,7 @@ pub fn wire(stored: &StoredEvent) -> (&'static str, Value) {
         if has_worktree(event) {
             // Who knows the other tasks of the batch knows better.
             let segment = task_segments(&[task]).remove(0);
-            data["worktreeId"] = json!(worktree_id(stored.batch, &segment));
+            data["worktreeId"] = json!(worktree_id(stored.number, &segment));
         }
     }
     (name, data)
@@ -48,6 +48,7 @@ pub fn wire_in(design: &Design, stored: &StoredEvent) -> (&'static str, Value) {
             let tasks: Vec<&TaskId> = design.tasks.iter().map(|task| &task.id).collect();
             data["tasks"] = json!(tasks);
             data["mode"] = json!(mode_word(design.settings.mode));
+            data["number"] = json!(stored.number);
         }
         Event::Batch(BatchEvent::StageStarted { stage }) => {
             if let Some(known) = design.stages.get(*stage) {

@@ -112,7 +112,7 @@ fn whose(live: &LiveAttempt) -> Value {
         "batchId": live.batch,
         "projectId": &*live.project,
         "taskId": live.task,
-        "worktreeId": worktree_id(live.batch, &live.segment),
+        "worktreeId": worktree_id(live.number, &live.segment),
         "attempt": live.attempt,
         "at": rfc3339(now()),
     })

@@ -228,6 +228,8 @@ impl Ring {
 mod tests {
     use pleach_engine::tails::LiveBatch;
 
+    use pleach_domain::id::BatchNumber;
+
     use super::*;
 
     fn frame(seq: u64, batch: u32) -> Frame {
@@ -309,6 +311,7 @@ mod tests {
         LiveAttempt {
             project: "p".into(),
             batch: 1,
+            number: BatchNumber(1),
             task: TaskId::new("1"),
             segment: "1".to_owned(),
             attempt: 1,

@@ -24,7 +24,7 @@ use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::input::{Asked, Id, Named, check_id};
 
-pub(super) use control::cancel_batch;
+pub(super) use control::{cancel_batch, control};
 pub(super) use starting::{BatchOptions, fetch_of, key_of, start_batch, with_mode};
 
 /// So many batches are listed if nothing is said.
@@ -54,6 +54,9 @@ struct Wanted {
     /// The id of a project
     #[param(value_type = Option<Id>, inline)]
     project: Option<String>,
+    /// The one that has this number in the project, whether it is over or not
+    #[param(value_type = Option<u64>, maximum = 4_294_967_295_u64)]
+    number: Option<u32>,
     /// At most so many, 1 to 500; 50 if nothing is said
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
@@ -101,6 +104,14 @@ async fn list(
     if let Some(project) = &wanted.project {
         check_id(project)?;
     }
+    if wanted.number.is_some() && wanted.project.is_none() {
+        return Err(Refusal::field(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "number",
+            "batches are numbered within their project",
+            "name the project too: ?project=…&number=…",
+        ));
+    }
     let batches = app.blocking(move |app| listed(app, &wanted, limit)).await?;
     Ok(Json(Batches { batches }))
 }
@@ -110,12 +121,14 @@ fn listed(app: &App, wanted: &Wanted, limit: usize) -> Result<Vec<BatchView>, Re
     let rows = database.batches(BatchFilter {
         project: wanted.project.as_deref(),
         among: match wanted.status {
+            None if wanted.number.is_some() => Among::All,
             Some(Which::All) => Among::All,
             Some(Which::Active) | None => Among::Open,
         },
     })?;
     let rows = rows
         .iter()
+        .filter(|row| wanted.number.is_none_or(|number| row.number.0 == number))
         .filter(|row| wanted.before.is_none_or(|before| row.id < before));
     let mut batches = Vec::new();
     for row in rows.take(limit) {
@@ -126,7 +139,7 @@ fn listed(app: &App, wanted: &Wanted, limit: usize) -> Result<Vec<BatchView>, Re
 
 /// One batch
 #[utoipa::path(get, path = "/api/batches/{id}", operation_id = "showBatch", tag = "batches",
-    params(("id" = u32, Path, description = "The number of the batch")), responses(
+    params(("id" = u32, Path, description = "The id of the batch")), responses(
     (status = 200, body = BatchView),
     (status = 404, body = ErrorBody)))]
 async fn one(State(app): State<App>, Named(id): Named<u32>) -> Result<Json<BatchView>, Refusal> {

@@ -14,7 +14,9 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::batches::{BatchOptions, cancel_batch, fetch_of, key_of, start_batch, with_mode};
+use super::batches::{
+    BatchOptions, cancel_batch, control, fetch_of, key_of, start_batch, with_mode,
+};
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::hosting::{Settled, aside, within};
@@ -76,7 +78,10 @@ async fn start(
             return Err(Refusal::new(
                 StatusCode::CONFLICT,
                 "already_running",
-                format!("batch {batch} runs the execution plan of this project"),
+                format!(
+                    "batch {} runs the execution plan of this project",
+                    control(app, batch).number()
+                ),
                 "stop it, or wait until it is over",
             ));
         }
@@ -206,7 +211,10 @@ async fn stop(State(app): State<App>, Named(id): Named<String>) -> Result<Json<T
         status: "stopping",
         message: match at_once {
             Settled::Done(message) => message,
-            Settled::GoesOn => format!("batch {batch} is being stopped; its work is kept"),
+            Settled::GoesOn => format!(
+                "batch {} is being stopped; its work is kept",
+                control(&app, batch).number()
+            ),
         },
     }))
 }

@@ -101,7 +101,7 @@ impl From<Page> for TranscriptPage {
 /// Lines that have not ended yet are left out while the attempt runs. A page may have fewer lines than asked for; go on
 /// after the last one.
 #[utoipa::path(get, path = "/api/batches/{id}/tasks/{taskId}/log", operation_id = "showTranscript", tag = "batches",
-    params(("id" = u32, Path, description = "The number of the batch"),
+    params(("id" = u32, Path, description = "The id of the batch"),
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id"), Wanted),
     responses(
         (status = 200, body = TranscriptPage),

@@ -183,7 +183,7 @@ impl Trial<'_> {
         let attempt = task.map_or(1, |task| task.attempts.max(1));
         let state = StateFolder::at(&self.folder.join("state")).ok();
         let learnt = state.map_or_else(Learnt::default, |state| {
-            let batch = state.batch(summary.number);
+            let batch = state.batch(summary.id);
             Learnt::of(&attempt_folder(&batch, trial::TASK, attempt).join(LOG))
         });
         let branch = summary.branch.as_deref();

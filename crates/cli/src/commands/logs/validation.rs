@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use pleach_engine::run::probe_folder;
 use pleach_engine::validate::VALIDATE_LOG;
-use pleach_engine::view::{BatchView, Verdict};
+use pleach_engine::view::Verdict;
 
 use super::tail::{Printer, Tail};
 use super::{BEAT, LOOK, SETUP_LOG};
 use crate::args::LogsArgs;
-use crate::commands::status::{Sight, no_batch};
+use crate::commands::status::Sight;
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::tell_error;
 
@@ -18,8 +18,12 @@ use crate::output::tell_error;
 const BETWEEN_RUNS: Duration = Duration::from_secs(1);
 
 /// Prints what a run said, the last one if none is named.
-pub(super) fn print(arguments: &LogsArgs, sight: &Sight) -> Result<Exit, Failures> {
-    let runs = Runs { arguments, sight };
+pub(super) fn print(arguments: &LogsArgs, batch: u32, sight: &Sight) -> Result<Exit, Failures> {
+    let runs = Runs {
+        arguments,
+        batch,
+        sight,
+    };
     if arguments.follow {
         runs.follow()?;
     } else {
@@ -30,12 +34,14 @@ pub(super) fn print(arguments: &LogsArgs, sight: &Sight) -> Result<Exit, Failure
 
 struct Runs<'a> {
     arguments: &'a LogsArgs,
+    /// The id of the batch.
+    batch: u32,
     sight: &'a Sight,
 }
 
 impl Runs<'_> {
     fn folder(&self, run: u32) -> PathBuf {
-        probe_folder(&self.sight.state.batch(self.arguments.batch), run)
+        probe_folder(&self.sight.state.batch(self.batch), run)
     }
 
     /// The highest run that left anything.
@@ -108,9 +114,7 @@ impl Runs<'_> {
 
     /// Whether tests may still say something.
     fn goes_on(&self) -> Result<bool, Failures> {
-        let number = self.arguments.batch;
-        let view = BatchView::load(&self.sight.state, &self.sight.database, number)?;
-        let view = view.ok_or_else(|| no_batch(number))?;
+        let view = self.sight.load_one(self.batch)?;
         let is_over = matches!(view.status, "completed" | "failed" | "cancelled");
         let settled = !matches!(view.validation.verdict, Verdict::Unknown | Verdict::Running);
         let lands = settled && view.status == "landing";

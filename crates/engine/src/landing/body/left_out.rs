@@ -2,14 +2,14 @@
 //!
 //! Its work is in the author's repository only, so what gets it are commands for the author.
 
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 
 use super::harmless::{code, cut, escaped};
 use super::words::{named, number, time, up_to};
 use super::{Fate, LONGEST_NAME, LONGEST_TEXT, MOST_NAMES, TaskAccount};
 
 /// One entry of the list.
-pub(super) fn item(batch: u32, task: &TaskAccount) -> String {
+pub(super) fn item(batch: BatchNumber, task: &TaskAccount) -> String {
     let mut spent = Vec::new();
     if task.attempts > 1 {
         spent.push(number(task.attempts as usize, "attempt"));
@@ -70,7 +70,7 @@ fn tasks(ids: &[TaskId]) -> String {
 }
 
 /// The commands that show its work, bring it back or try again.
-fn how(batch: u32, task: &TaskAccount) -> String {
+fn how(batch: BatchNumber, task: &TaskAccount) -> String {
     let id = as_argument(&task.id);
     let command = |verb: &str| format!("`pleach {verb} {batch} {id}`");
     match &task.branch {

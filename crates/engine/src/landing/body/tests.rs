@@ -34,7 +34,7 @@ fn merged(id: &str, title: &str) -> TaskAccount {
 
 pub(super) fn account(tasks: Vec<TaskAccount>) -> Account {
     Account {
-        batch: 7,
+        batch: BatchNumber(7),
         plan: Some("TODO.md".into()),
         base: BASE.parse().unwrap(),
         verdict: Verdict::NoCommand,
@@ -377,7 +377,7 @@ fn much_is_cut_by_whole_pieces_and_counted() {
     let account = account(tasks);
     let text = body(&account);
     assert!(text.len() <= LONGEST_BODY, "{}", text.len());
-    assert!(text.ends_with(&format!("{}\n", marker(7))));
+    assert!(text.ends_with(&format!("{}\n", marker(BatchNumber(7)))));
     let seen = Rendered::of(&text);
     assert_eq!(seen.strange, [""; 0]);
     check_rows(&account, &seen);

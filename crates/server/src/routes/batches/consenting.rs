@@ -111,7 +111,7 @@ struct PendingAnswer {
 
 /// What the next task that waits needs a person's consent to: the files that tasks before it changed
 #[utoipa::path(get, path = "/api/batches/{id}/consent", operation_id = "showPendingConsent", tag = "batches",
-    params(("id" = u32, Path, description = "The number of the batch")),
+    params(("id" = u32, Path, description = "The id of the batch")),
     responses((status = 200, body = PendingAnswer), (status = 404, body = ErrorBody)))]
 async fn pending_consent(
     State(app): State<App>,

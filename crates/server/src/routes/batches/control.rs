@@ -102,7 +102,7 @@ async fn done(
     })
 }
 
-pub(super) fn control(app: &App, batch: u32) -> Control<'_> {
+pub(crate) fn control(app: &App, batch: u32) -> Control<'_> {
     Control {
         state: &app.state,
         batch,
@@ -121,7 +121,7 @@ struct Cancelling {
 /// Stops a batch, and answers when it is over; all work is kept
 #[utoipa::path(post, path = "/api/batches/{id}/cancel", operation_id = "cancelBatch", tag = "batches",
     request_body = Cancelling,
-    params(("id" = u32, Path, description = "The number of the batch"),
+    params(("id" = u32, Path, description = "The id of the batch"),
         ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
@@ -148,7 +148,7 @@ pub(crate) fn cancel_batch(app: &App, batch: u32, rollback: Rollback) -> Result<
             let (_, running) = begin(app, *prepared)?;
             let ended = running.wait(TO_THE_END).ok_or_else(Refusal::bug)??;
             Ok(pleach_engine::control::cancelled(
-                batch,
+                control(app, batch).number(),
                 ended.status.as_str(),
             ))
         }
@@ -167,7 +167,7 @@ struct Approval {
 /// Lets the task start that waits for a person
 #[utoipa::path(post, path = "/api/batches/{id}/approve", operation_id = "approveNext", tag = "batches",
     request_body = Approval,
-    params(("id" = u32, Path, description = "The number of the batch")),
+    params(("id" = u32, Path, description = "The id of the batch")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn approve(
@@ -199,7 +199,7 @@ struct LandingWish {
 /// Lands the result of a batch that is over
 #[utoipa::path(post, path = "/api/batches/{id}/land", operation_id = "landBatch", tag = "batches",
     request_body = LandingWish,
-    params(("id" = u32, Path, description = "The number of the batch"),
+    params(("id" = u32, Path, description = "The id of the batch"),
         ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
@@ -219,13 +219,14 @@ async fn land(
         let prepared = control(app, id).land(asked)?;
         let (_, running) = begin(app, *prepared)?;
         running.wait(TO_THE_END).ok_or_else(Refusal::bug)??;
-        let not_landed = shown(app, id)?.validation.not_landed;
-        match not_landed {
-            None => Ok(format!("batch {id} has landed")),
+        let batch = shown(app, id)?;
+        let number = batch.number;
+        match batch.validation.not_landed {
+            None => Ok(format!("batch {number} has landed")),
             Some(why) => Err(Refusal::new(
                 StatusCode::CONFLICT,
                 "not_landed",
-                format!("batch {id} did not land: {why}"),
+                format!("batch {number} did not land: {why}"),
                 "the result is on its branch; land it again when that is mended",
             )),
         }
@@ -236,7 +237,7 @@ async fn land(
 /// Goes on with a batch that was interrupted
 #[utoipa::path(post, path = "/api/batches/{id}/resume", operation_id = "resumeBatch", tag = "batches",
     request_body = Nothing,
-    params(("id" = u32, Path, description = "The number of the batch")),
+    params(("id" = u32, Path, description = "The id of the batch")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn resume(
@@ -249,12 +250,15 @@ async fn resume(
     let work = move |app: &App| match take_up(&app.state, id, &app.program, None)? {
         Some(prepared) => {
             begin(app, prepared)?;
-            Ok(format!("batch {id} goes on"))
+            Ok(format!("batch {} goes on", control(app, id).number()))
         }
         None => Err(Refusal::new(
             StatusCode::CONFLICT,
             "batch_running",
-            format!("batch {id} is not interrupted: somebody runs it"),
+            format!(
+                "batch {} is not interrupted: somebody runs it",
+                control(app, id).number()
+            ),
             "its events tell how far it is",
         )),
     };
@@ -264,7 +268,7 @@ async fn resume(
 /// Stops one task, and answers when it is over; its work is kept
 #[utoipa::path(post, path = "/api/batches/{id}/tasks/{taskId}/cancel", operation_id = "cancelTask", tag = "batches",
     request_body = Nothing,
-    params(("id" = u32, Path, description = "The number of the batch"),
+    params(("id" = u32, Path, description = "The id of the batch"),
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id"),
         ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay),
@@ -286,7 +290,7 @@ async fn cancel_task(
 /// Tries a task again that did not make it; opens a batch that is over
 #[utoipa::path(post, path = "/api/batches/{id}/tasks/{taskId}/retry", operation_id = "retryTask", tag = "batches",
     request_body = Nothing,
-    params(("id" = u32, Path, description = "The number of the batch"),
+    params(("id" = u32, Path, description = "The id of the batch"),
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id")),
     responses((status = 200, body = Done), (status = 202, body = UnderWay),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
@@ -367,7 +371,7 @@ struct ConflictingFile {
 /// What a person does about a conflict: `start` gives the folder, `done` weaves the result, `abort` leaves it out
 #[utoipa::path(post, path = "/api/batches/{id}/tasks/{taskId}/resolve", operation_id = "resolveConflict",
     tag = "batches", request_body = Resolving,
-    params(("id" = u32, Path, description = "The number of the batch"),
+    params(("id" = u32, Path, description = "The id of the batch"),
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id"),
         ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
     responses((status = 200, description = "For `start` where it is laid out, else the batch", body = Resolved),

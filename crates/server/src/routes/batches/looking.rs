@@ -51,7 +51,7 @@ struct Wanted {
 
 /// What a batch changes, as one patch of at most 5 MB
 #[utoipa::path(get, path = "/api/batches/{id}/diff", operation_id = "showBatchDiff", tag = "batches",
-    params(("id" = u32, Path, description = "The number of the batch"), Wanted),
+    params(("id" = u32, Path, description = "The id of the batch"), Wanted),
     responses((status = 200, body = ShownPatch),
     (status = 404, body = ErrorBody)))]
 async fn diff(
@@ -68,7 +68,7 @@ async fn diff(
 
 /// What a task changed, as one patch of at most 5 MB
 #[utoipa::path(get, path = "/api/batches/{id}/tasks/{taskId}/diff", operation_id = "showTaskDiff", tag = "batches",
-    params(("id" = u32, Path, description = "The number of the batch"),
+    params(("id" = u32, Path, description = "The id of the batch"),
         ("taskId" = String, Path, description = "The task, by its key in the batch or its id"), Wanted),
     responses((status = 200, body = ShownPatch),
     (status = 404, body = ErrorBody)))]
@@ -103,7 +103,7 @@ fn of_patch(error: PatchError) -> Refusal {
 
 /// In which order the tasks of a batch run
 #[utoipa::path(get, path = "/api/batches/{id}/plan", operation_id = "showBatchPlan", tag = "batches",
-    params(("id" = u32, Path, description = "The number of the batch")),
+    params(("id" = u32, Path, description = "The id of the batch")),
     responses((status = 200, body = OrderView),
     (status = 404, body = ErrorBody)))]
 async fn plan(State(app): State<App>, Named(id): Named<u32>) -> Result<Json<OrderView>, Refusal> {
@@ -151,7 +151,7 @@ struct LogPart {
 
 /// What the tests say of a batch, with what they printed page by page
 #[utoipa::path(get, path = "/api/batches/{id}/validation", operation_id = "showValidation", tag = "batches",
-    params(("id" = u32, Path, description = "The number of the batch"), Part),
+    params(("id" = u32, Path, description = "The id of the batch"), Part),
     responses((status = 200, body = Validated),
     (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn validation(
@@ -178,7 +178,8 @@ async fn validation(
 }
 
 fn validated(app: &App, id: u32, part: &Part) -> Result<Validated, Refusal> {
-    let validation = shown(app, id)?.validation;
+    let batch = shown(app, id)?;
+    let (number, validation) = (batch.number, batch.validation);
     let folder = app.state.batch(id);
     let known = validation.runs.iter().filter_map(|run| run.number);
     // One that is under way has printed something and has no verdict yet.
@@ -194,7 +195,7 @@ fn validated(app: &App, id: u32, part: &Part) -> Result<Validated, Refusal> {
     };
     let log = read_part(&probe_folder(&folder, run).join(VALIDATE_LOG), run, part);
     if log.is_none() && part.run.is_some() {
-        let message = format!("there is no run {run} of the tests of batch {id}");
+        let message = format!("there is no run {run} of the tests of batch {number}");
         return Err(Refusal::not_found(
             "run_not_found",
             message,
@@ -276,7 +277,7 @@ struct WorktreeView {
 
 /// The worktrees that a batch has, or left behind
 #[utoipa::path(get, path = "/api/batches/{id}/worktrees", operation_id = "listWorktrees", tag = "batches",
-    params(("id" = u32, Path, description = "The number of the batch")),
+    params(("id" = u32, Path, description = "The id of the batch")),
     responses((status = 200, body = Worktrees),
     (status = 404, body = ErrorBody)))]
 async fn worktrees(
