@@ -754,6 +754,11 @@ export interface components {
             attempt: number;
             /** Format: int32 */
             batchId: number;
+            /**
+             * Format: int32
+             * @description What people call that batch.
+             */
+            batchNumber: number;
             /** @description When its agent ended; none while it is at work. */
             completedAt?: string | null;
             /**
@@ -869,6 +874,11 @@ export interface components {
             interrupted: boolean;
             mainRepoPath: string;
             mode: string;
+            /**
+             * Format: int32
+             * @description What people call it: counted from 1 within its project.
+             */
+            number: number;
             plan: string;
             prUrl?: string | null;
             predictedConflicts: components["schemas"]["PredictedView"][];
@@ -1260,6 +1270,11 @@ export interface components {
              * @description The batch.
              */
             id: number;
+            /**
+             * Format: int32
+             * @description What people call it.
+             */
+            number: number;
             /** @description How it ended: merged, `no_changes`, conflicted, invalid, failed, `timed_out`, blocked, cancelled. */
             outcome?: string | null;
             /** @description Where the task stands in it: queued, waiting, limited, running, completed, failed, skipped, cancelled. */
@@ -1912,6 +1927,8 @@ export interface operations {
                 status?: "active" | "all";
                 /** @description The id of a project */
                 project?: string;
+                /** @description The one that has this number in the project, whether it is over or not */
+                number?: number;
                 /** @description At most so many, 1 to 500; 50 if nothing is said */
                 limit?: number;
                 /** @description Only those made before this one */
@@ -2189,7 +2206,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The number of the batch */
+                /** @description The id of the batch */
                 id: number;
             };
             cookie?: never;
@@ -2255,7 +2272,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The number of the batch */
+                /** @description The id of the batch */
                 id: number;
             };
             cookie?: never;
@@ -2379,7 +2396,7 @@ export interface operations {
                 Prefer?: string | null;
             };
             path: {
-                /** @description The number of the batch */
+                /** @description The id of the batch */
                 id: number;
             };
             cookie?: never;
@@ -2500,7 +2517,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The number of the batch */
+                /** @description The id of the batch */
                 id: number;
             };
             cookie?: never;
@@ -2569,7 +2586,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The number of the batch */
+                /** @description The id of the batch */
                 id: number;
             };
             cookie?: never;
@@ -2638,7 +2655,7 @@ export interface operations {
                 Prefer?: string | null;
             };
             path: {
-                /** @description The number of the batch */
+                /** @description The id of the batch */
                 id: number;
             };
             cookie?: never;
@@ -2759,7 +2776,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The number of the batch */
+                /** @description The id of the batch */
                 id: number;
             };
             cookie?: never;
@@ -2825,7 +2842,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The number of the batch */
+                /** @description The id of the batch */
                 id: number;
             };
             cookie?: never;
@@ -2949,7 +2966,7 @@ export interface operations {
                 Prefer?: string | null;
             };
             path: {
-                /** @description The number of the batch */
+                /** @description The id of the batch */
                 id: number;
                 /** @description The task, by its key in the batch or its id */
                 taskId: string;
@@ -3075,7 +3092,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The number of the batch */
+                /** @description The id of the batch */
                 id: number;
                 /** @description The task, by its key in the batch or its id */
                 taskId: string;
@@ -3150,7 +3167,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The number of the batch */
+                /** @description The id of the batch */
                 id: number;
                 /** @description The task, by its key in the batch or its id */
                 taskId: string;
@@ -3221,7 +3238,7 @@ export interface operations {
                 Prefer?: string | null;
             };
             path: {
-                /** @description The number of the batch */
+                /** @description The id of the batch */
                 id: number;
                 /** @description The task, by its key in the batch or its id */
                 taskId: string;
@@ -3345,7 +3362,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The number of the batch */
+                /** @description The id of the batch */
                 id: number;
                 /** @description The task, by its key in the batch or its id */
                 taskId: string;
@@ -3475,7 +3492,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The number of the batch */
+                /** @description The id of the batch */
                 id: number;
             };
             cookie?: never;
@@ -3549,7 +3566,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The number of the batch */
+                /** @description The id of the batch */
                 id: number;
             };
             cookie?: never;

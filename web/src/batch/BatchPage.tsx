@@ -65,7 +65,7 @@ function Head({ batch }: { batch: BatchView }) {
   return (
     <>
       <header className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2">
-        <h1 className="text-lg font-semibold">Batch {batch.id}</h1>
+        <h1 className="text-lg font-semibold">Batch {batch.number}</h1>
         <StateBadge word={stateOf(batch)} spin isSteady />
         <span className="text-sm text-fg-2">
           {worded(batch.mode)}, {moment(batch.createdAt)}

@@ -65,12 +65,12 @@ function Strip({ batch }: { batch: BatchView }) {
   return (
     <div className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1.5 px-3 py-1.5 sm:px-4">
       <Link to="/batches/$id" params={{ id: String(batch.id) }} className="font-semibold hover:underline">
-        Batch {batch.id}
+        Batch {batch.number}
       </Link>
       <StateBadge word={stateOf(batch)} spin isSteady />
       <div className="order-3 flex w-full items-center gap-2 lg:order-none lg:w-auto">
         <Progress
-          label={`Progress of batch ${batch.id}`}
+          label={`Progress of batch ${batch.number}`}
           value={progress.completed}
           total={progress.total}
           percent={progress.percentage}
@@ -141,7 +141,7 @@ function Controls({ batch, ended }: { batch: BatchView; ended: boolean }) {
         </Button>
       ) : null}
       {ended ? (
-        <Button look="ghost" size="icon" aria-label={`Hide batch ${batch.id}`} onClick={() => useClosed.setState(({ ids }) => ({ ids: new Set([...ids, batch.id]) }))}>
+        <Button look="ghost" size="icon" aria-label={`Hide batch ${batch.number}`} onClick={() => useClosed.setState(({ ids }) => ({ ids: new Set([...ids, batch.id]) }))}>
           <X />
         </Button>
       ) : (
@@ -149,7 +149,7 @@ function Controls({ batch, ended }: { batch: BatchView; ended: boolean }) {
           <Ban aria-hidden /> <span className="sr-only sm:not-sr-only">Cancel batch</span>
         </Button>
       )}
-      <Confirm open={isAsking} onOpenChange={setIsAsking} title={`Cancel batch ${batch.id}?`} action="Cancel batch" keep="Keep running" onConfirm={() => void act("cancel", () => cancelBatch(batch.id))}>
+      <Confirm open={isAsking} onOpenChange={setIsAsking} title={`Cancel batch ${batch.number}?`} action="Cancel batch" keep="Keep running" onConfirm={() => void act("cancel", () => cancelBatch(batch.id))}>
         Agents are asked to stop, and nothing lands. Everything they did so far is kept and can be brought back.
       </Confirm>
     </div>

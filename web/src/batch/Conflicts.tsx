@@ -59,7 +59,7 @@ export function Conflicts({ batch }: { batch: BatchView }) {
           </section>
         ) : null}
       </div>
-      <Confirm open={isAborting} onOpenChange={setAborting} title={`Abort batch ${batch.id}?`} action="Abort batch" keep="Go on" onConfirm={() => void act("abort", () => cancelBatch(batch.id), "The batch is cancelled. All work is kept.")}>
+      <Confirm open={isAborting} onOpenChange={setAborting} title={`Abort batch ${batch.number}?`} action="Abort batch" keep="Go on" onConfirm={() => void act("abort", () => cancelBatch(batch.id), "The batch is cancelled. All work is kept.")}>
         What runs is stopped and nothing lands. The work of every task is kept.
       </Confirm>
     </div>
@@ -169,11 +169,11 @@ function ByHand({ batch, task, laidOut }: { batch: BatchView; task: string; laid
       </ul>
       <div className="flex flex-col gap-1">
         <Copied text={`cd ${quoted(laidOut.path)}`} />
-        <Copied text={`pleach resolve ${batch.id} ${task} --edit`} />
+        <Copied text={`pleach resolve ${batch.number} ${task} --edit`} />
       </div>
       <p className="mt-2 text-fg-2">No mark may be left. Then weave it here, or with</p>
       <div className="mt-1">
-        <Copied text={`pleach resolve ${batch.id} ${task} --done`} />
+        <Copied text={`pleach resolve ${batch.number} ${task} --done`} />
       </div>
     </div>
   );

@@ -61,7 +61,7 @@ function Entry({ batch }: { batch: BatchView }) {
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <h2 className="text-sm font-semibold">
           <Go href={`/batches/${batch.id}`} className="after:absolute after:inset-0 after:rounded-lg focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent-text">
-            Batch {batch.id}
+            Batch {batch.number}
           </Go>
         </h2>
         <StateBadge word={stateOf(batch)} isSteady />

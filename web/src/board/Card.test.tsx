@@ -57,14 +57,14 @@ test("shift-click selects a range", () => {
 });
 
 test("a task of a running batch wears its state and cannot be run again", () => {
-  show([task("1", { status: "in_progress", batch: { id: 4, status: "running", outcome: null } })]);
+  show([task("1", { status: "in_progress", batch: { id: 4, number: 2, status: "running", outcome: null } })]);
   expect(screen.getByText("Running")).toBeTruthy();
-  expect(screen.getByText("Batch 4")).toBeTruthy();
+  expect(screen.getByText("Batch 2")).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Run Task 1" })).toBeNull();
 });
 
 test("a queued task says which tasks it waits for, as long as they are not done", () => {
-  const queued = { id: 4, status: "queued", outcome: null } as const;
+  const queued = { id: 4, number: 2, status: "queued", outcome: null } as const;
   const tasks = [task("1", { batch: queued }), task("2", { status: "completed" }), task("3", { dependsOn: ["1", "2"], batch: queued })];
   show(tasks);
   expect(screen.getByRole("article", { name: "Task 3" }).textContent).toContain("Waits for 1");

@@ -98,7 +98,7 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
             />
           </label>
           <span className={cn("font-mono text-2xs text-fg-3", !isSelecting && "card-key")}>{task.key}</span>
-          {batch ? <span className="text-2xs text-accent-text">Batch {batch}</span> : null}
+          {batch ? <span className="text-2xs text-accent-text">Batch {task.batch?.number}</span> : null}
           <span className="flex-1" />
           <span className="card-tools flex">
             <RunButton id={id} title={task.title} busy={busy} />

@@ -9,7 +9,7 @@ function check(text: string) {
   const [left = "", right] = text.split(" -> ");
   const [status, last] = left.split(" ");
   const [word, outcome] = (last ?? "").split("/");
-  const batch = last ? { id: 1, status: word as string, outcome: outcome ?? null } : null;
+  const batch = last ? { id: 1, number: 1, status: word as string, outcome: outcome ?? null } : null;
   const task = { status: status as BoardTask["status"], batch };
   expect(`${columnOf(task)} ${wordOf(task)}`).toBe(right);
 }

@@ -10,8 +10,8 @@ function task(key: string, more: Partial<BoardTask> = {}): BoardTask {
 const tasks = new Map(
   [
     task("1", { title: "Cache images", labels: ["backend", "perf"] }),
-    task("2", { title: "Show images", labels: ["frontend"], batch: { id: 7, status: "running", outcome: null } }),
-    task("3", { title: "Sort trees", labels: ["backend"], batch: { id: 6, status: "failed", outcome: "failed" } }),
+    task("2", { title: "Show images", labels: ["frontend"], batch: { id: 7, number: 7, status: "running", outcome: null } }),
+    task("3", { title: "Sort trees", labels: ["backend"], batch: { id: 6, number: 6, status: "failed", outcome: "failed" } }),
   ].map((each) => [each.id, each]),
 );
 

@@ -35,7 +35,7 @@ export function toggledIn(filter: Filter, list: List, value: string): Filter {
 
 /** What a task is found by in each list. */
 function valuesOf(task: BoardTask): Record<List, readonly string[]> {
-  return { status: [wordOf(task)], label: task.labels, batch: task.batch ? [String(task.batch.id)] : [] };
+  return { status: [wordOf(task)], label: task.labels, batch: task.batch ? [String(task.batch.number)] : [] };
 }
 
 /** A test for tasks; the words of the text may stand anywhere in the key, title and labels. */

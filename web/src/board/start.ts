@@ -59,7 +59,7 @@ export async function startBatch(wish: BatchOptions): Promise<boolean> {
     );
     fetchStale();
     for (const warning of started.warnings) toast.warning(warning.message, { description: warning.hint ?? undefined });
-    toast.success(`Batch ${started.id} started`);
+    toast.success(`Batch ${started.number} started`);
     select.clear();
     return true;
   } catch (error) {

@@ -115,7 +115,7 @@ export class Draft {
     // A person has said otherwise since it ended there.
     if (!last && task.completedAt && shown.updatedAt >= task.completedAt) return;
     if (last?.id !== batch.id || last.status !== task.status || (last.outcome ?? null) !== (task.outcome ?? null)) {
-      this.putTask({ ...shown, batch: { id: batch.id, status: task.status, outcome: task.outcome ?? null } });
+      this.putTask({ ...shown, batch: { id: batch.id, number: batch.number, status: task.status, outcome: task.outcome ?? null } });
     }
     this.changeDoing(id, { batch: batch.id, state: task.state, since: task.status === "running" ? (task.startedAt ?? null) : null, ...(task.outcome ? { action: null, coming: none } : {}) });
   }

@@ -35,6 +35,11 @@ function taskIn(world: World, batchId: number, key: string) {
   return { title: task?.title ?? `Task ${key}`, status: task?.status };
 }
 
+/** What people call a batch; one that is not known yet is asked for before anything is told of it. */
+function numberIn(world: World, batchId: number): number {
+  return world.batches.get(batchId)?.number ?? batchId;
+}
+
 function needed(words: string, path: string, id?: string): Notice {
   return { kind: "needed", words, short: words, path, ...(id ? { id } : {}) };
 }
@@ -59,16 +64,16 @@ export function noticeOf(event: LiveEvent, world: World): Notice | undefined {
     }
     case "batch:interrupted": {
       const { batchId } = event.data;
-      return needed(`Batch ${batchId} stands still: what ran it is gone`, `/batches/${batchId}`);
+      return needed(`Batch ${numberIn(world, batchId)} stands still: what ran it is gone`, `/batches/${batchId}`);
     }
     case "batch:completed": {
       const { batchId, prUrl } = event.data;
-      const short = `Batch ${batchId} is done`;
+      const short = `Batch ${numberIn(world, batchId)} is done`;
       return { kind: "done", short, words: prUrl ? `${short}; its pull request is open` : short, path: `/batches/${batchId}` };
     }
     case "batch:failed": {
       const { batchId, error } = event.data;
-      const short = `Batch ${batchId} failed`;
+      const short = `Batch ${numberIn(world, batchId)} failed`;
       return { kind: "failed", short, words: `${short}: ${error ?? "nothing was merged"}`, path: `/batches/${batchId}` };
     }
     default:

@@ -37,7 +37,7 @@ test("tasks move through the columns as their batch tells", () => {
   world = hear(
     world,
     { name: "batch:task:completed", data: of("1", { outcome: "merged" }) },
-    { name: "task:updated", data: { taskId: "id-1", task: task("1", { status: "completed", batch: { id: 7, status: "completed", outcome: "merged" } }) } },
+    { name: "task:updated", data: { taskId: "id-1", task: task("1", { status: "completed", batch: { id: 7, number: 7, status: "completed", outcome: "merged" } }) } },
     { name: "batch:task:skipped", data: of("3", { outcome: "conflicted", files: ["a"] }) },
   );
   expect(shown(world)).toBe("needs_you: 2 3; done: 1");

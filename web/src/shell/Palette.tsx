@@ -118,8 +118,8 @@ function Batches({ does }: { does: Does }) {
   return (
     <Group title="Batches">
       {[...batches.values()].sort((a, b) => b.id - a.id).map((batch) => (
-        <Item key={batch.id} icon={Layers} value={`Batch ${batch.id}`} onSelect={does(() => void navigate({ to: "/batches/$id", params: { id: String(batch.id) } }))}>
-          Batch {batch.id} <StateBadge word={batch.status} />
+        <Item key={batch.id} icon={Layers} value={`Batch ${batch.number}`} onSelect={does(() => void navigate({ to: "/batches/$id", params: { id: String(batch.id) } }))}>
+          Batch {batch.number} <StateBadge word={batch.status} />
         </Item>
       ))}
     </Group>

@@ -16,8 +16,9 @@ function usePageName(): string {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const [, area = "", id = ""] = path.split("/");
   const task = useWorld((world) => (area === "tasks" ? world.tasks.get(id)?.title : undefined));
+  const number = useWorld((world) => (area === "batches" ? world.batches.get(Number(id))?.number : undefined));
   if (area === "tasks") return task ?? "Task";
-  if (area === "batches") return id ? `Batch ${id}` : "Batches";
+  if (area === "batches") return id ? (number ? `Batch ${number}` : "Batch") : "Batches";
   return area === "settings" ? "Settings" : "Board";
 }
 

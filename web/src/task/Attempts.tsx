@@ -44,7 +44,7 @@ function Attempt({ task, attempt }: { task: BoardTask; attempt: AttemptView }) {
     <li className="rounded-lg border border-line bg-raised p-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <h2 className="text-sm font-semibold">
-          Batch {attempt.batchId}, attempt {attempt.attempt}
+          Batch {attempt.batchNumber}, attempt {attempt.attempt}
         </h2>
         <StateBadge word={attempt.outcome} spin />
         <span className="text-xs text-fg-2">{tookText(attempt, now)}</span>

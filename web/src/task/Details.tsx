@@ -43,7 +43,7 @@ export function Details({ task, batch, inBatch }: { task: BoardTask; batch: Batc
           {batch ? (
             <Fact name="Batch">
               <Go href={`/batches/${batch.id}`} className="text-accent-text underline underline-offset-2">
-                Batch {batch.id}
+                Batch {batch.number}
               </Go>
             </Fact>
           ) : null}

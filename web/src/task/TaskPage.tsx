@@ -44,7 +44,7 @@ export function TaskPage() {
   if (!task) return <Loading />;
   if (wanted !== null && (noBatch || (batch && !inBatch))) {
     return (
-      <EmptyState isPage icon={FileQuestion} title={`Batch ${wanted} does not have this task`} action={<Go href={`/tasks/${id}`} className="text-accent-text underline">Show the task</Go>}>
+      <EmptyState isPage icon={FileQuestion} title="That batch does not have this task" action={<Go href={`/tasks/${id}`} className="text-accent-text underline">Show the task</Go>}>
         {noBatch ? inWords(noBatch) : null}
       </EmptyState>
     );
@@ -82,7 +82,7 @@ function Head({ task, batch, inBatch }: Parts) {
         <StateBadge word={word} spin isSteady />
         {batch ? (
           <Go href={`/batches/${batch.id}`} className="text-sm text-fg-2 underline decoration-line-strong underline-offset-2 hover:text-fg">
-            Batch {batch.id}
+            Batch {batch.number}
           </Go>
         ) : null}
         <span className="flex-1" />
