@@ -2,6 +2,7 @@
 //!
 //! Knows the edges that people wrote; `order` adds the ones that follow from them.
 
+mod before;
 mod collision;
 mod cycle;
 mod edges;
@@ -9,6 +10,7 @@ mod order;
 
 use std::collections::HashSet;
 
+pub use before::Bond;
 pub use edges::Edges;
 pub use order::{Order, Ordered, Overlap, Rules};
 

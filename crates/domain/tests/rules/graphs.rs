@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use pleach_domain::graph::{Graph, Order, Overlap, Rules, Strictness};
-use pleach_domain::id::TaskId;
+use pleach_domain::graph::{Bond, Graph, Order, Overlap, Rules, Strictness};
+use pleach_domain::id::{PhaseNumber, TaskId};
 use pleach_domain::phase::Threshold;
 use pleach_domain::plan::{Plan, Stage};
 use pleach_domain::task::IfUnknown;
@@ -292,4 +292,44 @@ fn tasks_that_share_a_file_across_a_closed_phase_are_in_order_already() {
     let graph = graph(&plan);
     assert_eq!(order(&graph).ordered, []);
     check_waves(&plan, "1.1 1.2 | 2.1 2.2");
+}
+
+/// What a task waits for in its whole plan: `needs 1 2 | after 3`.
+#[track_caller]
+fn check_before(plan: &Plan, task: usize, expected: &str) {
+    let graph = graph(plan);
+    let before = graph.all_before(task);
+    let bound = |wanted: Bond| {
+        let bound = before.iter().filter(|(_, bond)| *bond == wanted);
+        ids(&graph, &bound.map(|(task, _)| *task).collect::<Vec<_>>())
+    };
+    let (needs, after) = (bound(Bond::Needs), bound(Bond::After));
+    assert_eq!(format!("needs {needs} | after {after}"), expected);
+}
+
+#[test]
+fn what_a_task_waits_for_reaches_through_done_tasks_and_phases() {
+    let chain = plan("1 done\n2 done < 1\n3 < 2\n4");
+    check_before(&chain, 2, "needs 1 2 | after ");
+    check_before(&chain, 3, "needs  | after ");
+    let mut phased = plan("1 done\n2 done\n3 done < 1\n4\n5 < 3\n6");
+    for (task, phase) in [1, 1, 2, 2, 3, 3].into_iter().enumerate() {
+        phased.tasks[task].phase = Some(PhaseNumber(phase));
+    }
+    check_before(&phased, 3, "needs  | after 1 2");
+    check_before(&phased, 4, "needs 1 3 | after ");
+    check_before(&phased, 5, "needs  | after 1 2 3 4");
+}
+
+#[test]
+fn what_a_task_waits_for_are_all_earlier_stages() {
+    let mut staged = plan("1 done\n2\n3");
+    let stage = |id: &str| Stage {
+        id: id.into(),
+        tasks: vec![TaskId::new(id)],
+        can_parallel: true,
+        line: 1,
+    };
+    staged.stages = ["1", "2", "3"].map(stage).to_vec();
+    check_before(&staged, 2, "needs  | after 1 2");
 }
