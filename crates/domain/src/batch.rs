@@ -13,7 +13,7 @@ mod proof;
 mod status;
 mod task;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 pub use attempts::{AttemptEnding, Chance};
 pub use closing::FellOut;
@@ -364,6 +364,14 @@ impl Batch {
             waited_for[*other] || of_earlier_phase(*other) || of_earlier_stage(*other)
         };
         self.woven.iter().copied().filter(belongs).collect()
+    }
+
+    /// The work of earlier batches that some tasks build on, in the order it is woven; what is on the server stays.
+    pub fn earlier_of(&self, tasks: &[usize]) -> Vec<usize> {
+        let pushed = self.pushed.iter().flat_map(|pushed| &pushed.tasks);
+        let all = tasks.iter().chain(pushed);
+        let all = all.flat_map(|task| &self.tasks[*task].design.earlier);
+        all.copied().collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Everything a task waits for, through tasks that were left out as well.

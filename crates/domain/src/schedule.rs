@@ -240,7 +240,8 @@ fn blocked(batch: &Batch) -> Vec<Action> {
                 let short = short.filter(|short| design.follows_phase && is_behind(short));
                 short.map(|short| short.to_string())
             };
-            let because = failed.or_else(stage_failed).or_else(phase_fell_short)?;
+            let because = failed.or_else(stage_failed).or_else(phase_fell_short);
+            let because = because.or_else(|| design.no_basis.clone())?;
             Some(Action::Block { task, because })
         })
         .chain(without_needs(batch))

@@ -48,6 +48,12 @@ pub struct TaskDesign {
     pub remaining: u64,
     /// How much it matters.
     pub priority: Priority,
+    /// Work of earlier batches that it builds on and the base lacks, by its place among all such work of the batch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<usize>,
+    /// Why there is nothing that it could start from, if that is known beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_basis: Option<String>,
 }
 
 /// A stage of an execution plan, or a wave that is waited for.
@@ -288,6 +294,8 @@ impl Design {
                     stage: stage_of.get(position).copied(),
                     remaining: order.remaining[*position],
                     priority: task.priority,
+                    earlier: Vec::new(),
+                    no_basis: None,
                 }
             })
             .collect();

@@ -11,6 +11,8 @@ use pleach_domain::id::{PhaseNumber, TaskId};
 use pleach_domain::plan::{Plan, Sequence, Stage};
 use pleach_domain::task::{Dependency, Effort, IfUnknown, Priority, Task, TaskStatus};
 
+use crate::ledger::NO_BASIS;
+
 /// A generator of numbers that gives the same ones for the same seed.
 pub(crate) struct Dice(u64);
 
@@ -54,7 +56,32 @@ impl Dice {
         };
         let barriers = self.pick(&[Barriers::Stages, Barriers::Stages, Barriers::Waves]);
         let settings = self.settings();
-        Design::of(&graph, &chosen, rules, barriers, settings)
+        let mut design = Design::of(&graph, &chosen, rules, barriers, settings);
+        self.build_on_earlier_batches(&mut design);
+        design
+    }
+
+    /// Lets some tasks build on work of earlier batches; what needs them does so too.
+    fn build_on_earlier_batches(&mut self, design: &mut Design) {
+        let works = self.pick(&[0, 0, 1, 3]);
+        for work in 0..works {
+            let conflicts = self.one_in(6);
+            let first = self.below(design.tasks.len().max(1));
+            let mut reached = vec![first];
+            while let Some(at) = reached.pop() {
+                let Some(task) = design.tasks.get_mut(at) else {
+                    continue;
+                };
+                if task.earlier.last() != Some(&work) {
+                    task.earlier.push(work);
+                    if conflicts {
+                        task.no_basis = Some(NO_BASIS.into());
+                    }
+                    let needs_it = |other: &usize| design.tasks[*other].needs.contains(&at);
+                    reached.extend((0..design.tasks.len()).filter(needs_it));
+                }
+            }
+        }
     }
 
     fn settings(&mut self) -> BatchSettings {

@@ -27,6 +27,9 @@ struct StageAccount {
 /// Why another number may run at once, if nothing that happened in the batch says so.
 pub(crate) const ADVICE: &str = "the machine bears another number";
 
+/// Why a task is blocked whose work of earlier batches does not go with the base.
+pub(crate) const NO_BASIS: &str = "it builds on what conflicts";
+
 /// Why a task is blocked that a person does not consent to.
 pub(crate) const NO_CONSENT: &str = "nobody consents";
 
@@ -380,6 +383,18 @@ impl<'d> Ledger<'d> {
         };
         let expected: Vec<usize> = self.woven.iter().copied().filter(belongs).collect();
         assert_eq!(basis, expected, "the basis of {at}");
+    }
+
+    /// Whatever some tasks and those on the server build on, once and in order, and nothing else.
+    pub(crate) fn check_ground(&self, tasks: &[usize], ground: &[usize]) {
+        let wants = |work: &usize| {
+            let mut all = tasks.iter().chain(&self.closing.on_server);
+            all.any(|task| self.design.tasks[*task].earlier.contains(work))
+        };
+        let can_start = |task: &usize| self.design.tasks[*task].no_basis.is_none();
+        assert!(tasks.iter().all(can_start), "{tasks:?} have a basis");
+        let expected: Vec<usize> = (0..9).filter(wants).collect();
+        assert_eq!(ground, expected, "what {tasks:?} build on");
     }
 
     fn breaks_a_rule(&self, task: &Account) -> bool {

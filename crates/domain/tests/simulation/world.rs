@@ -197,7 +197,10 @@ impl<'d> World<'d> {
             } = &event
             {
                 let at = self.batch.position(task).unwrap();
-                self.ledger.check_basis(at, &self.batch.basis_of(at));
+                let mut all = self.batch.basis_of(at);
+                self.ledger.check_basis(at, &all);
+                all.push(at);
+                self.ledger.check_ground(&all, &self.batch.earlier_of(&all));
             }
             self.ledger.take(&event);
             if let Err(error) = self.batch.apply(&event) {

@@ -32,6 +32,8 @@ fn design(tasks: &str) -> Design {
         stage: Some(usize::from(position == last)),
         remaining: 1,
         priority: Priority::Medium,
+        earlier: Vec::new(),
+        no_basis: None,
     };
     let stage = |name: &str, can_parallel| StageDesign {
         name: name.into(),

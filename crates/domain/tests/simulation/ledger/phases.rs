@@ -3,7 +3,7 @@
 use pleach_domain::event::TaskEvent;
 use pleach_domain::id::PhaseNumber;
 
-use super::{FailedStage, Ledger, NO_CONSENT};
+use super::{FailedStage, Ledger, NO_BASIS, NO_CONSENT};
 use crate::account::Now;
 
 impl Ledger<'_> {
@@ -37,7 +37,8 @@ impl Ledger<'_> {
     pub(super) fn check_reason_to_block(&self, at: usize, event: &TaskEvent) {
         if let TaskEvent::Blocked { because } = event {
             let by_a_person = because == NO_CONSENT;
-            let may_be = by_a_person || self.has_reason_to_block(at);
+            let no_basis = because == NO_BASIS && self.design.tasks[at].no_basis.is_some();
+            let may_be = by_a_person || no_basis || self.has_reason_to_block(at);
             assert!(may_be, "{at} is blocked for nothing");
         }
     }

@@ -27,7 +27,7 @@ pub(super) struct Closing {
     base: String,
     pushed: Vec<usize>,
     /// What was pushed last, on whatever base.
-    on_server: Vec<usize>,
+    pub(super) on_server: Vec<usize>,
     /// What is woven and was proved since, or given up as unproved.
     settled: Vec<usize>,
     /// What was part of a proved result and has not gone out since.

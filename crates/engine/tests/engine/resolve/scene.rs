@@ -186,6 +186,8 @@ fn design(ids: &[TaskId]) -> Design {
         stage: None,
         remaining: 1,
         priority: Priority::Medium,
+        earlier: Vec::new(),
+        no_basis: None,
     };
     Design {
         tasks: ids.iter().map(task).collect(),
