@@ -294,9 +294,12 @@ pub(crate) struct RunArgs {
     /// Set by --detach for the process that goes on in the background
     #[arg(long, hide = true)]
     pub(crate) in_background: bool,
-    /// The ref to start from instead of the current branch
+    /// The ref to start from instead of the current branch; `last` is the branch of the last batch
     #[arg(long, value_name = "REF")]
     pub(crate) base: Option<String>,
+    /// Take what earlier batches did for landed, where the base does not show it
+    #[arg(long)]
+    pub(crate) assume_landed: bool,
     /// Fetch from origin first, and start from what is there; nothing else uses the network
     #[arg(long)]
     pub(crate) fetch: bool,

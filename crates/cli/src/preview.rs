@@ -18,7 +18,7 @@ use pleach_engine::agent::{Agent, Chosen};
 use pleach_engine::config::MaxParallel;
 use pleach_engine::git::Unpushed;
 use pleach_engine::outlook::seconds_left;
-use pleach_engine::run::{RunRequest, Where};
+use pleach_engine::run::{BuildsOn, RunRequest, Where};
 use pleach_engine::sandbox::Holding;
 use pleach_engine::secrets::Secrets;
 use pleach_engine::settings::{RunMode, Settings};
@@ -81,6 +81,7 @@ impl Shown {
             agent,
             place: self.place,
             past,
+            builds_on: &[],
             sandbox: &self.sandbox,
             unpushed: None,
         }
@@ -118,13 +119,21 @@ pub(crate) struct Preview<'a> {
     pub(crate) place: Where,
     /// How long tasks took when they were last done.
     pub(crate) past: &'a HashMap<TaskId, Duration>,
+    /// The batches that its tasks build on and that are not in the base.
+    pub(crate) builds_on: &'a [BuildsOn],
     /// What holds agents, in words.
     pub(crate) sandbox: &'a str,
     /// The user's own commits that would be pushed along, in words.
     pub(crate) unpushed: Option<String>,
 }
 
-impl Preview<'_> {
+impl<'a> Preview<'a> {
+    /// The same, with the batches that its tasks build on.
+    pub(crate) fn building_on(mut self, builds_on: &'a [BuildsOn]) -> Self {
+        self.builds_on = builds_on;
+        self
+    }
+
     /// The same, with the user's own commits that would be pushed along.
     pub(crate) fn pushing(mut self, unpushed: Option<&Unpushed>) -> Self {
         let hider = Secrets::of_environment(&[]).hider();
@@ -192,6 +201,11 @@ impl Preview<'_> {
                 format!("{} ({})", agent.name(), agent.description()),
             ),
         ];
+        facts.extend(
+            self.builds_on
+                .iter()
+                .map(|other| ("needs", other.to_string())),
+        );
         facts.extend(settings.setup.clone().map(|setup| ("setup", setup)));
         let tests = settings.validate.clone();
         let no_tests = || "none: no command is set (validate)".to_owned();

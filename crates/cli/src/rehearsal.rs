@@ -215,6 +215,7 @@ fn answer(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) -> Val
         "ordered": ordered.collect::<Vec<_>>(),
         "base": found.base.as_ref().map(CommitId::as_str),
         "fetches": request.fetch == Fetch::Origin,
+        "buildsOn": found.builds_on,
         "number": found.batch,
         "batchBranch": found.batch_branch,
         "worktrees": path(found.worktrees.as_ref()),

@@ -62,6 +62,12 @@ pub(crate) fn print(summary: &Summary) {
                 "\n{} merged into {BOLD}{branch}{BOLD:#}, on top of {base}\n",
                 count(merged, "task"),
             ));
+            for other in &summary.builds_on {
+                tell(format_args!(
+                    "  builds on {}\n",
+                    one_line(&other.to_string())
+                ));
+            }
             print_proof(summary);
             if summary.is_of_lost_proof {
                 tell(format_args!(
@@ -363,6 +369,7 @@ pub(crate) fn print_json(summary: &Summary) {
         "seconds": summary.time.as_secs_f64(),
         "tasks": tasks,
         "prUrl": summary.pr_url,
+        "buildsOn": summary.builds_on,
         "validation": validation(summary),
         "folder": summary.folder.as_ref().map(|folder| folder.to_string_lossy()),
     });

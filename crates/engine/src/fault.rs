@@ -318,6 +318,9 @@ impl From<RunError> for Faults {
             RunError::NoBatch(_) => Fault::new(Blame::User, "batch_not_found", error.to_string())
                 .hint("`pleach status --all` lists the batches there are")
                 .into(),
+            RunError::NoLastBatch => Fault::new(Blame::User, "no_last_batch", error.to_string())
+                .hint("leave out `--base last`; a branch of that name is `--base refs/heads/last`")
+                .into(),
             RunError::Over(_) => Fault::new(Blame::User, "batch_over", error.to_string())
                 .hint("`pleach retry BATCH TASK` opens it again")
                 .into(),

@@ -10,13 +10,16 @@ mod clock;
 mod consenting;
 mod continuing;
 mod disposing;
+mod earlier;
 mod finish;
 mod governing;
+mod ground;
 mod hiding;
 mod in_place;
 mod interrupted;
 mod judge;
 mod lander;
+mod last_batch;
 mod leaving;
 mod listening;
 mod marks;
@@ -49,6 +52,7 @@ use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::id::{BatchNumber, TaskId};
 
 pub use attempt::{LOG, attempt_folder};
+pub use earlier::{BuildsOn, EarlierBatches};
 pub use in_place::{InPlaceError, Where};
 pub use interrupted::interrupted;
 pub(crate) use paths::{batch_branch, project_name, task_branch};
@@ -116,6 +120,9 @@ pub enum RunError {
     /// There is no such batch.
     #[error("there is no batch {0}")]
     NoBatch(u32),
+    /// There is no batch to start on top of.
+    #[error("no batch of this project has a branch to start from")]
+    NoLastBatch,
     /// There is nothing left to do in it.
     #[error("batch {0} is over")]
     Over(BatchNumber),
@@ -275,6 +282,11 @@ impl Prepared {
     /// The same, if it is a commit of the user's own repository.
     pub fn base_in_repository(&self) -> Option<&CommitId> {
         (!self.record.is_in_place()).then_some(&self.base)
+    }
+
+    /// The batches that its tasks build on and that are not in its base.
+    pub fn builds_on(&self) -> Vec<BuildsOn> {
+        self.record.builds_on()
     }
 
     /// The files in that commit that steer agents or Pleach.

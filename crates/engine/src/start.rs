@@ -25,7 +25,7 @@ use crate::database::{Database, Provenance, RequestKey};
 use crate::plan_in_use::project_folder;
 use crate::plan_to_run::PlanToRun;
 use crate::prompt::Template;
-use crate::run::{Fetch, Prepared, RunRequest, prepare};
+use crate::run::{EarlierBatches, Fetch, Prepared, RunRequest, prepare};
 use crate::sandbox::Holding;
 use crate::settings::{RunMode, Settings};
 use crate::state_folder::StateFolder;
@@ -51,6 +51,8 @@ pub struct Start {
     pub prompt: Option<String>,
     /// Whether the network is used.
     pub fetch: Fetch,
+    /// What is done about work of earlier batches.
+    pub earlier: EarlierBatches,
     /// What the batch is made for; a repeated request makes no second one.
     pub provenance: Provenance,
 }
@@ -134,6 +136,7 @@ fn errand(
         state: state.clone(),
         program: program.to_owned(),
         fetch: start.fetch,
+        earlier: start.earlier,
     }
 }
 
@@ -187,6 +190,8 @@ pub struct Errand {
     pub program: PathBuf,
     /// Whether the network is used.
     pub fetch: Fetch,
+    /// What is done about work of earlier batches.
+    pub earlier: EarlierBatches,
 }
 
 impl Errand {
@@ -216,6 +221,7 @@ impl Errand {
             state: self.state,
             program: self.program,
             fetch: self.fetch,
+            earlier: self.earlier,
         })
     }
 }

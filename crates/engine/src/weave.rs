@@ -101,6 +101,8 @@ pub struct Weave {
     pub tree: TreeId,
     /// What became of each strand, in their order.
     pub outcomes: Vec<Outcome>,
+    /// The places of strands that are in and changed nothing.
+    pub idle: Vec<usize>,
 }
 
 /// Weaves strands onto a commit, in their order; no ref moves.
@@ -131,10 +133,16 @@ pub fn foresee<'l>(
     weaving.foreseen.clear();
     let tip = history::write(&weaving, strategy)?;
     let tree = weaving.tip;
+    let before =
+        std::iter::once(weaving.onto.tree).chain(weaving.steps.iter().map(|step| step.tree));
+    let idle = weaving.steps.iter().zip(before);
+    let idle = idle.filter(|(step, before)| step.tree == *before);
+    let idle = idle.map(|(step, _)| step.place).collect();
     let weave = Weave {
         tip: parse_id("weave", tip.to_string().as_bytes())?,
         tree: parse_id("weave", tree.to_string().as_bytes())?,
         outcomes: weaving.outcomes,
+        idle,
     };
     Ok(Foreseen {
         weave,

@@ -11,7 +11,7 @@ use pleach_engine::agent::Chosen;
 use pleach_engine::config::Config;
 use pleach_engine::demo::{PLAN, make_repository};
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
-use pleach_engine::run::{Fetch, RunRequest, Summary, Where, prepare};
+use pleach_engine::run::{EarlierBatches, Fetch, RunRequest, Summary, Where, prepare};
 use pleach_engine::settings::Settings;
 use pleach_engine::shell_words::quoted;
 use pleach_engine::state_folder::StateFolder;
@@ -97,6 +97,7 @@ fn request(folder: &Path, repository: &Path) -> Result<RunRequest, Failures> {
         state: StateFolder::at(&folder.join("state"))?,
         program: own_program()?,
         fetch: Fetch::Nothing,
+        earlier: EarlierBatches::Weave,
     })
 }
 

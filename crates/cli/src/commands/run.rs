@@ -16,8 +16,8 @@ use pleach_engine::detach::{self, Beginning};
 use pleach_engine::outlook::Recall;
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::run::{
-    Fetch, Prepared, RunError, RunRequest, Summary, TaskReport, Where, interrupted, rehearse,
-    take_up,
+    EarlierBatches, Fetch, Prepared, RunError, RunRequest, Summary, TaskReport, Where, interrupted,
+    rehearse, take_up,
 };
 use pleach_engine::settings::Settings;
 use pleach_engine::start::Errand;
@@ -188,9 +188,11 @@ impl Place {
         if !arguments.json && !arguments.in_background {
             // Without them there is no estimate.
             let past = prepared.past_durations().unwrap_or_default();
+            let builds_on = prepared.builds_on();
             let agent = shown.agent(&self.program);
             let preview = shown.preview(&*agent, &past);
-            preview.pushing(prepared.unpushed().as_ref()).print();
+            let preview = preview.pushing(prepared.unpushed().as_ref());
+            preview.building_on(&builds_on).print();
         }
         let consent = consent::obtain(&mut prepared, arguments.yes, self.reader)?;
         if consent == Consent::Known && tasks > 1 {
@@ -240,6 +242,7 @@ impl Place {
             state: self.state.clone(),
             program: self.program.clone(),
             fetch: arguments.fetch(),
+            earlier: arguments.earlier(),
         };
         Ok(errand.request()?)
     }
@@ -251,6 +254,7 @@ impl Place {
         let agent = shown.agent(&self.program);
         let preview = shown.preview(&*agent, &found.past);
         let preview = preview.pushing(found.unpushed.as_ref());
+        let preview = preview.building_on(&found.builds_on);
         match self.reader {
             Reader::Person => rehearsal::print(&preview, request, &found),
             Reader::Program => rehearsal::print_json(&preview, request, &found),
@@ -346,6 +350,14 @@ impl RunArgs {
             Fallback::Fail
         } else {
             Fallback::OneAtATime
+        }
+    }
+
+    fn earlier(&self) -> EarlierBatches {
+        if self.assume_landed {
+            EarlierBatches::AssumeLanded
+        } else {
+            EarlierBatches::Weave
         }
     }
 

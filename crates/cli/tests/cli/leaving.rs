@@ -8,7 +8,7 @@ use pleach_engine::config::Config;
 use pleach_engine::database::{Database, Provenance, RequestKey};
 use pleach_engine::host::{Begun, Host, HostError, Running};
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
-use pleach_engine::run::{Fetch, Prepared, prepare, take_up};
+use pleach_engine::run::{EarlierBatches, Fetch, Prepared, prepare, take_up};
 use pleach_engine::settings::Settings;
 use pleach_engine::start::Errand;
 use pleach_engine::state_folder::StateFolder;
@@ -51,6 +51,7 @@ fn prepared(scene: &Scene) -> Prepared {
         state: state(scene),
         program: env!("CARGO_BIN_EXE_pleach").into(),
         fetch: Fetch::Nothing,
+        earlier: EarlierBatches::Weave,
     };
     prepare(errand.request().unwrap()).unwrap()
 }

@@ -14,6 +14,7 @@ mod consent;
 mod control;
 mod demo;
 mod driving;
+mod earlier_batches;
 mod fallback;
 mod faults;
 mod fetch;

@@ -294,6 +294,23 @@ impl Database {
         })
     }
 
+    /// The tasks of a plan that are merged in some batch, with the batch; the last batch comes first.
+    pub(crate) fn merged_tasks(
+        &self,
+        project: &str,
+        plan: &str,
+    ) -> Result<Vec<(u32, TaskId)>, DatabaseError> {
+        self.read("look up what earlier batches did", |connection| {
+            let mut select = connection.prepare(
+                "SELECT batch, task FROM batch_task
+                 WHERE project = ?1 AND plan = ?2 AND outcome = 'merged' ORDER BY batch DESC",
+            )?;
+            let rows =
+                select.query_map([project, plan], |row| Ok((row.get(0)?, task_in(row, 1)?)))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
     /// Everything that is read in one go belongs to one moment.
     pub(super) fn read<T>(
         &self,

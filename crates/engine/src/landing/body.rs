@@ -17,6 +17,7 @@ use self::harmless::{block, code, cut, escaped, neutral};
 use self::words::{dollars, named, number, short, spelled, time, up_to};
 use super::effects::Effects;
 use crate::git::{CommitId, TreeId};
+use crate::run::BuildsOn;
 
 /// The longest text that every forge takes, in bytes, with room to spare.
 pub const LONGEST_BODY: usize = 60_000;
@@ -57,6 +58,8 @@ pub struct Account {
     pub follows: Option<String>,
     /// What its commits do once they are merged.
     pub effects: Effects,
+    /// The batches that it builds on and that are not in the base.
+    pub builds_on: Vec<BuildsOn>,
 }
 
 /// What the tests say about the result.
@@ -277,10 +280,28 @@ fn opening(account: &Account) -> String {
     if !effects.is_empty() {
         out.extend(["\n", &effects, "\n"]);
     }
+    for other in &account.builds_on {
+        out.push_str(&built_on(other));
+    }
     if let Some(address) = &account.follows {
         out.extend(["\nThis follows up on ", &link(address), ".\n"]);
     }
     out
+}
+
+/// On which batch that is not merged it builds.
+fn built_on(other: &BuildsOn) -> String {
+    let pull_request = other.pr_url.as_ref();
+    let pull_request = pull_request.map(|address| format!(", {}", link(address)));
+    let ids = other.tasks.iter();
+    let ids = ids.map(|id| code(&cut(id.as_str(), LONGEST_NAME)));
+    format!(
+        "\n**Builds on batch {}** ({}{}), which is not merged yet: {}.\n",
+        other.batch,
+        code(&cut(&other.branch, LONGEST_NAME)),
+        pull_request.unwrap_or_default(),
+        up_to(MOST_NAMES, ids)
+    )
 }
 
 fn verdict(account: &Account) -> String {

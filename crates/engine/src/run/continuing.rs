@@ -67,6 +67,11 @@ impl Loop<'_> {
         if onto.outcomes.iter().any(is_conflict) {
             return Ok(None);
         }
+        let places = self.earlier_beyond(stays, &pushed.tasks);
+        let ground = self.ground(&onto.tip, &places)?;
+        if ground.conflict.is_some() {
+            return Ok(None);
+        }
         let mut strands = Vec::new();
         for task in pushed
             .tasks
@@ -81,7 +86,7 @@ impl Loop<'_> {
         }
         let new = stays.iter().filter(|task| !pushed.tasks.contains(task));
         strands.extend(new.filter_map(|task| Some(self.strand(*task, &self.task_commit(*task)?))));
-        let woven = weave(&loom, &onto.tip, &strands, self.workshop.record.merge)?;
+        let woven = weave(&loom, &ground.commit, &strands, self.workshop.record.merge)?;
         let is_whole = !woven.outcomes.iter().any(is_conflict);
         Ok(is_whole.then_some(woven.tip))
     }

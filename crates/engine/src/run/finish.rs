@@ -248,6 +248,7 @@ impl Loop<'_> {
             pr_url: self.batch.pr_url.clone(),
             time: self.clock.total(),
             folder: self.workshop.store.plain_folder().map(Path::to_owned),
+            builds_on: self.builds_on(),
         }
     }
 }

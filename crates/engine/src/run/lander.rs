@@ -377,11 +377,25 @@ impl Loop<'_> {
             let gone = self.batch.needing(&out);
             let stays = |task: &&usize| !out.contains(*task) && !gone.contains(*task);
             let tasks: Vec<usize> = self.batch.woven.iter().filter(stays).copied().collect();
+            let ground = self.ground(base, &self.batch.earlier_of(&tasks))?;
+            if let Some((place, files)) = ground.conflict {
+                let earlier =
+                    |task: &&usize| self.batch.tasks[**task].design.earlier.contains(&place);
+                let lost: Vec<usize> = tasks.iter().filter(earlier).copied().collect();
+                if !lost.is_empty() {
+                    fell_out.extend(
+                        lost.iter()
+                            .map(|task| (self.id(*task), files.clone(), Vec::new())),
+                    );
+                    out.extend(lost);
+                    continue;
+                }
+            }
             let strands: Vec<Strand> = tasks
                 .iter()
                 .filter_map(|task| Some(self.strand(*task, &self.task_commit(*task)?)))
                 .collect();
-            let woven = weave(&loom, base, &strands, Strategy::Merge)?;
+            let woven = weave(&loom, &ground.commit, &strands, Strategy::Merge)?;
             let mut outcomes = woven.outcomes.iter().zip(&tasks);
             let conflict = outcomes.find_map(|(outcome, task)| match outcome {
                 Outcome::Conflict(conflict) => Some((conflict, *task)),
@@ -439,6 +453,7 @@ impl Loop<'_> {
                 .collect(),
             time: self.clock.total(),
             follows: self.batch.follows.clone(),
+            builds_on: self.builds_on(),
             effects: Effects::default(),
         }
     }

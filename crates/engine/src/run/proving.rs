@@ -69,7 +69,7 @@ impl Loop<'_> {
                 Ok(false)
             }
             Next::BaseRed => {
-                let base = self.onto();
+                let base = self.onto(&searching.strands)?;
                 let base = &base.as_str()[..12];
                 let because =
                     format!("the tests fail on the base already ({base}), so nobody is to blame");
@@ -218,12 +218,20 @@ impl Loop<'_> {
         Ok(false)
     }
 
-    /// The commit that a search begins with: what is on the server, or the base.
-    pub(super) fn onto(&self) -> CommitId {
+    /// The commit that some tasks are woven onto again: what is on the server, or the base, with the work of earlier
+    /// batches that they build on.
+    pub(super) fn onto(&self, tasks: &[usize]) -> Result<CommitId, RunError> {
         let pushed = self.batch.pushed.as_ref();
         let pushed = pushed.filter(|pushed| pushed.base == self.batch.base);
-        let pushed = pushed.and_then(|pushed| pushed.commit.0.parse().ok());
-        pushed.unwrap_or_else(|| self.base.clone())
+        let there = pushed.and_then(|pushed| Some((pushed.commit.0.parse().ok()?, pushed)));
+        let ground = match there {
+            Some((commit, pushed)) => {
+                let places = self.earlier_beyond(tasks, &pushed.tasks);
+                self.ground(&commit, &places)?
+            }
+            None => self.ground(&self.base, &self.batch.earlier_of(tasks))?,
+        };
+        Ok(ground.commit)
     }
 
     /// Weaves a set of the search; what no longer merges is the event that says so.
@@ -243,7 +251,8 @@ impl Loop<'_> {
             .filter_map(|task| Some(self.strand(*task, &self.task_commit(*task)?)))
             .collect();
         let loom = Loom::of_store(store)?;
-        let woven = weave(&loom, &self.onto(), &strands, Strategy::Merge)?;
+        let onto = self.onto(&searching.strands)?;
+        let woven = weave(&loom, &onto, &strands, Strategy::Merge)?;
         let mut outcomes = woven.outcomes.iter().zip(&tasks);
         let fell_out = outcomes.find_map(|(outcome, task)| match outcome {
             Outcome::Conflict(conflict) => Some((conflict, *task)),

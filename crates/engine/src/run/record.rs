@@ -11,6 +11,7 @@ use pleach_domain::task::TaskStatus;
 use pleach_formats::{Change, Document, Identity, Marker};
 use serde::{Deserialize, Serialize};
 
+use super::earlier::{BuildsOn, Earlier, Found};
 use super::in_place::Where;
 use crate::agent::Chosen;
 use crate::branches::BranchNames;
@@ -93,6 +94,12 @@ pub(crate) struct BatchRecord {
     /// Where its tasks work.
     #[serde(default)]
     pub(crate) place: Where,
+    /// Work of earlier batches that some of its tasks build on and its base lacks.
+    #[serde(default)]
+    pub(crate) earlier: Earlier,
+    /// The batches that are in its base because a person chose the last one's branch for it.
+    #[serde(default)]
+    pub(crate) stands_on: Vec<BuildsOn>,
 }
 
 /// For batches that were made before there was a limit to it.
@@ -112,6 +119,22 @@ impl BatchRecord {
     pub(crate) fn segment(&self, id: &TaskId) -> String {
         let found = self.tasks.iter().find(|task| task.id == *id);
         segment_of(found.and_then(|task| task.segment.as_deref()), id)
+    }
+
+    /// Notes which work of earlier batches its tasks build on.
+    pub(super) fn build_on(&mut self, found: Found) {
+        self.earlier = found.earlier;
+        let tasks = self.design.tasks.iter_mut();
+        for ((task, earlier), conflict) in tasks.zip(found.of_each).zip(found.conflicts) {
+            (task.earlier, task.no_basis) = (earlier, conflict);
+        }
+    }
+
+    /// The batches that its tasks build on and that are not where it is meant to go.
+    pub(crate) fn builds_on(&self) -> Vec<BuildsOn> {
+        let mut told = self.earlier.told_all();
+        told.extend(self.stands_on.iter().cloned());
+        told
     }
 
     /// How many agents may be at work at once.

@@ -9,7 +9,9 @@ use std::time::Duration;
 use pleach_domain::batch::{Landing, Spent};
 use pleach_domain::id::{BatchNumber, TaskId};
 
+use super::earlier::{BuildsOn, Found};
 use super::in_place::{self, Where};
+use super::last_batch::LastBatch;
 use super::request::segments;
 use super::{RunError, RunRequest, paths};
 use crate::agent::{Brief, Chosen};
@@ -19,6 +21,7 @@ use crate::consent::SteeringFiles;
 use crate::database::Database;
 use crate::forge::recognise;
 use crate::git::{CommitId, Git, Repository, Store, Unpushed};
+use crate::weave::Loom;
 
 /// The variables that tell an agent what it works on.
 const SAID: [&str; 5] = [
@@ -60,6 +63,8 @@ pub struct Rehearsal {
     pub variables: Vec<String>,
     /// How long tasks of the plan took when they were last done.
     pub past: HashMap<TaskId, Duration>,
+    /// The batches that its tasks would build on and that are not in the base.
+    pub builds_on: Vec<BuildsOn>,
 }
 
 /// Looks up what a run would do.
@@ -72,7 +77,9 @@ pub fn rehearse(request: &RunRequest) -> Result<Rehearsal, RunError> {
 
 fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
     let settings = &request.settings;
-    let named = settings.base.as_deref();
+    let last = LastBatch::asked_for(request)?;
+    let named = last.as_ref().map(|last| last.branch.as_str());
+    let named = named.or(settings.base.as_deref());
     let repository = Repository::find(Git::find()?, &request.folder)?;
     repository.checkout().check_writable()?;
     let base = repository.resolve_base(named)?;
@@ -91,12 +98,20 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
         names.task(batch, &segment, &task.title)
     };
     let worktrees = settings.worktrees.as_deref();
-    let target = store.target_branch(named)?;
+    let target = match &last {
+        Some(last) => last.target.clone(),
+        None => store.target_branch(named)?,
+    };
     let unpushed = match settings.land {
         Landing::Push | Landing::PullRequest => store.unpushed(&base, target.as_deref())?,
         Landing::Nowhere => None,
     };
     Ok(Rehearsal {
+        builds_on: {
+            let mut told = builds_on(request, &repository, &base)?;
+            told.extend(last.into_iter().flat_map(|last| last.stands_on));
+            told
+        },
         base: Some(base),
         batch_branch: Some(names.batch(batch)),
         task_branches: chosen.map(branch).collect(),
@@ -153,6 +168,7 @@ impl Rehearsal {
             argv,
             variables,
             past: past(request, &paths::project_name(store))?,
+            builds_on: Vec::new(),
         })
     }
 }
@@ -163,6 +179,31 @@ fn next_number(request: &RunRequest, project: &str) -> Result<BatchNumber, RunEr
         return Ok(BatchNumber(1));
     }
     Ok(Database::open(&request.state)?.next_number(project)?)
+}
+
+/// What tasks would build on; what is in the store is compared with what is in the repository, in neither of them.
+fn builds_on(
+    request: &RunRequest,
+    repository: &Repository,
+    base: &CommitId,
+) -> Result<Vec<BuildsOn>, RunError> {
+    let store = Store::existing(Git::find()?, &request.state.stores(), &request.folder)?;
+    let Some(store) = store.filter(|_| request.state.database().exists()) else {
+        return Ok(Vec::new());
+    };
+    let database = Database::open(&request.state)?;
+    let plan = request.plan.origin.settled();
+    let plan = plan.map_err(RunError::io("find the plan"))?;
+    let project = paths::project_name(&store);
+    let loom = || Loom::of_repository(repository)?.borrowing(&store);
+    let found = Found::of(
+        request,
+        &database,
+        (&project, &plan.key()),
+        (&store, &loom),
+        base,
+    )?;
+    Ok(found.earlier.told_all())
 }
 
 /// What earlier runs tell, if there were any.

@@ -13,7 +13,9 @@ use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_domain::task::{Effort, TaskStatus};
 
+use super::earlier::{Earlier, EarlierBatches, Found};
 use super::in_place::{self, FolderLock, Where};
+use super::last_batch::LastBatch;
 use super::record::{BatchRecord, PlanMark, TaskRecord, Text};
 use super::{Controls, Opening, Prepared, RunError, paths};
 use crate::agent::Chosen;
@@ -30,6 +32,7 @@ use crate::secrets::Secrets;
 use crate::settings::{RunMode, Settings};
 use crate::state_folder::StateFolder;
 use crate::step::{Step, reached};
+use crate::weave::Loom;
 
 /// What to run.
 #[derive(Debug)]
@@ -62,6 +65,8 @@ pub struct RunRequest {
     pub program: PathBuf,
     /// Whether the network is used.
     pub fetch: Fetch,
+    /// What is done about work of earlier batches.
+    pub earlier: EarlierBatches,
 }
 
 /// Whether the project's server is asked before the base is chosen.
@@ -84,6 +89,10 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         Some(plan) => in_place::paths_of_plan(plan, &request.folder),
         None => Vec::new(),
     };
+    let last = LastBatch::asked_for(&request)?;
+    if let Some(last) = &last {
+        request.settings.base = Some(last.branch.clone());
+    }
     let (store, base, folder_lock) = open_place(&request, place, &left_out)?;
     let steering = SteeringFiles::at(&store, &base)?;
     let database = Database::open(&request.state)?;
@@ -105,7 +114,24 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     record.tasks = tasks.map(|task| task.hidden(&hider)).collect();
     match place {
         Where::Worktrees => {
-            record.target = store.target_branch(request.settings.base.as_deref())?;
+            record.target = match last {
+                Some(last) => {
+                    record.stands_on = last.stands_on;
+                    last.target
+                }
+                None => store.target_branch(request.settings.base.as_deref())?,
+            };
+            let project = paths::project_name(&store);
+            let plan = record.plan.key();
+            let loom = || Loom::of_store(&store);
+            let found = Found::of(
+                &request,
+                &database,
+                (&project, &plan),
+                (&store, &loom),
+                &base,
+            )?;
+            record.build_on(found);
         }
         Where::InPlace => record.put_in_place(&left_out),
     }
@@ -252,6 +278,8 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
         min_free_disk: settings.min_free_disk,
         sandbox: Holding::default(),
         place: Where::Worktrees,
+        earlier: Earlier::default(),
+        stands_on: Vec::new(),
     }
 }
 

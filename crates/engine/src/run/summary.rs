@@ -9,6 +9,7 @@ use pleach_domain::batch::{BatchStatus, Landed, Proof, Spent};
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::Ending;
 
+use super::BuildsOn;
 use crate::git::CommitId;
 use crate::plan_to_run::PlanOrigin;
 
@@ -55,6 +56,8 @@ pub struct Summary {
     pub time: Duration,
     /// The folder that its tasks worked in, if that is the user's own.
     pub folder: Option<PathBuf>,
+    /// The batches that it builds on and that are not in the base.
+    pub builds_on: Vec<BuildsOn>,
 }
 
 /// What became of a task.

@@ -41,24 +41,12 @@ impl Loop<'_> {
     }
 
     fn basis(&self, task: usize) -> Result<Basis, RunError> {
-        let needed = self.batch.basis_of(task);
-        // Everything that is woven is one commit already.
         let basis = if self.workshop.record.is_in_place() {
             self.basis_in_place(task)?
-        } else if needed.len() == self.batch.woven.len() {
-            self.tip.clone()
         } else {
-            let commits: Vec<CommitId> = needed
-                .iter()
-                .filter_map(|other| self.task_commit(*other))
-                .collect();
-            match fold(&Loom::of_store(&self.workshop.store)?, &self.base, &commits)? {
-                Folded::Basis(basis) => basis,
-                Folded::Conflict { files, .. } => {
-                    let files = files.join(", ");
-                    let because = format!("what it waited for conflicts in {files}");
-                    return Ok(Basis::Conflict(because));
-                }
+            match self.woven_basis(task)? {
+                Ok(basis) => basis,
+                Err(because) => return Ok(Basis::Conflict(because)),
             }
         };
         if basis == self.base {
@@ -72,6 +60,40 @@ impl Loop<'_> {
             Basis::At(basis)
         } else {
             Basis::Unapproved(Consent { files })
+        })
+    }
+
+    /// The base with everything that a task waited for, of this batch and of earlier ones; or why there is no such
+    /// commit.
+    fn woven_basis(&self, task: usize) -> Result<Result<CommitId, String>, RunError> {
+        let needed = self.batch.basis_of(task);
+        // Everything that is woven is one commit already.
+        let is_all = needed.len() == self.batch.woven.len();
+        let concerned: Vec<usize> = needed.iter().copied().chain([task]).collect();
+        let ground = if is_all {
+            let places = self.earlier_beyond(&concerned, &needed);
+            self.ground(&self.tip, &places)?
+        } else {
+            self.ground(&self.base, &self.batch.earlier_of(&concerned))?
+        };
+        if let Some((place, files)) = ground.conflict {
+            let earlier = &self.workshop.record.earlier;
+            return Ok(Err(earlier.why_not(place, &files)));
+        }
+        if is_all {
+            return Ok(Ok(ground.commit));
+        }
+        let commits: Vec<CommitId> = needed
+            .iter()
+            .filter_map(|other| self.task_commit(*other))
+            .collect();
+        let loom = Loom::of_store(&self.workshop.store)?;
+        Ok(match fold(&loom, &ground.commit, &commits)? {
+            Folded::Basis(basis) => Ok(basis),
+            Folded::Conflict { files, .. } => {
+                let files = files.join(", ");
+                Err(format!("what it waited for conflicts in {files}"))
+            }
         })
     }
 
@@ -115,12 +137,17 @@ impl Loop<'_> {
             return self.weave_in_place(commit);
         }
         let loom = Loom::of_store(&self.workshop.store)?;
-        let strand = [self.strand(task, commit)];
-        let woven = weave(&loom, &self.tip, &strand, Strategy::Merge)?;
-        if let [Outcome::Conflict(conflict)] = woven.outcomes.as_slice() {
+        let mut strands = self.ground_of_task(task)?;
+        strands.push(self.strand(task, commit));
+        let woven = weave(&loom, &self.tip, &strands, Strategy::Merge)?;
+        let conflict = woven.outcomes.iter().find_map(|outcome| match outcome {
+            Outcome::Conflict(conflict) => Some(conflict),
+            _ => None,
+        });
+        if let Some(conflict) = conflict {
             return Ok(WeaveEnding::Conflict {
                 files: conflict.paths(),
-                with: self.partners(&loom, strand)?,
+                with: self.partners(&loom, task, strands.split_off(strands.len() - 1))?,
             });
         }
         self.move_batch_branch(&woven.tip)?;
@@ -157,10 +184,17 @@ impl Loop<'_> {
     }
 
     /// The woven tasks that a task collides with, found by weaving all of them once more.
-    fn partners(&self, loom: &Loom, left_out: [Strand; 1]) -> Result<Vec<TaskId>, RunError> {
+    fn partners(
+        &self,
+        loom: &Loom,
+        task: usize,
+        left_out: Vec<Strand>,
+    ) -> Result<Vec<TaskId>, RunError> {
         let (tasks, mut strands) = self.strands();
         strands.extend(left_out);
-        let seen = foresee(loom, &self.base, &strands, Strategy::Merge)?;
+        let all: Vec<usize> = tasks.iter().copied().chain([task]).collect();
+        let ground = self.ground(&self.base, &self.batch.earlier_of(&all))?;
+        let seen = foresee(loom, &ground.commit, &strands, Strategy::Merge)?;
         let Some(Outcome::Conflict(conflict)) = seen.weave.outcomes.last() else {
             return Ok(Vec::new());
         };
@@ -182,7 +216,8 @@ impl Loop<'_> {
         if strands.is_empty() {
             return Ok(());
         }
-        let woven = weave(&loom, &self.onto(), &strands, strategy)?;
+        let onto = self.onto(&self.batch.woven)?;
+        let woven = weave(&loom, &onto, &strands, strategy)?;
         let all_in = !woven
             .outcomes
             .iter()

@@ -47,6 +47,8 @@ pub struct Loom {
     settings: Vec<String>,
     /// The top of the user's checkout, which merge drivers expect to be in; nothing is written there.
     work_tree: Option<PathBuf>,
+    /// A store whose objects are read as well.
+    also: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -78,6 +80,7 @@ impl Loom {
             hash: hash(store.object_format())?,
             settings: Vec::new(),
             work_tree: None,
+            also: None,
         };
         loom.set_up(&store.git_dir().join("objects"))?;
         if let Ok(checkout) = store.checkout() {
@@ -109,10 +112,21 @@ impl Loom {
             hash: hash(&repository.checkout().object_format)?,
             settings: Vec::new(),
             work_tree: None,
+            also: None,
         };
         loom.set_up(&repository.checkout().common_dir.join("objects"))?;
         loom.follow(repository.checkout())?;
         Ok(loom)
+    }
+
+    /// The same, where commits of a store are known as well.
+    pub(crate) fn borrowing(mut self, store: &Store) -> Result<Self, WeaveError> {
+        let file = self.object_folder().join("info/alternates");
+        let mut lines = fs::read(&file).map_err(failed(&file))?;
+        lines.extend(alternate_line(&store.git_dir().join("objects")));
+        fs::write(&file, lines).map_err(failed(&file))?;
+        self.also = Some(store.git_dir());
+        Ok(self)
     }
 
     /// Begins a call whose new objects stay in the loom.
@@ -131,6 +145,9 @@ impl Loom {
                 written.iter().fold(call, |call, path| call.reading(path))
             }
         };
+        if let Some(also) = &self.also {
+            call = call.reading(also);
+        }
         if self.runs_programs() {
             // Git hands them what they merge in files that it makes in the folder it is in.
             call = call.with_users_programs().writing(work_tree);

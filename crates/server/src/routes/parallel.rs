@@ -8,6 +8,7 @@ use pleach_engine::board::{Board, BoardError};
 use pleach_engine::config::Config;
 use pleach_engine::database::{Database, Provenance};
 use pleach_engine::execution::{Execution, Manner};
+use pleach_engine::run::EarlierBatches;
 use pleach_engine::start::{Dependencies, Start};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -100,6 +101,7 @@ async fn start(
             dependencies: Dependencies::Chosen,
             flags: Config::default(),
             prompt: None,
+            earlier: EarlierBatches::Weave,
             provenance: Provenance {
                 key,
                 execution_plan: Some(planned.revision),

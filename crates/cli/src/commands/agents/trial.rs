@@ -16,7 +16,8 @@ use pleach_engine::config::{Config, FILE_NAME, Layers, Origin};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
 use pleach_engine::run::{
-    Controls, Fetch, LOG, Prepared, RunRequest, Summary, Told, Where, attempt_folder, prepare,
+    Controls, EarlierBatches, Fetch, LOG, Prepared, RunRequest, Summary, Told, Where,
+    attempt_folder, prepare,
 };
 use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
@@ -149,6 +150,7 @@ impl Trial<'_> {
             state: StateFolder::at(&self.folder.join("state"))?,
             program: own_program()?,
             fetch: Fetch::Nothing,
+            earlier: EarlierBatches::Weave,
         };
         if self.reader == Reader::Person {
             let shown = Shown::of(&request, Where::Worktrees);

@@ -42,6 +42,7 @@ pub(super) fn account(tasks: Vec<TaskAccount>) -> Account {
         time: Duration::from_secs(130),
         follows: None,
         effects: Effects::default(),
+        builds_on: Vec::new(),
     }
 }
 

@@ -12,7 +12,7 @@ use pleach_engine::config::{Config, MaxParallel, Mode};
 use pleach_engine::database::{Provenance, RequestKey};
 use pleach_engine::execution::Manner;
 use pleach_engine::plan_to_run::PlanToRun;
-use pleach_engine::run::{Fetch, Prepared};
+use pleach_engine::run::{EarlierBatches, Fetch, Prepared};
 use pleach_engine::start::{self, Dependencies, Start, Started};
 use pleach_engine::view::BatchView;
 use pleach_engine::weave::Strategy;
@@ -61,6 +61,8 @@ pub(crate) struct BatchOptions {
     pub(crate) land: Option<LandWord>,
     /// Whether dependencies that are not named and not done are added
     pub(crate) with_deps: bool,
+    /// Whether the base is said to have what earlier batches did
+    pub(crate) assume_landed: bool,
     /// The fingerprint of what was shown in a `no_consent` error, by a person who consents to it
     pub(crate) consent: Option<String>,
 }
@@ -228,6 +230,7 @@ pub(super) fn bare_start(
         dependencies: Dependencies::Chosen,
         flags: Config::default(),
         prompt: None,
+        earlier: EarlierBatches::Weave,
         provenance: Provenance {
             key,
             execution_plan: None,
@@ -389,6 +392,11 @@ impl BatchOptions {
                 Dependencies::Added
             } else {
                 start.dependencies
+            },
+            earlier: if self.assume_landed {
+                EarlierBatches::AssumeLanded
+            } else {
+                start.earlier
             },
             ..start
         }

@@ -1,0 +1,449 @@
+//! Work of earlier batches that tasks of a batch build on and its base lacks: found, compared, told.
+//!
+//! Reads batches and weaves in memory; how it comes into a basis is `ground`'s duty.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt;
+
+use pleach_domain::graph::{Bond, Graph, Strictness};
+use pleach_domain::id::TaskId;
+use pleach_domain::task::TaskStatus;
+use pleach_domain::task_state::{Ending, TaskState};
+use pleach_formats::Identity;
+use serde::{Deserialize, Serialize};
+
+use super::{RunError, RunRequest};
+use crate::database::Database;
+use crate::git::{CommitId, Store};
+use crate::landing::body::harmless::neutral;
+use crate::stored_batch::StoredBatch;
+use crate::weave::{Loom, Outcome, Strand, Strategy, WeaveError, foresee};
+
+/// What is done about work of earlier batches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EarlierBatches {
+    /// What the base lacks of it is woven into where tasks start.
+    #[default]
+    Weave,
+    /// The base is said to have it.
+    AssumeLanded,
+}
+
+/// Work of earlier batches, in the order it is woven.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Earlier {
+    /// The batches that did it.
+    batches: Vec<EarlierBatch>,
+    pub(super) tasks: Vec<EarlierTask>,
+}
+
+/// A batch that did some of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct EarlierBatch {
+    number: u32,
+    branch: String,
+    pr_url: Option<String>,
+    /// Its result, and the commit that it was woven onto.
+    result: Option<(String, String)>,
+}
+
+/// The work of one task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct EarlierTask {
+    /// The place of its batch among those.
+    batch: usize,
+    pub(super) id: TaskId,
+    title: String,
+    commit: String,
+    basis: Option<String>,
+}
+
+/// A batch whose work another one builds on, and that the base lacks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BuildsOn {
+    /// Its number.
+    pub batch: u32,
+    /// Its branch in the user's repository.
+    pub branch: String,
+    /// Its pull request, if it has one.
+    pub pr_url: Option<String>,
+    /// The tasks whose work it is.
+    pub tasks: Vec<TaskId>,
+}
+
+impl fmt::Display for BuildsOn {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { batch, branch, .. } = self;
+        write!(
+            formatter,
+            "batch {batch} ({branch}), which is not in the base yet: "
+        )?;
+        let ids: Vec<&str> = self.tasks.iter().map(TaskId::as_str).collect();
+        formatter.write_str(&ids.join(", "))
+    }
+}
+
+/// What is found for a batch that is to be made.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) earlier: Earlier,
+    /// For each chosen task the work that it builds on, by place.
+    pub(super) of_each: Vec<Vec<usize>>,
+    /// For each chosen task why it cannot start on that work, where it cannot.
+    pub(super) conflicts: Vec<Option<String>>,
+}
+
+impl Found {
+    /// What the chosen tasks build on and a base lacks.
+    pub(super) fn of(
+        request: &RunRequest,
+        database: &Database,
+        (project, plan): (&str, &str),
+        (store, loom): (&Store, &dyn Fn() -> Result<Loom, WeaveError>),
+        base: &CommitId,
+    ) -> Result<Self, RunError> {
+        if request.earlier == EarlierBatches::AssumeLanded {
+            return Ok(Self::default());
+        }
+        let merged = database.merged_tasks(project, plan)?;
+        if merged.is_empty() {
+            return Ok(Self::default());
+        }
+        let wanted = Wanted::of(request);
+        let mut found = wanted.look_up(database, &merged)?;
+        found
+            .earlier
+            .drop_where(|task| !has_work(store, task), &mut found.of_each);
+        if found.earlier.tasks.is_empty() {
+            return Ok(Self::default());
+        }
+        let all: Vec<usize> = (0..found.earlier.tasks.len()).collect();
+        let loom = loom()?;
+        let presence = found.earlier.presence(&loom, base, &all)?;
+        let needed: HashSet<&TaskId> = wanted.needed.iter().collect();
+        let mut presence = presence.into_iter();
+        found.earlier.drop_where(
+            |task| match presence.next() {
+                Some(Presence::There) | None => true,
+                // It merely came before, so nobody waits for somebody to settle that.
+                Some(Presence::Conflict) => !needed.contains(&task.id),
+                Some(Presence::Lacking) => false,
+            },
+            &mut found.of_each,
+        );
+        found.find_conflicts(&loom, base)?;
+        Ok(found)
+    }
+
+    /// Finds out who could not start.
+    fn find_conflicts(&mut self, loom: &Loom, base: &CommitId) -> Result<(), WeaveError> {
+        let mut known: BTreeMap<&[usize], Option<String>> = BTreeMap::new();
+        known.insert(&[], None);
+        for places in &self.of_each {
+            if !known.contains_key(places.as_slice()) {
+                let conflict = self.earlier.conflict(loom, base, places)?;
+                known.insert(places, conflict);
+            }
+            self.conflicts.push(known[places.as_slice()].clone());
+        }
+        Ok(())
+    }
+}
+
+/// Work that is older than everything that is kept has landed, or nobody wants it.
+fn has_work(store: &Store, task: &EarlierTask) -> bool {
+    let commits = [Some(&task.commit), task.basis.as_ref()];
+    let mut commits = commits.into_iter().flatten();
+    commits.all(|commit| commit.parse().is_ok_and(|commit| store.has_commit(&commit)))
+}
+
+/// Which tasks of the plan are looked for in earlier batches.
+struct Wanted<'r> {
+    request: &'r RunRequest,
+    /// For each chosen task the positions of what is before it and done.
+    of_each: Vec<Vec<usize>>,
+    all: BTreeSet<usize>,
+    /// Those that some chosen task needs.
+    needed: Vec<TaskId>,
+}
+
+impl<'r> Wanted<'r> {
+    fn of(request: &'r RunRequest) -> Self {
+        let plan = &request.plan.document.plan;
+        let graph = Graph::of(plan, Strictness::AsWritten);
+        let chosen: HashSet<usize> = request.chosen.iter().copied().collect();
+        let is_done = |task: usize| {
+            !chosen.contains(&task) && plan.tasks[task].status == TaskStatus::Completed
+        };
+        let (mut all, mut needed) = (BTreeSet::new(), BTreeSet::new());
+        let of_each = request.chosen.iter().map(|position| {
+            let mut before = graph.all_before(*position);
+            before.retain(|(task, _)| is_done(*task));
+            for (task, bond) in &before {
+                all.insert(*task);
+                if *bond == Bond::Needs {
+                    needed.insert(*task);
+                }
+            }
+            before.into_iter().map(|(task, _)| task).collect()
+        });
+        let of_each = of_each.collect();
+        Self {
+            request,
+            of_each,
+            all,
+            needed: needed
+                .iter()
+                .map(|task| plan.tasks[*task].id.clone())
+                .collect(),
+        }
+    }
+
+    /// Looks for them in the batches that merged them, the last ones first.
+    fn look_up(&self, database: &Database, merged: &[(u32, TaskId)]) -> Result<Found, RunError> {
+        let document = &self.request.plan.document;
+        let mut open = self.all.clone();
+        let mut numbers: Vec<u32> = merged.iter().map(|(batch, _)| *batch).collect();
+        numbers.dedup();
+        // By batch, and there by the order of weaving.
+        let mut found: BTreeMap<(u32, usize), (usize, EarlierTask)> = BTreeMap::new();
+        let mut batches = BTreeMap::new();
+        for number in numbers {
+            let may_have = |position: &usize| {
+                let is_text = document.places[*position].identity == Identity::Text;
+                let id = &document.plan.tasks[*position].id;
+                is_text
+                    || merged
+                        .iter()
+                        .any(|(batch, task)| *batch == number && task == id)
+            };
+            if !open.iter().any(may_have) {
+                continue;
+            }
+            let Ok(stored) = StoredBatch::load(database, number) else {
+                continue;
+            };
+            if stored.batch.rolled_back || stored.is_in_place() {
+                continue;
+            }
+            for (order, at) in stored.batch.woven.iter().enumerate() {
+                let Some(position) = self.same_task(&open, &stored, *at) else {
+                    continue;
+                };
+                if let Some(task) = work_of(&stored, *at) {
+                    open.remove(&position);
+                    found.insert((number, order), (position, task));
+                    batches
+                        .entry(number)
+                        .or_insert_with(|| EarlierBatch::of(&stored));
+                }
+            }
+        }
+        let places: Vec<u32> = batches.keys().copied().collect();
+        let mut earlier = Earlier {
+            batches: batches.into_values().collect(),
+            tasks: Vec::new(),
+        };
+        let mut place_of = BTreeMap::new();
+        for ((number, _), (position, task)) in found {
+            place_of.insert(position, earlier.tasks.len());
+            let batch = places.binary_search(&number).unwrap_or_default();
+            earlier.tasks.push(EarlierTask { batch, ..task });
+        }
+        let of_each = self.of_each.iter().map(|before| {
+            let places = before.iter().filter_map(|task| place_of.get(task).copied());
+            places.collect::<BTreeSet<_>>().into_iter().collect()
+        });
+        Ok(Found {
+            of_each: of_each.collect(),
+            earlier,
+            conflicts: Vec::new(),
+        })
+    }
+
+    /// The task of the plan that one of a batch was.
+    fn same_task(&self, open: &BTreeSet<usize>, stored: &StoredBatch, at: usize) -> Option<usize> {
+        let document = &self.request.plan.document;
+        let record = &stored.record.tasks[at];
+        let is_same = |position: &&usize| {
+            let task = &document.plan.tasks[**position];
+            match document.places[**position].identity {
+                Identity::Text => task.title == record.title,
+                Identity::WrittenId => task.id == record.id,
+            }
+        };
+        open.iter().find(is_same).copied()
+    }
+}
+
+fn work_of(stored: &StoredBatch, at: usize) -> Option<EarlierTask> {
+    let task = &stored.batch.tasks[at];
+    let TaskState::Ended(Ending::Merged { commit }) = &task.state else {
+        return None;
+    };
+    let record = &stored.record.tasks[at];
+    Some(EarlierTask {
+        batch: 0,
+        id: record.id.clone(),
+        title: record.title.clone(),
+        commit: commit.0.clone(),
+        basis: task.basis.as_ref().map(|basis| basis.0.clone()),
+    })
+}
+
+impl EarlierBatch {
+    fn of(stored: &StoredBatch) -> Self {
+        let (batch, record) = (&stored.batch, &stored.record);
+        let base = batch.base.as_ref().map_or(&record.base, |base| &base.0);
+        let tip = batch.tip.as_ref();
+        Self {
+            number: stored.id,
+            branch: match &batch.published {
+                Some((branch, _)) => branch.clone(),
+                None => record.branches.batch(stored.id),
+            },
+            pr_url: batch.pr_url.clone(),
+            result: tip.map(|tip| (tip.0.clone(), base.clone())),
+        }
+    }
+
+    fn strand(&self) -> Option<Strand> {
+        let (tip, base) = self.result.as_ref()?;
+        Some(Strand {
+            subject: format!("batch {}", self.number),
+            commit: tip.parse().ok()?,
+            basis: base.parse().ok(),
+        })
+    }
+}
+
+/// Whether a commit has some work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Presence {
+    There,
+    Lacking,
+    /// It does not merge there.
+    Conflict,
+}
+
+impl Earlier {
+    pub(super) fn strand(&self, place: usize) -> Option<Strand> {
+        let task = &self.tasks[place];
+        Some(Strand {
+            subject: format!("task {}: {}", task.id, neutral(&task.title)),
+            commit: task.commit.parse().ok()?,
+            basis: task.basis.as_ref().and_then(|basis| basis.parse().ok()),
+        })
+    }
+
+    /// Whether what is at each of some places is in a commit: by history, or because weaving it changes nothing.
+    pub(super) fn presence(
+        &self,
+        loom: &Loom,
+        commit: &CommitId,
+        places: &[usize],
+    ) -> Result<Vec<Presence>, WeaveError> {
+        let mut landed = Vec::new();
+        for batch in &self.batches {
+            // What was merged in one piece is one change, whatever its parts would do by themselves.
+            let strand = batch.strand();
+            let is_there = |strand| changes_nothing(loom, commit, &strand).unwrap_or(false);
+            landed.push(strand.is_some_and(is_there));
+        }
+        let mut presence = vec![Presence::There; places.len()];
+        let open = places.iter().enumerate();
+        let open = open.filter(|(_, place)| !landed[self.tasks[**place].batch]);
+        let (open, strands): (Vec<usize>, Vec<Strand>) = open
+            .filter_map(|(at, place)| Some((at, self.strand(*place)?)))
+            .unzip();
+        if strands.is_empty() {
+            return Ok(presence);
+        }
+        let woven = foresee(loom, commit, &strands, Strategy::Merge)?.weave;
+        for (number, at) in open.into_iter().enumerate() {
+            presence[at] = match &woven.outcomes[number] {
+                Outcome::Conflict(_) => Presence::Conflict,
+                Outcome::Merged if !woven.idle.contains(&number) => Presence::Lacking,
+                Outcome::Merged | Outcome::AlreadyIn => Presence::There,
+            };
+        }
+        Ok(presence)
+    }
+
+    /// Why the work at some places cannot be had on a commit, where it cannot.
+    fn conflict(
+        &self,
+        loom: &Loom,
+        commit: &CommitId,
+        places: &[usize],
+    ) -> Result<Option<String>, WeaveError> {
+        let strands: Vec<Strand> = places.iter().filter_map(|at| self.strand(*at)).collect();
+        let woven = foresee(loom, commit, &strands, Strategy::Merge)?.weave;
+        let mut outcomes = woven.outcomes.iter().zip(places);
+        Ok(outcomes.find_map(|(outcome, place)| match outcome {
+            Outcome::Conflict(conflict) => Some(self.why_not(*place, &conflict.paths())),
+            _ => None,
+        }))
+    }
+
+    /// Why some work keeps a task from starting.
+    pub(super) fn why_not(&self, place: usize, files: &[String]) -> String {
+        let told = self.told(&[place]);
+        let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+        format!(
+            "builds on {}, and that conflicts in {}; if the base has it, run with --assume-landed",
+            told.join("; "),
+            files.join(", ")
+        )
+    }
+
+    /// Forgets some work, and whose it was.
+    fn drop_where(
+        &mut self,
+        mut is_dropped: impl FnMut(&EarlierTask) -> bool,
+        of_each: &mut [Vec<usize>],
+    ) {
+        let stays: Vec<bool> = self.tasks.iter().map(|task| !is_dropped(task)).collect();
+        let moved = |place: usize| stays[..place].iter().filter(|stays| **stays).count();
+        for places in of_each {
+            places.retain(|place| stays[*place]);
+            places.iter_mut().for_each(|place| *place = moved(*place));
+        }
+        let mut stays = stays.iter();
+        self.tasks.retain(|_| *stays.next().unwrap_or(&true));
+    }
+
+    /// The batches that did the work at some places.
+    pub(super) fn told(&self, places: &[usize]) -> Vec<BuildsOn> {
+        let batches = self.batches.iter().enumerate();
+        let told = batches.map(|(number, batch)| BuildsOn {
+            batch: batch.number,
+            branch: batch.branch.clone(),
+            pr_url: batch.pr_url.clone(),
+            tasks: places
+                .iter()
+                .map(|place| &self.tasks[*place])
+                .filter(|task| task.batch == number)
+                .map(|task| task.id.clone())
+                .collect(),
+        });
+        told.filter(|told| !told.tasks.is_empty()).collect()
+    }
+
+    /// All of them.
+    pub(super) fn told_all(&self) -> Vec<BuildsOn> {
+        let all: Vec<usize> = (0..self.tasks.len()).collect();
+        self.told(&all)
+    }
+}
+
+fn changes_nothing(loom: &Loom, commit: &CommitId, strand: &Strand) -> Result<bool, WeaveError> {
+    let strands = std::slice::from_ref(strand);
+    let woven = foresee(loom, commit, strands, Strategy::Merge)?.weave;
+    Ok(match woven.outcomes.as_slice() {
+        [Outcome::AlreadyIn] => true,
+        [Outcome::Merged] => woven.idle == [0],
+        _ => false,
+    })
+}

@@ -1,0 +1,64 @@
+//! The branch of the last batch, for whoever wants to start on top of it.
+
+use super::RunError;
+use super::earlier::BuildsOn;
+use super::request::RunRequest;
+use crate::database::{Among, BatchFilter, Database};
+use crate::git::{Git, Store};
+use crate::stored_batch::StoredBatch;
+
+/// The base that means it.
+const LAST: &str = "last";
+
+/// The last batch of a project that has a branch.
+#[derive(Debug)]
+pub(super) struct LastBatch {
+    /// The full name of its branch in the user's repository.
+    pub(super) branch: String,
+    /// The branch of the server that it is meant for.
+    pub(super) target: Option<String>,
+    /// The batches that whoever starts there builds on, itself among them.
+    pub(super) stands_on: Vec<BuildsOn>,
+}
+
+impl LastBatch {
+    /// The last batch, if that is the base that is asked for.
+    pub(super) fn asked_for(request: &RunRequest) -> Result<Option<Self>, RunError> {
+        if request.settings.base.as_deref() != Some(LAST) {
+            return Ok(None);
+        }
+        if !request.state.database().exists() {
+            return Err(RunError::NoLastBatch);
+        }
+        let database = Database::open(&request.state)?;
+        let project = Store::name_of(&Git::find()?, &request.state.stores(), &request.folder)?;
+        let filter = BatchFilter {
+            project: Some(&project),
+            among: Among::All,
+        };
+        for row in database.batches(filter)? {
+            let stored = StoredBatch::load(&database, row.id).ok();
+            if let Some(last) = stored.and_then(|stored| Self::of(&stored)) {
+                return Ok(Some(last));
+            }
+        }
+        Err(RunError::NoLastBatch)
+    }
+
+    fn of(stored: &StoredBatch) -> Option<Self> {
+        let (branch, _) = stored.batch.published.clone()?;
+        let record = &stored.record;
+        let woven = stored.batch.woven.iter();
+        let itself = BuildsOn {
+            batch: stored.id,
+            pr_url: stored.batch.pr_url.clone(),
+            tasks: woven.map(|task| record.tasks[*task].id.clone()).collect(),
+            branch: branch.clone(),
+        };
+        Some(Self {
+            branch: format!("refs/heads/{branch}"),
+            target: record.target.clone(),
+            stands_on: record.builds_on().into_iter().chain([itself]).collect(),
+        })
+    }
+}
