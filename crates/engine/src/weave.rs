@@ -10,6 +10,7 @@ mod conflict;
 mod deflate;
 mod foresight;
 mod history;
+mod landed;
 mod lineage;
 mod loom;
 mod marked;
@@ -25,6 +26,7 @@ use std::path::PathBuf;
 
 pub use conflict::{Conflict, ConflictedFile, Kind};
 pub use history::Strategy;
+pub(crate) use landed::has_landed;
 pub use loom::Loom;
 pub(crate) use marked::{Content, Marked, Side, Unmerged, merge_with_marks};
 pub use pairs::{Collision, Known, Moved, Pairwise, Work};

@@ -130,6 +130,22 @@ fn work_that_was_squashed_into_the_base_is_in_it() {
 }
 
 #[test]
+fn work_that_was_squashed_into_the_base_and_changed_there_is_in_it() {
+    let scene = Scene::new(CHAIN, ADDS);
+    scene.story(&["1.1"]).check(0, "1.1:merged");
+    squash_into_main(&scene, "pleach/batch-1");
+    scene.repo.write("all.txt", "one point one\n");
+    scene.repo.commit("in other words");
+    let story = scene.story(&["1.2"]);
+    story.check(0, "1.2:merged");
+    assert_eq!(builds_on(story.summary()), Vec::<String>::new());
+    assert_eq!(
+        scene.show("pleach/batch-2", "all.txt"),
+        "one point one\n1.2"
+    );
+}
+
+#[test]
 fn work_that_conflicts_with_the_base_blocks_what_needs_it_until_it_is_said_to_have_landed() {
     let scene = after_the_first(LISTS);
     scene.repo.write("1.1.txt", "something else\n");

@@ -17,7 +17,7 @@ use crate::database::Database;
 use crate::git::{CommitId, Store};
 use crate::landing::body::harmless::neutral;
 use crate::stored_batch::StoredBatch;
-use crate::weave::{Loom, Outcome, Strand, Strategy, WeaveError, foresee};
+use crate::weave::{Loom, Outcome, Strand, Strategy, WeaveError, foresee, has_landed};
 
 /// What is done about work of earlier batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -348,7 +348,7 @@ impl Earlier {
         for batch in &self.batches {
             // What was merged in one piece is one change, whatever its parts would do by themselves.
             let strand = batch.strand();
-            let is_there = |strand| changes_nothing(loom, commit, &strand).unwrap_or(false);
+            let is_there = |strand| has_landed(loom, commit, &strand).unwrap_or(false);
             landed.push(strand.is_some_and(is_there));
         }
         let mut presence = vec![Presence::There; places.len()];
@@ -436,14 +436,4 @@ impl Earlier {
         let all: Vec<usize> = (0..self.tasks.len()).collect();
         self.told(&all)
     }
-}
-
-fn changes_nothing(loom: &Loom, commit: &CommitId, strand: &Strand) -> Result<bool, WeaveError> {
-    let strands = std::slice::from_ref(strand);
-    let woven = foresee(loom, commit, strands, Strategy::Merge)?.weave;
-    Ok(match woven.outcomes.as_slice() {
-        [Outcome::AlreadyIn] => true,
-        [Outcome::Merged] => woven.idle == [0],
-        _ => false,
-    })
 }
