@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use pleach_domain::graph::{Bond, Graph, Strictness};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task::TaskStatus;
 use pleach_domain::task_state::{Ending, TaskState};
 use pleach_formats::Identity;
@@ -40,7 +40,7 @@ pub(crate) struct Earlier {
 /// A batch that did some of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct EarlierBatch {
-    number: u32,
+    number: BatchNumber,
     branch: String,
     pr_url: Option<String>,
     /// Its result, and the commit that it was woven onto.
@@ -63,7 +63,7 @@ pub(super) struct EarlierTask {
 #[serde(rename_all = "camelCase")]
 pub struct BuildsOn {
     /// Its number.
-    pub batch: u32,
+    pub batch: BatchNumber,
     /// Its branch in the user's repository.
     pub branch: String,
     /// Its pull request, if it has one.
@@ -298,10 +298,10 @@ impl EarlierBatch {
         let base = batch.base.as_ref().map_or(&record.base, |base| &base.0);
         let tip = batch.tip.as_ref();
         Self {
-            number: stored.id,
+            number: stored.number,
             branch: match &batch.published {
                 Some((branch, _)) => branch.clone(),
-                None => record.branches.batch(stored.id),
+                None => record.branches.batch(stored.number),
             },
             pr_url: batch.pr_url.clone(),
             result: tip.map(|tip| (tip.0.clone(), base.clone())),

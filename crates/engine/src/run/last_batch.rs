@@ -50,7 +50,7 @@ impl LastBatch {
         let record = &stored.record;
         let woven = stored.batch.woven.iter();
         let itself = BuildsOn {
-            batch: stored.id,
+            batch: stored.number,
             pr_url: stored.batch.pr_url.clone(),
             tasks: woven.map(|task| record.tasks[*task].id.clone()).collect(),
             branch: branch.clone(),
