@@ -215,6 +215,7 @@ impl<'a> Preview<'a> {
                 "in this folder itself: it is no git repository, so there are no branches"
             }
             Landing::Nowhere => "a local branch",
+            Landing::Local => "fast-forwarded into the base branch",
             Landing::Push => "pushed to a branch of the server",
             Landing::PullRequest => "pushed, with one pull request",
         };

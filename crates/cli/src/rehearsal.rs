@@ -169,6 +169,10 @@ fn landing(request: &RunRequest, found: &Rehearsal, branch: &str) -> String {
     let remote = found.remote.as_deref();
     match (request.settings.land, remote) {
         (Landing::Nowhere, _) => format!("nowhere: {branch} stays a local branch"),
+        (Landing::Local, _) => match &found.base_branch {
+            Some(base) => format!("{base} is fast-forwarded to {branch}"),
+            None => format!("nowhere: the base is no branch; {branch} stays a local branch"),
+        },
         (_, None) => format!("nowhere: there is no remote; {branch} stays a local branch"),
         (Landing::Push, Some(remote)) => format!("{branch} is pushed to {remote}"),
         (Landing::PullRequest, Some(remote)) => {
@@ -271,6 +275,7 @@ fn settled(settings: &Settings, request: &RunRequest, found: &Rehearsal) -> Valu
             "kind": match settings.land {
                 _ if found.folder.is_some() => "none",
                 Landing::Nowhere => "none",
+                Landing::Local => "local",
                 Landing::Push => "push",
                 Landing::PullRequest => "pr",
             },

@@ -18,6 +18,7 @@ mod hiding;
 mod in_place;
 mod interrupted;
 mod judge;
+mod land_locally;
 mod lander;
 mod last_batch;
 mod leaving;

@@ -13,7 +13,7 @@ mod standing;
 mod validation;
 mod wire;
 
-use pleach_domain::batch::{BadEvent, Design};
+use pleach_domain::batch::{BadEvent, Batch, Design, Landed, Landing};
 use pleach_domain::id::BatchNumber;
 use serde::Deserialize;
 
@@ -74,6 +74,8 @@ struct Record {
     #[serde(default)]
     tasks: Vec<TaskRecord>,
     base: Option<String>,
+    #[serde(default)]
+    base_branch: Option<String>,
     #[serde(default)]
     validate: Option<String>,
     #[serde(default)]
@@ -183,7 +185,8 @@ impl BatchView {
         let title = |_| titles.next().unwrap_or_default();
         let titles = history.tasks.iter().map(title).collect();
         let hider = Secrets::of_environment(&[]).hider();
-        Ok(shape::draw(
+        let land_into = record.base_branch.filter(|_| lands_here(&history.batch));
+        let view = shape::draw(
             loaded,
             &history,
             shape::Names { titles, segments },
@@ -191,6 +194,19 @@ impl BatchView {
             record.validate.map(|command| hider.hidden(command)),
             &record.sandbox.label(),
             surroundings,
-        ))
+        );
+        Ok(BatchView { land_into, ..view })
     }
+}
+
+/// Whether a result that is to land goes to a local branch: it shall, or there is no server.
+fn lands_here(batch: &Batch) -> bool {
+    batch.design.settings.landing == Landing::Local
+        || matches!(
+            batch.landed,
+            Some(Landed::Not {
+                no_server: true,
+                ..
+            })
+        )
 }

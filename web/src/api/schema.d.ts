@@ -872,6 +872,8 @@ export interface components {
             id: number;
             /** @description Whether it is not over and nobody is at it. */
             interrupted: boolean;
+            /** @description The branch here that the result can be landed in, where there is no server to push to. */
+            landInto?: string | null;
             mainRepoPath: string;
             mode: string;
             /**
@@ -1249,7 +1251,7 @@ export interface components {
             path: string;
         };
         /** @enum {string} */
-        LandWord: "pr" | "push" | "none";
+        LandWord: "pr" | "push" | "local" | "none";
         /** @description Where the result shall go. */
         LandingWish: {
             /**

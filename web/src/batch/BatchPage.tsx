@@ -3,13 +3,12 @@
 import { useParams } from "@tanstack/react-router";
 import { CircleAlert, ExternalLink, FileQuestion, GitPullRequest } from "lucide-react";
 import { lazy } from "react";
-import { answered, api, type BatchView, inWords } from "@/api/client";
-import { refreshBatch } from "@/live/batches";
-import { isOver, stateOf } from "@/live/state";
+import { type BatchView, inWords } from "@/api/client";
+import { stateOf } from "@/live/state";
 import { Diff } from "@/task/Diff";
 import { moment, sentence, worded } from "@/ui/format";
 import { Go } from "@/shell/Go";
-import { useAct, useBatch, useBatchDiff } from "@/task/queries";
+import { useBatch, useBatchDiff } from "@/task/queries";
 import { Tabs } from "@/task/Tabs";
 import { Loading } from "@/ui/Skeleton";
 import { StateBadge } from "@/ui/Badge";
@@ -18,6 +17,7 @@ import { Button, buttonLook } from "@/ui/Button";
 import { cn } from "@/ui/cn";
 import { EmptyState } from "@/ui/EmptyState";
 import { Conflicts } from "./Conflicts";
+import { LandButton } from "./LandButton";
 import { Summary } from "./Summary";
 import { Timeline } from "./Timeline";
 import { Validation } from "./Validation";
@@ -58,10 +58,6 @@ export function BatchPage() {
 }
 
 function Head({ batch }: { batch: BatchView }) {
-  const { doing, act } = useAct();
-  const path = { params: { path: { id: batch.id } } };
-  const land = () => act("land", async () => void (await answered(api.POST("/api/batches/{id}/land", { ...path, body: { into: null } })), await refreshBatch(batch.id)));
-  const canLand = isOver(batch) && !batch.prUrl && batch.tasks.some((task) => task.outcome === "merged");
   return (
     <>
       <header className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2">
@@ -71,11 +67,7 @@ function Head({ batch }: { batch: BatchView }) {
           {worded(batch.mode)}, {moment(batch.createdAt)}
         </span>
         <span className="flex-1" />
-        {canLand ? (
-          <Button disabled={doing !== null} onClick={() => void land()}>
-            <GitPullRequest aria-hidden /> {doing === "land" ? "Landing…" : "Land"}
-          </Button>
-        ) : null}
+        <LandButton batch={batch} />
         {batch.prUrl ? (
           <a href={batch.prUrl} target="_blank" rel="noreferrer" className={cn(buttonLook({ look: "plain" }))}>
             <GitPullRequest aria-hidden /> Open the pull request <ExternalLink aria-hidden />

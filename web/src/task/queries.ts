@@ -172,6 +172,15 @@ export async function cancelBatch(batch: number): Promise<void> {
   await refreshBatch(batch);
 }
 
+/** Lands the result on the server, or in a branch of the repository here. */
+export async function landBatch(batch: number, into: string | null): Promise<void> {
+  try {
+    await answered(api.POST("/api/batches/{id}/land", { params: { path: { id: batch } }, body: { into } }));
+  } finally {
+    await refreshBatch(batch);
+  }
+}
+
 /** Lets the task start that waits; `consent` is the fingerprint of what a person consents to with it. */
 export async function approveNext(batch: number, consent?: string): Promise<void> {
   await answered(api.POST("/api/batches/{id}/approve", { params: { path: { id: batch } }, body: consent === undefined ? {} : { consent } }));

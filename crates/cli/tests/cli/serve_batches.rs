@@ -341,3 +341,17 @@ fn a_server_that_drains_waits_and_takes_nothing_new() {
         assert!(std::time::Instant::now() < deadline, "{}", status());
     }
 }
+
+#[test]
+fn a_batch_that_finds_no_server_can_be_landed_in_its_branch() {
+    let table = Table::new(1, "", ADDS_A_FILE);
+    let server = table.serve();
+    let body = json!({"taskIds": table.tasks, "land": "pr"});
+    let made = server.post("/api/batches", &body).good(201);
+    assert_eq!(made["landInto"], Value::Null);
+    let over = until_over(&server, 1);
+    assert_eq!(over["landInto"], "main");
+    let wish = json!({"into": over["landInto"]});
+    server.post("/api/batches/1/land", &wish).good(200);
+    assert_eq!(table.scene.show("main", "file-1"), "x");
+}

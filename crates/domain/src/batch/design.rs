@@ -170,6 +170,8 @@ pub enum Landing {
     Push,
     /// There, with a pull request.
     PullRequest,
+    /// To the local branch that the batch started from.
+    Local,
 }
 
 /// What to do when running several at once does not work out.

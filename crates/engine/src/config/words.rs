@@ -48,6 +48,7 @@ impl Word for Landing {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("pr", Self::PullRequest),
         ("push", Self::Push),
+        ("local", Self::Local),
         ("none", Self::Nowhere),
     ];
 }

@@ -156,9 +156,14 @@ fn server(
         findings.push(Finding::fine(topic, "nothing is pushed: land is \"none\""));
         return;
     }
+    if land == Landing::Local {
+        let message = "nothing is pushed: results are fast-forwarded into the base branch";
+        findings.push(Finding::fine(topic, message));
+        return;
+    }
     let Some((address, written)) = repository.checkout().origin() else {
         let message = "there is no remote: results stay branches of this repository";
-        let fix = "git remote add origin URL, or: pleach config set land none --repo";
+        let fix = "git remote add origin URL, or: pleach config set land local --repo";
         findings.push(Finding::warning(topic, message, fix));
         return;
     };

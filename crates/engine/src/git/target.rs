@@ -75,6 +75,19 @@ impl Store {
         self.followed(checkout, remote, branch).map(Some)
     }
 
+    /// The branch of the user's repository that a base stands for: the one that is named, or the current one.
+    pub fn base_branch(&self, base: Option<&str>) -> Result<Option<String>, StoreError> {
+        let Project::Local(checkout) = &self.project else {
+            return Ok(None);
+        };
+        let Some(name) = base else {
+            return self.current_branch(checkout);
+        };
+        let branch = name.strip_prefix("refs/heads/").unwrap_or(name);
+        let found = checkout.resolve(&self.git, &format!("refs/heads/{branch}"))?;
+        Ok(found.map(|_| branch.to_owned()))
+    }
+
     /// What a branch is called on a remote: by what it follows there, or as it is here.
     fn followed(
         &self,

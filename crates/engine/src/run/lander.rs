@@ -12,8 +12,7 @@ use pleach_domain::task_state::{Commit, Ending};
 
 use super::run_loop::Loop;
 use super::{Heard, RunError, Told};
-use crate::causes::with_causes;
-use crate::git::{CommitId, FastForwardError, Logins};
+use crate::git::{CommitId, Logins};
 use crate::landing::body::{Account, Fate, TaskAccount, Verdict};
 use crate::landing::effects::Effects;
 use crate::landing::errand::{self, Ended, Errand, IfFound, IfMoved};
@@ -124,9 +123,13 @@ impl Loop<'_> {
                 format!("Pleach has a bug: tree {tree} would land, and {proved} is proved");
             return Ok(self.not_landed(because, None));
         }
-        let asked = self.batch.landing_asked.clone();
-        if let Some(branch) = asked.and_then(|asked| asked.into) {
+        if let Some(branch) = self.lands_into() {
             return self.land_into(&branch);
+        }
+        if self.batch.design.settings.landing == Landing::Local {
+            let because = "its base is no local branch that could be fast-forwarded".to_owned();
+            let hint = format!("name one: `{} --into BRANCH`", self.again());
+            return Ok(self.not_landed(because, Some(hint)));
         }
         let stop = Cancel::new().map_err(RunError::io("prepare to stop landing"))?;
         let errand = self.errand(stop.clone());
@@ -156,7 +159,7 @@ impl Loop<'_> {
         Ok(false)
     }
 
-    fn not_landed(&mut self, because: String, hint: Option<String>) -> bool {
+    pub(super) fn not_landed(&mut self, because: String, hint: Option<String>) -> bool {
         let again = self.again();
         let hint = match hint {
             None => format!("to try again: `{again}`"),
@@ -199,7 +202,7 @@ impl Loop<'_> {
             target: record.target.clone(),
             landing: match record.design.settings.landing {
                 // A person who asks means the whole way.
-                Landing::Nowhere => Landing::PullRequest,
+                Landing::Nowhere | Landing::Local => Landing::PullRequest,
                 wanted => wanted,
             },
             forge: record.forge,
@@ -282,29 +285,6 @@ impl Loop<'_> {
             Ended::Apart { because } => self.land_apart(&because)?,
         }
         Ok(())
-    }
-
-    fn land_into(&mut self, branch: &str) -> Result<bool, RunError> {
-        let store = &self.workshop.store;
-        match store.fast_forward(branch, &self.tip) {
-            Ok(_) => {
-                reached(Step::BranchForwarded);
-                let into = Some(branch.to_owned());
-                Ok(self.decide(Message::Landed(BatchEvent::Landed { pr_url: None, into })))
-            }
-            Err(error) => {
-                let hint = match (&error, &self.batch.published) {
-                    // As `git merge --ff-only` does: what happens to a branch of theirs is for people to say.
-                    (FastForwardError::NotAFastForward { .. }, Some((result, _))) => Some(format!(
-                        "merge it by hand: `git switch {}`, `git merge {}`",
-                        quoted(branch),
-                        quoted(result)
-                    )),
-                    _ => error.hint(),
-                };
-                Ok(self.not_landed(with_causes(&error), hint))
-            }
-        }
     }
 
     /// The result goes to the server as it is: what steers agents and Pleach changes with a person's consent only.

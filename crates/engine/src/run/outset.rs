@@ -38,7 +38,8 @@ impl Prepared {
 
     /// The user's own commits that its result would take along to the server, as far as they are known.
     pub fn unpushed(&self) -> Option<Unpushed> {
-        let pushes = self.record.design.settings.landing != Landing::Nowhere;
+        let landing = self.record.design.settings.landing;
+        let pushes = matches!(landing, Landing::Push | Landing::PullRequest);
         let base = self.record.base.parse().ok().filter(|_| pushes)?;
         let unpushed = self.store.unpushed(&base, self.record.target.as_deref());
         unpushed.unwrap_or_default()

@@ -74,6 +74,9 @@ pub(crate) struct BatchRecord {
     /// The branch of the server that the result is meant for, where the base is one.
     #[serde(default)]
     pub(crate) target: Option<String>,
+    /// The branch of the user's repository that the base is, if it is one.
+    #[serde(default)]
+    pub(crate) base_branch: Option<String>,
     /// How often coming conflicts are looked for, if at all.
     #[serde(default)]
     pub(crate) radar: Option<Duration>,

@@ -53,6 +53,8 @@ pub struct Rehearsal {
     pub remote: Option<String>,
     /// The branch there that it is meant for; none where the server chooses.
     pub target: Option<String>,
+    /// The branch of the user's repository that the base is, if it is one.
+    pub base_branch: Option<String>,
     /// The user's own commits that would be pushed along.
     pub unpushed: Option<Unpushed>,
     /// What kind of server that is.
@@ -104,7 +106,7 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
     };
     let unpushed = match settings.land {
         Landing::Push | Landing::PullRequest => store.unpushed(&base, target.as_deref())?,
-        Landing::Nowhere => None,
+        Landing::Nowhere | Landing::Local => None,
     };
     Ok(Rehearsal {
         builds_on: {
@@ -118,6 +120,7 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
         worktrees: Some(request.state.worktrees(worktrees, &project, batch)),
         steering,
         target,
+        base_branch: store.base_branch(named)?,
         unpushed,
         remote: remote.map(|remote| remote.as_str().to_owned()),
         forge: forge.map(|project| project.kind().word()),
@@ -163,6 +166,7 @@ impl Rehearsal {
             steering: Vec::new(),
             remote: None,
             target: None,
+            base_branch: None,
             unpushed: None,
             forge: None,
             argv,

@@ -114,12 +114,15 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     record.tasks = tasks.map(|task| task.hidden(&hider)).collect();
     match place {
         Where::Worktrees => {
+            let named = request.settings.base.as_deref();
+            // On top of the last batch the branch is meant that is checked out.
+            record.base_branch = store.base_branch(named.filter(|_| last.is_none()))?;
             record.target = match last {
                 Some(last) => {
                     record.stands_on = last.stands_on;
                     last.target
                 }
-                None => store.target_branch(request.settings.base.as_deref())?,
+                None => store.target_branch(named)?,
             };
             let project = paths::project_name(&store);
             let plan = record.plan.key();
@@ -271,6 +274,7 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
         validate_env: settings.validate_env.clone(),
         forge: settings.forge,
         target: None,
+        base_branch: None,
         radar: settings.radar,
         branches: BranchNames::of(settings),
         parallel_limit: settings.parallel_limit,

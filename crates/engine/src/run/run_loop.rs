@@ -388,7 +388,7 @@ impl Loop<'_> {
             }
             Action::Note(event) => {
                 let all_over = event == BatchEvent::Merging;
-                self.take_in(Event::Batch(event));
+                self.take_in(Event::Batch(self.with_its_branch(event)));
                 if all_over {
                     self.flush()?;
                     reached(Step::AllOver);

@@ -38,6 +38,8 @@ pub struct BatchView {
     pub held: Option<String>,
     /// Whether it is not over and nobody is at it.
     pub interrupted: bool,
+    /// The branch here that the result can be landed in, where there is no server to push to.
+    pub land_into: Option<String>,
     pub tasks: Vec<TaskView>,
     pub settings: SettingsView,
     #[schema(value_type = String)]
@@ -267,6 +269,7 @@ pub(super) fn draw(
         error: error_of(&batch.status),
         held: batch.held.clone().filter(|_| !is_over),
         interrupted,
+        land_into: None,
         settings: settings_of(history),
         main_repo_path: loaded.repository.to_string_lossy().into_owned().into(),
         plan: loaded.plan.clone(),

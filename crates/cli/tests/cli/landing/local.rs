@@ -53,3 +53,47 @@ fn a_local_branch_that_went_on_stays_where_it_is() {
         .git(&["merge", "-q", "--no-edit", "pleach/batch-1"]);
     land().check(0, "1:merged");
 }
+
+/// A batch that lands by itself in a local branch.
+fn local(settings: &str) -> Scene {
+    let settings = format!("land = \"local\"\nvalidate = \"true\"\n{settings}");
+    Scene::of("1, 2", &settings, SHELL)
+}
+
+#[test]
+fn a_batch_lands_by_itself_in_the_branch_that_it_started_from() {
+    let scene = local("");
+    let story = scene.story(&[]);
+    story.check(0, "1:merged 2:merged");
+    assert_eq!(story.told("batch:landing")[0]["into"], "main");
+    assert_eq!(story.told("batch:landed")[0]["into"], "main");
+    let at = |name| scene.repo.git(&["rev-parse", name]);
+    assert_eq!(at("main"), at("pleach/batch-1"));
+    assert!(scene.repo.path().join("file-2").exists());
+}
+
+#[test]
+fn another_branch_that_is_the_base_gets_the_result() {
+    let scene = local("base = \"side\"");
+    let main = scene.repo.head();
+    scene.repo.git(&["branch", "side"]);
+    scene.story(&[]).check(0, "1:merged 2:merged");
+    let at = |name| scene.repo.git(&["rev-parse", name]).trim().to_owned();
+    assert_eq!(at("side"), at("pleach/batch-1"));
+    assert_eq!(at("main"), main);
+    assert!(!scene.repo.path().join("file-1").exists());
+}
+
+#[test]
+fn without_a_branch_to_land_in_one_has_to_be_named() {
+    let scene = local("");
+    scene.repo.git(&["checkout", "-q", "--detach"]);
+    let story = scene.story(&[]);
+    story.check(1, "1:merged 2:merged");
+    let told = story.told("batch:not_landed")[0];
+    let hint = told["hint"].as_str().unwrap();
+    assert!(hint.contains("`pleach land 1 --into BRANCH`"), "{hint}");
+    let words = ["land", "1", "--into", "main"];
+    crate::pleach(scene.repo.path(), &scene.home(), &words).good();
+    assert_eq!(scene.show("main", "file-1"), "x");
+}

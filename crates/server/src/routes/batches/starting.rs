@@ -97,6 +97,7 @@ pub(crate) enum MergeWord {
 pub(crate) enum LandWord {
     Pr,
     Push,
+    Local,
     None,
 }
 
@@ -381,6 +382,7 @@ impl BatchOptions {
             land: self.land.map(|land| match land {
                 LandWord::Pr => Landing::PullRequest,
                 LandWord::Push => Landing::Push,
+                LandWord::Local => Landing::Local,
                 LandWord::None => Landing::Nowhere,
             }),
             ..Config::default()

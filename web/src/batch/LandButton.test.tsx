@@ -1,0 +1,42 @@
+import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { BatchView } from "@/api/client";
+import { LandButton } from "./LandButton";
+
+const asked: [number, string | null][] = [];
+
+vi.mock("@/task/queries", async (original) => ({
+  ...(await original<typeof import("@/task/queries")>()),
+  landBatch: async (batch: number, into: string | null) => void asked.push([batch, into]),
+}));
+
+afterEach(() => {
+  cleanup();
+  asked.length = 0;
+});
+
+function batch(more: object = {}): BatchView {
+  const view = { id: 7, status: "completed", prUrl: null, landInto: null, tasks: [{ taskId: "1", outcome: "merged" }], ...more };
+  return view as unknown as BatchView;
+}
+
+describe("landing a batch", () => {
+  it("goes to the server", async () => {
+    render(<LandButton batch={batch()} />);
+    fireEvent.click(screen.getByRole("button", { name: "Land" }));
+    await waitFor(() => expect(asked).toEqual([[7, null]]));
+  });
+
+  it("goes to a branch where there is no server", async () => {
+    render(<LandButton batch={batch({ landInto: "main" })} />);
+    fireEvent.click(screen.getByRole("button", { name: "Land in main" }));
+    await waitFor(() => expect(asked).toEqual([[7, "main"]]));
+  });
+
+  it("is offered for what is over and merged, and has no pull request", () => {
+    for (const more of [{ status: "running" }, { prUrl: "https://forge/1" }, { tasks: [{ taskId: "1", outcome: "failed" }] }]) {
+      render(<LandButton batch={batch(more)} />);
+    }
+    expect(screen.queryByRole("button")).toBeNull();
+  });
+});
