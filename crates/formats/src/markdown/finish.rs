@@ -3,6 +3,7 @@
 //! Knows the whole file, but no longer its Markdown.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use compact_str::CompactString;
 use pleach_domain::id::{PhaseNumber, TaskId};
@@ -341,7 +342,7 @@ fn not_an_id(word: &str, line: u32, id: &str) -> Problem {
 
 fn task(text: &str, raw: Raw, needs: Needs) -> Task {
     let id = raw.id.expect("every task was named");
-    let body = text.get(raw.body).unwrap_or("");
+    let body = text.get(raw.body.clone()).unwrap_or("");
     let is_other = !raw.written.is_empty() && raw.written != raw.title;
     Task {
         markdown: is_other.then_some(raw.written),
@@ -354,7 +355,7 @@ fn task(text: &str, raw: Raw, needs: Needs) -> Task {
         },
         id: TaskId::new(id),
         details: match raw.kind {
-            Kind::Section => body.trim().to_owned(),
+            Kind::Section => without_lines(text, &raw.body, &raw.metadata_lines),
             Kind::Checkbox => dedented(body),
         },
         status: raw.status,
@@ -367,6 +368,27 @@ fn task(text: &str, raw: Raw, needs: Needs) -> Task {
         notes: needs.notes,
         line: raw.line,
     }
+}
+
+/// A part of the text without some of its lines, each with the bullet before it.
+fn without_lines(text: &str, part: &Range<usize>, lines: &[Range<usize>]) -> String {
+    let mut kept = String::new();
+    let mut at = part.start;
+    for line in lines.iter().filter(|line| part.start <= line.start) {
+        let begin = text[..line.start].rfind('\n').map_or(0, |at| at + 1);
+        let bullet = text[begin..line.start].trim();
+        let is_bullet = matches!(bullet, "" | "-" | "*" | "+");
+        let begin = if is_bullet { begin } else { line.start };
+        kept.push_str(text.get(at..begin).unwrap_or_default());
+        let is_whole = text[..line.end].ends_with('\n');
+        let rest = text[line.end..].find('\n').map(|at| at + 1);
+        at = match rest.filter(|_| !is_whole) {
+            Some(rest) => line.end + rest,
+            None => line.end,
+        };
+    }
+    kept.push_str(text.get(at..part.end).unwrap_or_default());
+    kept.trim().to_owned()
 }
 
 /// The text without the indentation that all its lines share.

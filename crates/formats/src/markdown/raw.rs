@@ -65,6 +65,8 @@ pub(super) struct Raw {
     /// The section around it.
     pub(super) parent: Option<usize>,
     pub(super) has_metadata: bool,
+    /// The lines that say things of the plan and are no part of what is asked.
+    pub(super) metadata_lines: Vec<Range<usize>>,
     /// It says how far it is.
     pub(super) has_status: bool,
     pub(super) hold: Hold,
@@ -108,6 +110,7 @@ impl Raw {
             line,
             parent: None,
             has_metadata: false,
+            metadata_lines: Vec::new(),
             has_status: false,
             hold: Hold::None,
             is_criterion: false,

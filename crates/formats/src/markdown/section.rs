@@ -26,6 +26,10 @@ impl Reader<'_> {
             if let Some((key, value)) = entries {
                 // A value that ends in a comma, or is still to come, goes on in the next line.
                 open_key = (value.is_empty() || value.ends_with(',')).then_some(key);
+                if open_key.is_none() && key != Key::Files {
+                    let lines = &mut self.gathered.raws[section].metadata_lines;
+                    lines.push(offset..offset + line.len());
+                }
             } else if let Some(key) = open_key {
                 self.value(section, key, line.trim(), offset);
                 open_key = line.trim_end().ends_with(',').then_some(key);

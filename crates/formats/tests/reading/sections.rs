@@ -43,11 +43,19 @@ Some text on `docs/c.md`.
     let plan = pleach_formats::read(text).plan;
     assert_eq!(plan.tasks[1].priority, Priority::High);
     assert_eq!(plan.tasks[1].effort.map(|effort| effort.0), Some(120));
-    assert!(
-        plan.tasks[1]
-            .details
-            .ends_with("#### 1. A step in a heading")
-    );
+    let details = "\
+- **Files Affected**:
+  - `src/weave.rs` - the loom
+  - src/new.rs (new)
+- a bullet
+
+Some text on `docs/c.md`.
+
+- [ ] a step, not a task
+
+#### 1. A step in a heading";
+    assert_eq!(plan.tasks[1].details, details, "without what is the plan's");
+    assert_eq!(plan.tasks[2].details, "");
     assert_eq!(plan.tasks[2].notes, ["Soundness (Complete)"]);
     assert_eq!(plan.tasks[1].needs[0].line, 8);
     assert!(plan.errors.is_empty() && plan.warnings.is_empty());
@@ -159,4 +167,41 @@ fn dependencies_are_found_however_they_are_joined() {
             .collect();
         assert_eq!(found.join(" "), needs, "{written}");
     }
+}
+
+#[test]
+fn what_is_asked_has_no_metadata_of_the_plan_wherever_that_stands() {
+    let text = "\
+### 1. One
+**Language**: lean
+**Status**: [NOT STARTED] | **Effort**: 2 hours
+**Priority**: High
+
+Do this.
+
+```
+**Status**: [NOT STARTED]
+```
+
+> **Status**: quoted
+
+**Dependencies**: None\r
+Then that.
+### 2. Two
+**Status**: [PLANNED]";
+    let plan = pleach_formats::read(text).plan;
+    let details = "\
+**Language**: lean
+
+Do this.
+
+```
+**Status**: [NOT STARTED]
+```
+
+> **Status**: quoted
+
+Then that.";
+    assert_eq!(plan.tasks[0].details, details);
+    assert_eq!(plan.tasks[1].details, "");
 }
