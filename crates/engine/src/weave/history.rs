@@ -107,19 +107,23 @@ impl<'c> Chain<'c> {
 
     /// One merge commit, as `git merge --no-ff` makes it.
     pub(super) fn merge(&mut self, step: &Step) -> Result<(), WeaveError> {
-        if step.history == StepHistory::Apart {
-            return self.squash(step);
-        }
         let strand = &self.weaving.commits[step.place];
+        let (mut merged, seconds) = (strand.id, strand.seconds);
+        let onto = self.tip.clone();
+        if step.history == StepHistory::Apart {
+            // Its own commits would bring back what was left out; what it did is one commit on top of the rest.
+            self.squash(step)?;
+            merged = std::mem::replace(&mut self.tip, onto.clone()).id;
+        }
         let subject = &self.weaving.strands[step.place].subject;
         let message = format!("Merge {subject}\n");
         let words = Words {
             author: None,
-            seconds: self.tip.seconds.max(strand.seconds),
+            seconds: onto.seconds.max(seconds),
             message: message.as_bytes(),
             encoding: None,
         };
-        self.add(step.tree, &[self.tip.id, strand.id], &words)
+        self.add(step.tree, &[onto.id, merged], &words)
     }
 
     fn squash(&mut self, step: &Step) -> Result<(), WeaveError> {

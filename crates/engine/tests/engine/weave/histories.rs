@@ -162,6 +162,12 @@ fn what_came_after_a_dropped_branch_is_woven_without_its_work_and_history() {
             !store.is_ancestor(&dropped, &weave.tip).unwrap(),
             "{strategy:?}"
         );
+        if strategy == Strategy::Merge {
+            let range = format!("{base}..{}", weave.tip);
+            let merges = ["log", "--merges", "--reverse", "--format=%s", &range];
+            let merges = repo.git_in(&store.git_dir(), &merges);
+            assert_eq!(merges.trim(), "Merge task 2\nMerge task 3");
+        }
     }
     let whole = [
         strand("task 1", &dropped),
