@@ -259,6 +259,8 @@ fn who_the_user_is_stops_no_push() {
         "--author",
         "Grace 2 Hopper <grace@example.com>",
     ]);
+    let there = harbour.forge.repository(PROJECT);
+    repo.git(&["push", "-q", there.to_str().unwrap(), "main"]);
     let config = std::fs::read_to_string(repo.path().join("pleach.toml")).unwrap();
     let commits = ". ./.env; echo \\\"by $OPERATOR\\\" > by; git add by; git commit -qm \\\"for $OPERATOR\\\"; true";
     let config = config.replace("cat .env > /dev/null", commits);
