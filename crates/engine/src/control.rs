@@ -275,6 +275,12 @@ impl Control<'_> {
         if !stored.batch.status.is_over() {
             let message = format!("batch {} is not over yet", self.batch);
             if !is_owned(&self.state.batch(self.batch)).map_err(RunError::from)? {
+                // Somebody killed the same command.
+                if stored.batch.landing_asked.as_ref() == Some(&asked)
+                    && let Some(prepared) = self.take_up(None)?
+                {
+                    return Ok(prepared);
+                }
                 let message = format!("{message}: it is interrupted");
                 let hint = format!("`pleach run --resume {}` goes on with it", self.batch);
                 return Err(refused("interrupted", message, hint));
@@ -411,8 +417,11 @@ impl Control<'_> {
         )
     }
 
-    fn take_up(&self, first: Message) -> Result<Option<Box<Prepared>>, ControlError> {
-        let taken = take_up(self.state, self.batch, self.program, Some(first))?;
+    fn take_up(
+        &self,
+        first: impl Into<Option<Message>>,
+    ) -> Result<Option<Box<Prepared>>, ControlError> {
+        let taken = take_up(self.state, self.batch, self.program, first.into())?;
         Ok(taken.map(Box::new))
     }
 

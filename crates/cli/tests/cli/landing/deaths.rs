@@ -108,3 +108,36 @@ fn a_push_that_nobody_could_store_is_added_to_when_the_base_moves_with_squash() 
 fn a_push_that_was_only_meant_leaves_nothing_behind_when_the_base_moves() {
     check_base_moves_after_death(Step::PushMeant, "merge");
 }
+
+/// A `land` that is killed is taken up by the same command.
+#[track_caller]
+fn check_killed_land(words: &[&str], step: Step) -> Harbour {
+    let harbour = Harbour::github("1, 2", "validate = \"true\"", SHELL);
+    let run = harbour.story(&["run", "--yes", "--no-pr"]);
+    run.check(0, "1:merged 2:merged");
+    let mut killed = harbour.command(words);
+    let output = killed.env(DIE_AT, format!("{step:?}")).output().unwrap();
+    assert_eq!(output.status.signal(), Some(9), "{output:?}");
+    let other = harbour.pleach(&["land", "1", "--into", "elsewhere"]);
+    assert_eq!(other.code, 2, "that is another wish: {}", other.err);
+    let again = harbour.story(words);
+    again.check(0, "1:merged 2:merged");
+    if step == Step::ResultPushed {
+        harbour.check_landed(&again);
+    }
+    harbour
+}
+
+#[test]
+fn a_killed_land_goes_on_by_the_same_command() {
+    let harbour = check_killed_land(&["land", "1"], Step::ResultPushed);
+    assert_eq!(harbour.branches_there(), "pleach/batch-1");
+}
+
+#[test]
+fn a_killed_land_into_a_branch_goes_on_by_the_same_command() {
+    let words = ["land", "1", "--into", "main"];
+    let harbour = check_killed_land(&words, Step::BranchForwarded);
+    assert_eq!(harbour.scene.show("main", "file-1"), "x");
+    assert_eq!(harbour.branches_there(), "");
+}
