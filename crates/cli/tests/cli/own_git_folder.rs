@@ -284,3 +284,14 @@ fn many_agents_at_once_are_no_cause_for_alarm() {
     assert_eq!(answer.code, 0, "{}{}", answer.out, answer.err);
     assert!(!answer.out.contains("an agent"), "{}", answer.out);
 }
+
+#[test]
+fn a_repository_that_an_agent_makes_is_taken_in_without_its_commits_and_told() {
+    let shell = "git init -q lib && cd lib && echo x > a && git add a && git commit -qm inner";
+    let scene = crate::scene::Scene::of("1", "", shell);
+    let story = scene.story(&[]);
+    story.check(0, "1:merged");
+    assert_eq!(scene.show("pleach/batch-1", "lib/a"), "x");
+    let told = story.notes().matches("lib is a git repository").count();
+    assert_eq!(told, 1, "{}", story.notes());
+}

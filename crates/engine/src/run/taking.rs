@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of how the agent ran.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pleach_domain::batch::AttemptEnding;
@@ -53,6 +54,9 @@ impl Workshop {
                 ..
             } => {
                 finished.notes.extend(note_on(history));
+                finished
+                    .notes
+                    .extend(note_on_nested(worktree.path(), &files));
                 let commit = Commit(commit.to_string());
                 (AttemptEnding::Built { commit, files }, left_out)
             }
@@ -118,6 +122,25 @@ impl Workshop {
     pub(super) fn keep_name(&self, segment: &str, attempt: u32) -> String {
         format!("batch-{}/task-{segment}/attempt-{attempt}", self.number)
     }
+}
+
+/// What there is to say about repositories that an agent made in its worktree: their files are work like any other.
+fn note_on_nested(root: &Path, files: &[String]) -> Option<String> {
+    let folders = files.iter().flat_map(|file| Path::new(file).ancestors());
+    let folders: BTreeSet<&Path> = folders.skip(1).collect();
+    let is_nested = |folder: &&&Path| {
+        let git = root.join(folder).join(".git");
+        !folder.as_os_str().is_empty() && git.symlink_metadata().is_ok()
+    };
+    let nested: Vec<_> = folders.iter().filter(is_nested).collect();
+    let first = nested.first()?.display();
+    let more = match nested.len() {
+        1 => String::new(),
+        number => format!(" (and {} more)", number - 1),
+    };
+    Some(format!(
+        "{first}{more} is a git repository of its own: its files are in the result, its commits are not"
+    ))
 }
 
 /// What there is to say about the commits of an agent.
