@@ -14,7 +14,7 @@ use std::process::Command;
 
 use pleach_engine::pace::PACE;
 use pleach_engine::step::{DIE_AT, Step};
-use pleach_testkit::{ForgeServer, ForgeStyle, gate_or_night};
+use pleach_testkit::{Failure, Fault, ForgeServer, ForgeStep, ForgeStyle, gate_or_night};
 
 use crate::Answer;
 use crate::scene::{Scene, Story};
@@ -267,6 +267,7 @@ fn without_a_login_it_completes_and_says_what_to_set() {
     let told = &story.told("batch:not_landed")[0];
     let hint = told["hint"].as_str().unwrap();
     assert!(hint.contains("PLEACH_GIT_TOKEN"), "{told}");
+    check_says_how_to_try_again(&story);
     assert_eq!(harbour.forge.pull_requests().len(), 0);
     let later = harbour.story(&["land", "1"]);
     assert_eq!(later.code, 0, "{}", later.err);
@@ -283,6 +284,7 @@ fn a_login_that_is_wrong_is_told_without_repeating_it() {
     story.check(1, "1:merged");
     let told = story.told("batch:not_landed")[0].to_string();
     assert!(told.contains("did not accept"), "{told}");
+    check_says_how_to_try_again(&story);
     assert!(!answer.out.contains("quite-another"), "{}", answer.out);
     assert!(!answer.err.contains("quite-another"), "{}", answer.err);
 }
@@ -321,6 +323,39 @@ fn a_branch_of_somebody_else_is_left_alone_and_the_next_name_taken() {
     assert_eq!(harbour.forge.pull_requests()[0].head, "pleach/batch-1-2");
 }
 
+/// Whatever the reason is, the command is named that lands it once that is mended.
+#[track_caller]
+fn check_says_how_to_try_again(story: &Story) {
+    let told = story.told("batch:not_landed")[0];
+    let hint = told["hint"].as_str().unwrap_or_default();
+    assert!(hint.contains("`pleach land 1`"), "{told}");
+}
+
+#[test]
+fn a_push_without_the_rights_says_how_to_try_again() {
+    let harbour = Harbour::github("1", "", SHELL);
+    harbour
+        .forge
+        .fail(ForgeStep::Push, Failure::Before(Fault::Status(403)));
+    let story = harbour.run();
+    story.check(1, "1:merged");
+    check_says_how_to_try_again(&story);
+    harbour.check_landed(&harbour.story(&["land", "1"]));
+}
+
+#[test]
+fn a_server_that_cannot_be_reached_is_told_with_how_to_try_again() {
+    let harbour = Harbour::github("1", "", SHELL);
+    let repo = &harbour.scene.repo;
+    // Nobody listens there.
+    repo.git(&["remote", "set-url", "origin", "http://127.0.0.1:1/a/b.git"]);
+    let story = harbour.run();
+    story.check(1, "1:merged");
+    check_says_how_to_try_again(&story);
+    repo.git(&["remote", "set-url", "origin", &harbour.forge.url(PROJECT)]);
+    harbour.check_landed(&harbour.story(&["land", "1"]));
+}
+
 #[test]
 fn a_server_that_declines_is_quoted_and_nothing_is_lost() {
     let harbour = Harbour::github("1", "", SHELL);
@@ -329,6 +364,7 @@ fn a_server_that_declines_is_quoted_and_nothing_is_lost() {
     story.check(1, "1:merged");
     let told = story.told("batch:not_landed")[0].to_string();
     assert!(told.contains("Protected branch"), "{told}");
+    check_says_how_to_try_again(&story);
     assert_eq!(harbour.scene.branches(), "pleach/batch-1");
 }
 
