@@ -104,6 +104,7 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
         Some(last) => last.target.clone(),
         None => store.target_branch(named)?,
     };
+    let base_branch = store.base_branch(named.filter(|_| last.is_none()))?;
     let unpushed = match settings.land {
         Landing::Push | Landing::PullRequest => store.unpushed(&base, target.as_deref())?,
         Landing::Nowhere | Landing::Local => None,
@@ -120,7 +121,7 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
         worktrees: Some(request.state.worktrees(worktrees, &project, batch)),
         steering,
         target,
-        base_branch: store.base_branch(named)?,
+        base_branch,
         unpushed,
         remote: remote.map(|remote| remote.as_str().to_owned()),
         forge: forge.map(|project| project.kind().word()),
