@@ -8,7 +8,7 @@ use std::path::Path;
 
 use pleach_domain::batch::{BatchSettings, Design, FailedStage, Mode, StageDesign, TaskDesign};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::phase::Threshold;
 use pleach_domain::task::Priority;
 use pleach_domain::task_state::Commit;
@@ -96,11 +96,13 @@ fn loaded(design: &Design, events: &[(u64, Event)]) -> LoadedBatch {
     let stored = |(number, (second, event)): (u64, &(u64, Event))| StoredEvent {
         seq: number,
         batch: 7,
+        number: BatchNumber(7),
         at: NEW_YEAR + second * 1000,
         event: event.clone(),
     };
     LoadedBatch {
         id: 7,
+        number: BatchNumber(7),
         project: "project-1".into(),
         repository: "/somewhere/project".into(),
         plan: "TODO.md".into(),

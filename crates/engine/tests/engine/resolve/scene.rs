@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use pleach_domain::batch::{BatchSettings, Design, FailedStage, TaskDesign};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::phase::Threshold;
 use pleach_domain::task::Priority;
 use pleach_domain::task_state::Commit;
@@ -143,7 +143,9 @@ impl Scene {
     /// Where the conflict is laid out.
     pub(crate) fn folder(&self) -> PathBuf {
         let project = self.store.home().file_name().unwrap();
-        let trees = self.state.worktrees(None, project.to_str().unwrap(), 1);
+        let trees = self
+            .state
+            .worktrees(None, project.to_str().unwrap(), BatchNumber(1));
         trees.join("resolve-2")
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pleach_domain::batch::{Approval, Mode, OnConflict, OnFailure};
 use pleach_domain::event::{BatchEvent, Event, MergeStatus, Rollback, TaskEvent};
-use pleach_domain::id::TaskId;
+use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::Commit;
 use pleach_engine::causes::with_causes;
 use pleach_engine::database::{Database, NewBatch};
@@ -53,6 +53,7 @@ fn a_new_batch_has_every_field() {
         drawn,
         json!({
             "id": 7,
+            "number": 7,
             "projectId": "project-1",
             "mode": "parallel",
             "status": "pending",
@@ -389,7 +390,13 @@ fn what_cannot_be_understood_is_named() {
     strange.record = "{}".into();
     let error = BatchView::of(&strange, &surroundings).unwrap_err();
     assert!(
-        matches!(error, ViewError::Record { batch: 7, .. }),
+        matches!(
+            error,
+            ViewError::Record {
+                batch: BatchNumber(7),
+                ..
+            }
+        ),
         "{error}"
     );
 }
@@ -410,7 +417,9 @@ fn a_stored_batch_is_shown_with_its_owner_and_its_worktrees() {
     let batch = 1;
     database.create_batch(batch, &new).unwrap();
     database.append(batch, &[BEGUN, started("A", 1)]).unwrap();
-    let worktree = state.worktrees(None, "project-1", batch).join("task--41");
+    let worktree = state
+        .worktrees(None, "project-1", BatchNumber(1))
+        .join("task--41");
     fs::create_dir_all(&worktree).unwrap();
     fs::create_dir_all(state.batch(batch)).unwrap();
     let lock = BatchLock::take(&state.batch(batch)).unwrap();

@@ -1,6 +1,7 @@
 //! What programs hear.
 
 use pleach_domain::event::{BatchEvent, Event, MergeStatus, TaskEvent};
+use pleach_domain::id::BatchNumber;
 use pleach_engine::database::StoredEvent;
 use pleach_engine::view::{Narrator, wire, wire_in};
 use serde_json::json;
@@ -11,6 +12,7 @@ fn stored(event: Event) -> StoredEvent {
     StoredEvent {
         seq: 3,
         batch: 7,
+        number: BatchNumber(4),
         at: NEW_YEAR + 42,
         event,
     }
@@ -28,7 +30,7 @@ fn told(event: Event) -> String {
     }
     let star = match fields.remove("worktreeId") {
         Some(worktree) => {
-            assert_eq!(worktree, "batch-7/task--41");
+            assert_eq!(worktree, "batch-4/task-A");
             "*"
         }
         None => "",
@@ -140,7 +142,7 @@ fn making_a_batch_tells_its_tasks_and_its_mode() {
         (
             "batch:created",
             json!({
-                "batchId": 7, "tasks": ["1", "2", "3"], "mode": "parallel",
+                "batchId": 7, "number": 4, "tasks": ["1", "2", "3"], "mode": "parallel",
                 "at": "2026-01-01T00:00:00.042Z",
             })
         )
@@ -157,7 +159,7 @@ fn making_a_batch_tells_whose_it_is_and_what_its_tasks_are_called() {
         (
             "batch:created",
             json!({
-                "batchId": 7, "projectId": "project-1", "mainRepoPath": "/somewhere/project",
+                "batchId": 7, "number": 7, "projectId": "project-1", "mainRepoPath": "/somewhere/project",
                 "plan": "TODO.md", "mode": "parallel", "tasks": ["1", "2"],
                 "titles": ["Do 1", "Do 2"], "at": "2026-01-01T00:00:00.000Z",
             })
