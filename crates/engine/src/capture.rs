@@ -17,6 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::git::{CommitId, GitError, Store, StoreError, TreeId, nul_separated, parse_id};
+use crate::landing::body::harmless::neutral;
 use crate::step::{Step, reached};
 use crate::weave::{self, WeaveError};
 use crate::worktree::Worktree;
@@ -236,13 +237,14 @@ pub(crate) fn read_files(
 pub fn snapshot(store: &Store, worktree: &Worktree) -> Result<Option<CommitId>, CaptureError> {
     let heads = Heads::of(store, worktree)?;
     heads.keep_others(store, worktree)?;
-    snapshot_at(store, worktree, heads)
+    snapshot_at(store, worktree, heads, "Snapshot\n")
 }
 
 fn snapshot_at(
     store: &Store,
     worktree: &Worktree,
     heads: Heads,
+    message: &str,
 ) -> Result<Option<CommitId>, CaptureError> {
     let basis = worktree.basis();
     let Heads {
@@ -253,7 +255,6 @@ fn snapshot_at(
         .stage((&head, &head_tree), &basis_tree)?
         .tree;
     if tree != head_tree {
-        let message = "Last state of an attempt\n";
         let commit = store.commit_tree(&tree, &[&head], message, None)?;
         return Ok(Some(commit));
     }
@@ -300,7 +301,7 @@ pub fn keep_last_state(
     let unread = heads.unread;
     let is_there = worktree.path().symlink_metadata().is_ok();
     let commit = if is_there {
-        let commit = snapshot_at(store, worktree, heads)?;
+        let commit = snapshot_at(store, worktree, heads, &unfinished(name))?;
         commit
             .map(|commit| same_as_kept(store, commit, name))
             .transpose()?
@@ -309,6 +310,18 @@ pub fn keep_last_state(
         heads.head.map(|(head, _)| head)
     };
     keep(store, worktree, (commit, unread), name)
+}
+
+/// What the commit of a last state says, by the name that it is kept under: two of them are never the same commit.
+fn unfinished(name: &str) -> String {
+    let named = name.strip_prefix("batch-").and_then(|name| {
+        let (task, which) = name.split_once("/task-")?.1.rsplit_once('/')?;
+        Some((task, which.replace('-', " ")))
+    });
+    match named {
+        Some((task, which)) => format!("Task {}, {which} (unfinished)\n", neutral(task)),
+        None => "Unfinished work\n".to_owned(),
+    }
 }
 
 /// A worktree that nobody touched since is kept once, however often that is asked for.

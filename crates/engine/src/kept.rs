@@ -147,6 +147,8 @@ pub enum Back {
     Branch(String),
     /// A new folder, where there is no repository.
     Folder(PathBuf),
+    /// Nowhere: no file was changed.
+    Unchanged,
 }
 
 /// Everything that is kept in a store, by the names of the refs.
@@ -181,7 +183,14 @@ pub fn list(store: &Store, database: &Database) -> Result<Vec<KeptWork>, KeptErr
             let state = &stored.batch.tasks[position].state;
             matches!(state, TaskState::Ended(Ending::Merged { commit: merged }) if merged.0 == commit.as_str())
         });
-        let branch = branches.get(commit.as_str()).cloned();
+        let own = place.and_then(|(_, stored, position)| {
+            let published = stored.batch.tasks[position].published.as_ref();
+            published.map(|(branch, _)| branch.as_str())
+        });
+        let branch = branches.get(commit.as_str()).and_then(|names| {
+            let is_own = |name: &&String| Some(name.as_str()) == own;
+            names.iter().find(is_own).or(names.last()).cloned()
+        });
         found.push(KeptWork {
             kept_at: noted_at(store, &name).or_else(|| facts.map(|facts| facts.at)),
             also: match (is_merged, branch) {
@@ -201,6 +210,15 @@ impl KeptWork {
     /// The attempt that left it, if one did.
     pub fn attempt(&self) -> Option<u32> {
         self.origin.as_ref().and_then(|origin| origin.attempt)
+    }
+
+    /// Whether a state of it is known to change nothing.
+    fn is_unchanged(&self, store: &Store, commit: &CommitId) -> Result<bool, GitError> {
+        let state = Self {
+            commit: commit.clone(),
+            ..self.clone()
+        };
+        Ok(state.count_files(store)? == Some(0))
     }
 
     /// How many files it changes, if it is known from what.
@@ -271,7 +289,9 @@ pub fn recover(
         let commit = latest.remove(&position);
         let commit = commit.unwrap_or_else(|| last.commit.clone());
         let segment = stored.segment(position);
-        let back = if store.plain_folder().is_some() {
+        let back = if last.is_unchanged(&store, &commit)? {
+            Back::Unchanged
+        } else if store.plain_folder().is_some() {
             Back::Folder(into_folder::bring_back(
                 state, stored, &store, &commit, &segment,
             )?)
@@ -366,8 +386,8 @@ fn pairs(printed: &[u8]) -> Vec<(String, CommitId)> {
     found
 }
 
-/// The branches of the user's repository by the commits they end with; ours win.
-fn branches(store: &Store) -> Result<HashMap<String, String>, KeptError> {
+/// The branches of the user's repository by the commits they end with; ours come last.
+fn branches(store: &Store) -> Result<HashMap<String, Vec<String>>, KeptError> {
     let Ok(checkout) = store.checkout() else {
         return Ok(HashMap::new());
     };
@@ -384,7 +404,11 @@ fn branches(store: &Store) -> Result<HashMap<String, String>, KeptError> {
         .map(|(name, commit)| (commit.to_string(), short(name)))
         .collect();
     by_commit.sort_by_key(|(_, name)| name.starts_with("pleach/"));
-    Ok(by_commit.into_iter().collect())
+    let mut branches: HashMap<String, Vec<String>> = HashMap::new();
+    for (commit, name) in by_commit {
+        branches.entry(commit).or_default().push(name);
+    }
+    Ok(branches)
 }
 
 /// When a ref of the store was last written, by the log that git keeps of it.

@@ -185,21 +185,25 @@ pub enum Folded {
     },
 }
 
-/// Makes the basis of a task: the base with every given commit merged in, in their order.
-pub fn fold(loom: &Loom, base: &CommitId, commits: &[CommitId]) -> Result<Folded, WeaveError> {
-    let strand = |commit: &CommitId| Strand {
-        subject: "finished task into a basis".to_owned(),
+/// Makes the basis of a task: the base with every given commit merged in, in their order, each with what it is.
+pub fn fold(
+    loom: &Loom,
+    base: &CommitId,
+    commits: &[(CommitId, String)],
+) -> Result<Folded, WeaveError> {
+    let strand = |(commit, what): &(CommitId, String)| Strand {
+        subject: format!("{what} (dependency)"),
         commit: commit.clone(),
         basis: None,
     };
     let strands: Vec<Strand> = commits.iter().map(strand).collect();
     let folded = foresee(loom, base, &strands, Strategy::Merge)?;
-    for (outcome, second) in folded.weave.outcomes.iter().zip(commits) {
+    for (outcome, second) in folded.weave.outcomes.iter().zip(&strands) {
         if let Outcome::Conflict(conflict) = outcome {
             let first = conflict.with.first().copied().flatten();
             return Ok(Folded::Conflict {
-                first: first.map_or(base, |place| &commits[place]).clone(),
-                second: second.clone(),
+                first: first.map_or(base, |place| &strands[place].commit).clone(),
+                second: second.commit.clone(),
                 files: conflict.paths(),
             });
         }

@@ -193,10 +193,10 @@ fn bring_back(
                     "attempt": work.attempt,
                     "branch": match &work.back {
                         Back::Branch(branch) => Some(branch),
-                        Back::Folder(_) => None,
+                        Back::Folder(_) | Back::Unchanged => None,
                     },
                     "folder": match &work.back {
-                        Back::Branch(_) => None,
+                        Back::Branch(_) | Back::Unchanged => None,
                         Back::Folder(folder) => Some(folder.to_string_lossy()),
                     },
                     "commit": work.commit.as_str(),
@@ -216,6 +216,14 @@ fn bring_back(
 
 fn print_recovered(work: &Recovered, original: &Path) {
     let (back, look) = match &work.back {
+        Back::Unchanged => {
+            let task = one_line(work.task.as_str());
+            print(format_args!(
+                "  task {task}, {}  changed no files, so there is no branch\n",
+                by(work)
+            ));
+            return;
+        }
         Back::Branch(branch) => {
             let look = look_at_branch(&one_line(&quoted(branch)), work);
             (one_line(branch), look)
@@ -226,14 +234,18 @@ fn print_recovered(work: &Recovered, original: &Path) {
             (one_line(&folder.to_string_lossy()), look)
         }
     };
-    let by = match work.attempt {
-        Some(attempt) => format!("attempt {attempt}"),
-        None => "by hand".to_owned(),
-    };
+    let by = by(work);
     print(format_args!(
         "{GREEN}✓{GREEN:#} task {}, {by}  → {BOLD}{back}{BOLD:#}\n    {DIM}look at it{DIM:#}  {look}\n",
         one_line(work.task.as_str()),
     ));
+}
+
+fn by(work: &Recovered) -> String {
+    match work.attempt {
+        Some(attempt) => format!("attempt {attempt}"),
+        None => "by hand".to_owned(),
+    }
 }
 
 fn look_at_branch(branch: &str, work: &Recovered) -> String {

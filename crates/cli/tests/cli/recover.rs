@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::held::Held;
+use crate::pleach;
+use crate::scene::Scene;
 
 const TWO: &str = "- [ ] 1.1 A\n- [ ] 1.2 B\n";
 
@@ -263,4 +265,52 @@ fn a_worktree_that_can_not_be_kept_stays_and_holds_up_nobody_else() {
     let path = trees["worktrees"][0]["path"].as_str().unwrap();
     let half = std::path::Path::new(path).join("half-1.1");
     assert!(half.exists(), "{trees:#}");
+}
+
+#[test]
+fn attempts_that_left_the_same_are_told_apart_and_work_without_files_makes_no_branch() {
+    let shell = "case $PLEACH_TASK in 3) ;; *) echo same > same;; esac; exit 1";
+    let settings = "retries = 1\nretry_pause = \"1ms\"\nkeep_failed = false";
+    let scene = Scene::with(settings, "- [ ] 1 A\n- [ ] 2 B\n- [ ] 3 C\n", shell);
+    assert_eq!(scene.run(&["all"]).code, 1);
+    let here = |words: &[&str]| pleach(scene.repo.path(), &scene.home(), words);
+    let kept = here(&["recover", "--json"]).json();
+    let kept = kept["kept"].as_array().unwrap().iter();
+    let mut shown: Vec<String> = kept
+        .map(|work| {
+            let branch = work["branch"].as_str().unwrap_or("nowhere");
+            format!(
+                "{} {} {branch}",
+                work["taskId"].as_str().unwrap(),
+                work["attempt"]
+            )
+        })
+        .collect();
+    shown.sort();
+    let expected = [
+        "1 1 nowhere",
+        "1 2 pleach/task-1/1",
+        "2 1 nowhere",
+        "2 2 pleach/task-1/2",
+    ];
+    assert_eq!(shown, expected);
+    let subject = scene
+        .repo
+        .git(&["log", "-1", "--format=%s", "pleach/task-1/2"]);
+    assert_eq!(subject, "Task 2, attempt 2 (unfinished)");
+}
+
+#[test]
+fn an_attempt_whose_files_are_as_before_makes_no_branch() {
+    let shell = "git commit -q --allow-empty -m nothing; exit 1";
+    let scene = Scene::new("- [ ] 1 A\n", shell);
+    assert_eq!(scene.run(&["all"]).code, 1);
+    let here = |words: &[&str]| pleach(scene.repo.path(), &scene.home(), words);
+    let back = here(&["recover", "1", "--json"]).json();
+    assert_eq!(back["recovered"][0]["taskId"], "1");
+    assert_eq!(back["recovered"][0]["branch"], Value::Null);
+    let branches = scene.branches();
+    assert!(!branches.contains("recovered"), "{branches}");
+    let told = here(&["recover", "1"]).good();
+    assert!(told.contains("no branch"), "{told}");
 }

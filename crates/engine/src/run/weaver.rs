@@ -83,10 +83,11 @@ impl Loop<'_> {
         if is_all {
             return Ok(Ok(ground.commit));
         }
-        let commits: Vec<CommitId> = needed
-            .iter()
-            .filter_map(|other| self.task_commit(*other))
-            .collect();
+        let named = |other: &usize| {
+            let what = format!("task {}", neutral(self.id(*other).as_str()));
+            Some((self.task_commit(*other)?, what))
+        };
+        let commits: Vec<(CommitId, String)> = needed.iter().filter_map(named).collect();
         let loom = Loom::of_store(&self.workshop.store)?;
         Ok(match fold(&loom, &ground.commit, &commits)? {
             Folded::Basis(basis) => Ok(basis),

@@ -14,6 +14,14 @@ fn open(repo: &TestRepo) -> Store {
 }
 
 /// A branch from `main` that writes some files.
+/// Commits as dependencies, each by a name.
+fn named(commits: &[CommitId]) -> Vec<(CommitId, String)> {
+    let commits = commits.iter().zip(1..);
+    commits
+        .map(|(commit, number)| (commit.clone(), format!("task {number}")))
+        .collect()
+}
+
 fn branch(repo: &TestRepo, name: &str, files: &[(&str, &str)]) -> CommitId {
     repo.git(&["switch", "--quiet", "--create", name, "main"]);
     for (file, content) in files {
@@ -193,7 +201,7 @@ fn folding_merges_every_commit_in_order() {
     let Folded::Basis(basis) = fold(
         &Loom::of_store(&store).unwrap(),
         &base,
-        &[one.clone(), two.clone()],
+        &named(&[one.clone(), two.clone()]),
     )
     .unwrap() else {
         panic!("they do not conflict");
@@ -201,12 +209,18 @@ fn folding_merges_every_commit_in_order() {
     for commit in [&base, &one, &two] {
         assert!(store.is_ancestor(commit, &basis).unwrap());
     }
+    let log = ["log", "-2", "--first-parent", "--format=%s", basis.as_str()];
+    let subjects = repo.git_in(&store.git_dir(), &log);
+    assert_eq!(
+        subjects,
+        "Merge task 2 (dependency)\nMerge task 1 (dependency)"
+    );
     let none = fold(&Loom::of_store(&store).unwrap(), &base, &[]).unwrap();
     assert_eq!(none, Folded::Basis(base.clone()));
     let again = fold(
         &Loom::of_store(&store).unwrap(),
         &base,
-        &[one.clone(), two, one],
+        &named(&[one.clone(), two, one]),
     )
     .unwrap();
     assert_eq!(again, Folded::Basis(basis));
@@ -227,7 +241,7 @@ fn folding_names_the_pair_that_does_not_go_together() {
         files: vec!["same.txt".into()],
     };
     assert_eq!(
-        fold(&Loom::of_store(&store).unwrap(), &base, &commits).unwrap(),
+        fold(&Loom::of_store(&store).unwrap(), &base, &named(&commits)).unwrap(),
         expected
     );
 }

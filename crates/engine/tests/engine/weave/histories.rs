@@ -4,7 +4,7 @@ use pleach_engine::git::{CommitId, Store};
 use pleach_engine::weave::{Folded, Loom, Outcome, Strand, Strategy, fold, weave};
 use pleach_testkit::TestRepo;
 
-use super::{branch, open, strand, try_weave};
+use super::{branch, named, open, strand, try_weave};
 
 fn file(store: &Store, commit: &CommitId, name: &str) -> Option<String> {
     let content = store.read_file_at(commit, name).unwrap()?;
@@ -129,7 +129,8 @@ fn what_came_after_a_dropped_branch_is_woven_without_its_work_and_history() {
     let store = open(&repo);
     let base = store.resolve_base(None).unwrap();
     let loom = Loom::of_store(&store).unwrap();
-    let Folded::Basis(basis) = fold(&loom, &base, &[dropped.clone(), stays.clone()]).unwrap()
+    let Folded::Basis(basis) =
+        fold(&loom, &base, &named(&[dropped.clone(), stays.clone()])).unwrap()
     else {
         panic!("they go together");
     };
@@ -189,7 +190,7 @@ fn what_cannot_do_without_a_dropped_branch_is_left_out_with_it() {
     let store = open(&repo);
     let base = store.resolve_base(None).unwrap();
     let loom = Loom::of_store(&store).unwrap();
-    let Folded::Basis(basis) = fold(&loom, &base, &[dropped]).unwrap() else {
+    let Folded::Basis(basis) = fold(&loom, &base, &named(&[dropped])).unwrap() else {
         panic!("one alone goes together");
     };
     let late = built_on(&repo, &store, &basis, ("shared", "1\nTWO\n3\n"));
