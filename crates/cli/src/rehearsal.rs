@@ -9,6 +9,7 @@ use anstyle::Style;
 use pleach_domain::batch::Landing;
 use pleach_domain::graph::{Graph, Strictness};
 use pleach_engine::config::{MaxParallel, OnInvalid, SandboxChoice};
+use pleach_engine::consent::What;
 use pleach_engine::git::CommitId;
 use pleach_engine::run::{Fetch, Rehearsal, RunRequest};
 use pleach_engine::sandbox::Holding;
@@ -50,13 +51,18 @@ fn facts(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)>
         ("governors", governors(request)),
     ]);
     facts.extend(weaving(request, found));
+    let asked = consent_names(found);
     facts.push((
         "consent",
-        match found.steering.len() {
-            0 => "no file steers agents or Pleach".to_owned(),
-            _ => format!("asked for {}", few(&found.steering)),
+        match asked.len() {
+            0 => "given before, or nothing needs it".to_owned(),
+            _ => format!("asked for {}", asked.join(", ")),
         },
     ));
+    facts.extend(found.interrupted.iter().map(|batch| {
+        let how = format!("batch {batch}; `pleach run --resume {batch}` goes on with it");
+        ("interrupted", how)
+    }));
     facts
 }
 
@@ -102,6 +108,13 @@ fn weaving(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String
         ("history", word(&request.settings.merge)),
         ("landing", landing(request, found, branch)),
     ]
+}
+
+/// What a person would be asked to consent to, by its names.
+fn consent_names(found: &Rehearsal) -> Vec<&str> {
+    let all = found.consent.iter().map(|change| &change.what);
+    all.map(|(What::Setting(name) | What::File(name))| name.as_str())
+        .collect()
 }
 
 fn few(names: &[String]) -> String {
@@ -230,6 +243,8 @@ fn answer(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) -> Val
             "variables": found.variables,
         },
         "steeringFiles": found.steering,
+        "consent": consent_names(found),
+        "interrupted": found.interrupted,
         "expectedSeconds": preview.expected().map(|(time, _)| time.as_secs_f64()),
         "expectedCost": Value::Null,
     });

@@ -1,8 +1,9 @@
 //! `run --dry-run`: everything that would be done is said, and nothing is.
 
+use rustix::process::Signal;
 use serde_json::json;
 
-use crate::scene::Scene;
+use crate::scene::{Gate, Scene, WAIT};
 use crate::{Answer, command};
 
 const PLAN: &str = "\
@@ -59,7 +60,7 @@ fn everything_is_said_in_words() {
         "PLEACH_TASK",
         "1 attempt more",
         "nowhere: there is no remote",
-        "asked for pleach.toml",
+        "asked for agents.shell.command, agents.shell.env, sandbox_write, setup, validate, pleach.toml",
         "Nothing was done.",
         &scene.repo.head(),
     ] {
@@ -127,4 +128,45 @@ fn what_is_wrong_is_said_as_by_a_run() {
     let error = dry_run(&scene, &["--base", "nowhere"]).bad(2);
     assert!(error.contains("nowhere"), "{error}");
     assert!(!scene.state().exists());
+}
+
+#[test]
+fn it_names_the_branches_consent_and_interrupted_batches_of_a_real_run() {
+    let settings = "land = \"none\"\nvalidate = \"true\"\nbranch_prefix = \"bot\"\nbatch_branch = \"work/{{batch}}\"\n\
+                    task_branch = \"{{prefix}}/{{batch}}/{{task}}-{{slug}}\"\nretries = 0";
+    let scene = Scene::with(
+        settings,
+        "- [ ] AUTH-14: Let people in\n- [ ] T001 Other\n",
+        "echo x > x; test $PLEACH_TASK = T001",
+    );
+    let told = dry_run(&scene, &["--json"]).json();
+    assert_eq!(told["batchBranch"], "work/1");
+    assert_eq!(told["tasks"][0]["branch"], "bot/1/AUTH-14-let-people-in");
+    let asked = json!([
+        "agents.shell.command",
+        "sandbox_write",
+        "validate",
+        "pleach.toml"
+    ]);
+    assert_eq!(told["consent"], asked);
+    assert_eq!(told["interrupted"], json!([]));
+    assert_eq!(scene.run(&["all"]).code, 1);
+    let branches = scene.repo.git(&["branch", "--format=%(refname:short)"]);
+    for branch in ["work/1", "bot/1/AUTH-14-let-people-in"] {
+        assert!(branches.contains(branch), "{branches}");
+    }
+    let told = dry_run(&scene, &["--json", "AUTH-14"]).json();
+    assert_eq!(told["consent"], json!([]), "given before");
+}
+
+#[test]
+fn it_names_the_batch_that_is_interrupted() {
+    let scene = Scene::new("- [ ] 1 A\n- [ ] 2 B\n", WAIT);
+    let mut gate = Gate::at(&scene);
+    let run = scene.start(&["1"]);
+    gate.wait_for(1);
+    run.signal(Signal::KILL);
+    run.answer();
+    let told = dry_run(&scene, &["--json", "2"]).json();
+    assert_eq!(told["interrupted"], json!([1]));
 }

@@ -19,7 +19,7 @@ pub(super) const LINK: &str = "link:";
 pub(super) const EXECUTABLE: &str = "exec:";
 
 /// The steering files of a commit with their hashes, in order.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct SteeringFiles {
     /// Paths, and what is there: its hash, with a word before that of a link.
     files: Vec<(String, String)>,

@@ -113,7 +113,7 @@ impl Role {
     }
 
     /// By the path of a file.
-    pub(super) fn of_file(path: &str) -> Self {
+    pub(crate) fn of_file(path: &str) -> Self {
         let path = path.to_ascii_lowercase();
         let name = path.rsplit('/').next().unwrap_or(&path);
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);

@@ -3,6 +3,17 @@
 use super::{Prepared, RunError, paths};
 use crate::consent::{Change, Steering, show};
 
+/// What steers and differs from what was consented to, the last time first; nothing where consent was given.
+pub(super) fn unconsented(now: &Steering, consented: Vec<Steering>) -> Vec<Change> {
+    let fingerprint = now.fingerprint();
+    let mut known = consented.iter().map(Steering::fingerprint);
+    if known.any(|known| known == fingerprint) {
+        // Of what is not in the repository nobody knows whether it is as it was.
+        return now.changes_since(now);
+    }
+    now.changes_since(&consented.into_iter().next().unwrap_or_default())
+}
+
 impl Prepared {
     /// What steers this batch and was never consented to as it is, told by what differs from the last time; nothing
     /// where consent was given.
@@ -11,15 +22,7 @@ impl Prepared {
             return Ok(Vec::new());
         };
         let project = paths::project_name(&self.store);
-        let consented = self.database.consented(&project)?;
-        let fingerprint = now.fingerprint();
-        let mut known = consented.iter().map(Steering::fingerprint);
-        if known.any(|known| known == fingerprint) {
-            // Of what is not in the repository nobody knows whether it is as it was.
-            return Ok(now.changes_since(now));
-        }
-        let last = consented.into_iter().next().unwrap_or_default();
-        Ok(now.changes_since(&last))
+        Ok(unconsented(now, self.database.consented(&project)?))
     }
 
     /// Writes into changes what their files held and hold, as far as anybody reads it.

@@ -9,18 +9,21 @@ use std::time::Duration;
 use pleach_domain::batch::{Landing, Spent};
 use pleach_domain::id::{BatchNumber, TaskId};
 
+use super::consenting::unconsented;
 use super::earlier::{BuildsOn, Found};
 use super::in_place::{self, Where};
 use super::last_batch::LastBatch;
 use super::request::segments;
-use super::{RunError, RunRequest, paths};
+use super::{RunError, RunRequest, interrupted, paths};
 use crate::agent::{Brief, Chosen};
 use crate::branches::BranchNames;
 use crate::config::SandboxChoice;
-use crate::consent::SteeringFiles;
+use crate::consent::{Change, Steering, SteeringFiles, steering_settings};
 use crate::database::Database;
 use crate::forge::recognise;
 use crate::git::{CommitId, Git, Repository, Store, Unpushed};
+use crate::prompt::Template;
+use crate::secrets::Secrets;
 use crate::weave::Loom;
 
 /// The variables that tell an agent what it works on.
@@ -49,6 +52,10 @@ pub struct Rehearsal {
     pub worktrees: Option<PathBuf>,
     /// The files at the base or in the folder that steer agents or Pleach.
     pub steering: Vec<String>,
+    /// What a person would be asked to consent to.
+    pub consent: Vec<Change>,
+    /// The batches of the project that were interrupted.
+    pub interrupted: Vec<BatchNumber>,
     /// Where the result would be pushed to.
     pub remote: Option<String>,
     /// The branch there that it is meant for; none where the server chooses.
@@ -89,7 +96,6 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
     let project = paths::project_name(&store);
     let batch = next_number(request, &project)?;
     let steering = SteeringFiles::at(&repository, &base)?;
-    let steering = steering.paths().map(str::to_owned).collect();
     let remote = store.remote()?;
     let forge = remote.as_ref();
     let forge = forge.and_then(|remote| recognise(remote, settings.forge).ok());
@@ -119,7 +125,8 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
         batch_branch: Some(names.batch(batch)),
         task_branches: chosen.map(branch).collect(),
         worktrees: Some(request.state.worktrees(worktrees, &project, batch)),
-        steering,
+        consent: consent(request, &project, &steering)?,
+        steering: steering.paths().map(str::to_owned).collect(),
         target,
         base_branch,
         unpushed,
@@ -165,6 +172,8 @@ impl Rehearsal {
             task_branches: Vec::new(),
             worktrees: None,
             steering: Vec::new(),
+            consent: Vec::new(),
+            interrupted: interrupted_before(request)?,
             remote: None,
             target: None,
             base_branch: None,
@@ -176,6 +185,31 @@ impl Rehearsal {
             builds_on: Vec::new(),
         })
     }
+}
+
+/// What a person would be asked to consent to.
+pub(super) fn consent(
+    request: &RunRequest,
+    project: &str,
+    files: &SteeringFiles,
+) -> Result<Vec<Change>, RunError> {
+    let template = request.template.as_ref().map(Template::text);
+    let said = steering_settings(&request.settings, &request.agent, template, &request.typed);
+    let now = Steering::new(files, said, &Secrets::of_environment(&[]).hider());
+    let before = if request.state.database().exists() {
+        Database::open(&request.state)?.consented(project)?
+    } else {
+        Vec::new()
+    };
+    Ok(unconsented(&now, before))
+}
+
+fn interrupted_before(request: &RunRequest) -> Result<Vec<BatchNumber>, RunError> {
+    if !request.state.database().exists() {
+        return Ok(Vec::new());
+    }
+    let rows = interrupted(&request.state, &request.folder)?;
+    Ok(rows.iter().map(|row| row.number).collect())
 }
 
 /// The number that a batch of the project would get.

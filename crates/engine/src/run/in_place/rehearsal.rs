@@ -6,10 +6,10 @@ use std::fs;
 use std::path::Path;
 
 use super::check_fit;
-use crate::consent::is_steering;
+use crate::consent::{Change, ChangeKind, Role, SteeringFiles, What, is_steering};
 use crate::git::{Git, Store};
-use crate::run::rehearsal::Rehearsal;
-use crate::run::{RunError, RunRequest};
+use crate::run::rehearsal::{Rehearsal, consent};
+use crate::run::{RunError, RunRequest, project_name};
 
 /// Folders of dependencies and of other programs' books, which no capture takes.
 const PASSED_OVER: [&str; 6] = [".git", ".hg", ".svn", ".jj", "node_modules", ".venv"];
@@ -20,8 +20,14 @@ pub(in crate::run) fn rehearse(request: &RunRequest) -> Result<Rehearsal, RunErr
     let folder = found.map_err(RunError::io("find the folder"))?;
     check_fit(&request.state, &folder)?;
     let store = Store::imagined_plain(Git::find()?, &request.state.stores(), &folder)?;
+    let steering = steering_files(&folder);
+    let mut asked = consent(request, &project_name(&store), &SteeringFiles::default())?;
+    asked.retain(|change| matches!(change.what, What::Setting(_)));
+    let file = |path: &String| Change::of_file(path.clone(), ChangeKind::New, Role::of_file(path));
+    asked.extend(steering.iter().map(file));
     Ok(Rehearsal {
-        steering: steering_files(&folder),
+        consent: asked,
+        steering,
         ..Rehearsal::without_branches(request, &store)?
     })
 }
