@@ -19,7 +19,7 @@ use serde::Deserialize;
 
 pub use attempts::AttemptView;
 pub use board_wire::board_wire;
-pub use moment::{clock_time, rfc3339};
+pub use moment::{clock_time, local_time, rfc3339};
 pub use narrator::{Narrator, Origin};
 pub use order::{EdgeView, OrderView, OrderedStage};
 pub use shape::{

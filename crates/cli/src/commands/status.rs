@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::args::StatusArgs;
 use crate::columns::terminal_width;
-use crate::draw::batch::{Home, brief, draw, draw_within};
+use crate::draw::batch::{Home, brief, draw, draw_within, history};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{self, Reader, one_line};
 use crate::plan_source::current_folder;
@@ -48,8 +48,8 @@ fn show(arguments: &StatusArgs) -> Result<Exit, Failures> {
     } else if views.is_empty() {
         output::print(format_args!("No batch has run here yet.\n"));
     } else if arguments.all {
-        for view in &views {
-            output::print(format_args!("{}\n", brief(view, terminal_width())));
+        for line in history(&views, terminal_width(), home) {
+            output::print(format_args!("{line}\n"));
         }
     } else {
         output::print(format_args!("{}\n", table(&views, home).join("\n")));

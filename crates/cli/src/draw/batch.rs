@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use pleach_engine::view::{BatchView, TaskView, ValidationView, Verdict};
+use pleach_engine::view::{BatchView, TaskView, ValidationView, Verdict, local_time};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::words::{cut, one_line};
@@ -28,6 +28,8 @@ const WIDEST_TITLE: usize = 48;
 /// Narrower than this they say nothing.
 const NARROWEST_TITLE: usize = 12;
 const STATE: usize = 10;
+/// The longest word for a batch.
+const STATUS_WIDTH: usize = 11;
 
 /// Whether it needs saying which repository a batch is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,9 +87,56 @@ pub(crate) fn draw_within(
     lines
 }
 
-/// A batch on one line, for a list of many or for those who only want to hear of changes.
+/// Batches on one line each, in columns: when they were made, how long they took, and where, if that needs saying.
+pub(crate) fn history(batches: &[BatchView], width: Option<usize>, home: Home) -> Vec<String> {
+    let widest = |texts: &[String]| texts.iter().map(|text| text.width()).max().unwrap_or(0);
+    let texts =
+        |text: &dyn Fn(&BatchView) -> String| -> Vec<String> { batches.iter().map(text).collect() };
+    let numbers = texts(&|batch| format!("batch {}", batch.number));
+    let homes = texts(&|batch| match home {
+        Home::Known => String::new(),
+        Home::Named => one_line(&batch.main_repo_path.to_string_lossy()),
+    });
+    let times = texts(&|batch| match batch.started_at {
+        Some(_) => seconds(Duration::from_secs_f64(batch.seconds)),
+        None => String::new(),
+    });
+    let (column, place, time) = (widest(&numbers), widest(&homes), widest(&times));
+    let rows = batches.iter().enumerate().map(|(at, batch)| {
+        let (style, word) = status_of(batch);
+        let made = local_time(&batch.created_at);
+        let gap = if place == 0 { "" } else { "  " };
+        let home = padded(&homes[at], place);
+        let rest = format!(
+            "{made}  {:>time$}  {home}{gap}{}",
+            times[at],
+            facts_of(batch)
+        );
+        let used = column + 2 + STATUS_WIDTH + 2;
+        let rest = cut(
+            &rest,
+            width.map_or(usize::MAX, |width| width.saturating_sub(used)),
+        );
+        let number = padded(&numbers[at], column);
+        format!("{BOLD}{number}{BOLD:#}  {style}{word:<STATUS_WIDTH$}{style:#}  {rest}")
+    });
+    rows.collect()
+}
+
+/// A batch on one line, for those who only want to hear of changes.
 pub(crate) fn brief(batch: &BatchView, width: Option<usize>) -> String {
     let (style, word) = status_of(batch);
+    let start = format!("batch {}  ", batch.number);
+    let used = start.width() + STATUS_WIDTH + 1;
+    let rest = cut(
+        &facts_of(batch),
+        width.map_or(usize::MAX, |width| width.saturating_sub(used)),
+    );
+    format!("{BOLD}{start}{BOLD:#}{style}{word:<STATUS_WIDTH$}{style:#} {rest}")
+}
+
+/// How many tasks of a batch stand where, and its branch.
+fn facts_of(batch: &BatchView) -> String {
     let progress = &batch.progress;
     let mut facts = vec![format!("{}/{} merged", progress.completed, progress.total)];
     for (number, noun) in [
@@ -103,14 +152,7 @@ pub(crate) fn brief(batch: &BatchView, width: Option<usize>) -> String {
     let facts = facts.join(", ");
     let branch = batch.batch_branch.as_deref();
     let branch = branch.map(|branch| format!("  → {}", one_line(branch)));
-    let start = format!("batch {}  ", batch.number);
-    let used = start.width() + 12;
-    let rest = format!("{facts}{}", branch.unwrap_or_default());
-    let rest = cut(
-        &rest,
-        width.map_or(usize::MAX, |width| width.saturating_sub(used)),
-    );
-    format!("{BOLD}{start}{BOLD:#}{style}{word:<11}{style:#} {rest}")
+    format!("{facts}{}", branch.unwrap_or_default())
 }
 
 /// The word for a batch, and how it looks.

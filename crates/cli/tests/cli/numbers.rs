@@ -51,6 +51,35 @@ fn batches_are_numbered_from_one_in_each_project() {
     assert_eq!(shown["batches"][0]["id"], 3);
 }
 
+#[test]
+fn the_list_of_all_batches_is_in_columns_with_day_duration_and_repository() {
+    let scene = scene();
+    let elsewhere = scene.repo.beside("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    for _ in 0..10 {
+        scene.run(&["1.2"]);
+    }
+    let list = pleach(&elsewhere, &scene.home(), &["status", "--all"]).good();
+    let lines: Vec<&str> = list.lines().collect();
+    assert_eq!(lines.len(), 10, "{list}");
+    let folder = scene.repo.path().to_str().unwrap();
+    let place = |line: &&str| (line.find("failed"), line.find(folder));
+    let first = place(&lines[0]);
+    assert!(first.0.is_some() && first.1.is_some(), "{list}");
+    assert!(lines.iter().all(|line| place(line) == first), "{list}");
+    let year = lines[0]
+        .split_whitespace()
+        .find(|word| word.starts_with("20"));
+    assert_eq!(year.map(str::len), Some("2026-01-31".len()), "{list}");
+    let seconds = |line: &str| {
+        line.split_whitespace().any(|word| {
+            word.strip_suffix('s')
+                .is_some_and(|number| number.parse::<f64>().is_ok())
+        })
+    };
+    assert!(lines.iter().all(|line| seconds(line)), "{list}");
+}
+
 /// Makes of a state folder what the version before left there: other names, and no numbers within projects.
 fn age(scene: &Scene) {
     let store = scene.store();

@@ -21,6 +21,15 @@ pub fn clock_time(milliseconds: u64) -> String {
     at.strftime(pattern).to_string()
 }
 
+/// The day and the time here of a time as RFC 3339 writes it.
+pub fn local_time(rfc3339: &str) -> String {
+    let Ok(at) = rfc3339.parse::<Timestamp>() else {
+        return rfc3339.to_owned();
+    };
+    let at = at.to_zoned(TimeZone::system());
+    at.strftime("%Y-%m-%d %H:%M").to_string()
+}
+
 /// Beyond what a calendar holds, its last moment.
 fn timestamp(milliseconds: u64) -> Timestamp {
     let milliseconds = i64::try_from(milliseconds).unwrap_or(i64::MAX);
