@@ -45,7 +45,7 @@ impl Harbour {
     }
 
     /// The same with a scene of any kind.
-    fn of(scene: Scene, style: ForgeStyle) -> Self {
+    pub(crate) fn of(scene: Scene, style: ForgeStyle) -> Self {
         let forge = ForgeServer::start(style, TOKEN);
         scene.repo.git(&["add", "--all"]);
         scene.repo.commit("everything");

@@ -79,6 +79,7 @@ mod store_damage;
 mod table;
 mod task_consent;
 mod terminal;
+mod two_evenings;
 mod unfit;
 mod validation;
 mod weave;
