@@ -53,6 +53,7 @@ use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::id::{BatchNumber, TaskId};
 
 pub use attempt::{LOG, attempt_folder};
+pub(crate) use earlier::Earlier;
 pub use earlier::{BuildsOn, EarlierBatches};
 pub use in_place::{InPlaceError, Where};
 pub use interrupted::interrupted;

@@ -32,7 +32,7 @@ pub use wire::{usd, wire, wire_in, worktree_id};
 
 use crate::database::{self, Database, DatabaseError, LoadedBatch};
 use crate::ownership::{OwnershipError, is_owned};
-use crate::run::segment_of;
+use crate::run::{BuildsOn, Earlier, segment_of};
 use crate::sandbox::Holding;
 use crate::secrets::Secrets;
 use crate::state_folder::StateFolder;
@@ -80,6 +80,10 @@ struct Record {
     validate: Option<String>,
     #[serde(default)]
     sandbox: Holding,
+    #[serde(default)]
+    earlier: Earlier,
+    #[serde(default)]
+    stands_on: Vec<BuildsOn>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -186,6 +190,13 @@ impl BatchView {
         let titles = history.tasks.iter().map(title).collect();
         let hider = Secrets::of_environment(&[]).hider();
         let land_into = record.base_branch.filter(|_| lands_here(&history.batch));
+        let mut builds_on = if history.batch.status.is_over() {
+            let places = history.batch.earlier_of(&history.batch.woven);
+            record.earlier.told(&places)
+        } else {
+            record.earlier.told_all()
+        };
+        builds_on.extend(record.stands_on);
         let view = shape::draw(
             loaded,
             &history,
@@ -195,7 +206,11 @@ impl BatchView {
             &record.sandbox.label(),
             surroundings,
         );
-        Ok(BatchView { land_into, ..view })
+        Ok(Self {
+            land_into,
+            builds_on,
+            ..view
+        })
     }
 }
 

@@ -789,6 +789,11 @@ export interface components {
             /** @default null */
             agent?: string | null;
             /**
+             * @description Whether the base is said to have what earlier batches did
+             * @default false
+             */
+            assumeLanded?: boolean;
+            /**
              * @description Whether a queue goes on without being asked
              * @default null
              */
@@ -860,6 +865,8 @@ export interface components {
         BatchView: {
             base?: string | null;
             batchBranch?: string | null;
+            /** @description The batches that it builds on and that were not in its base. */
+            buildsOn: components["schemas"]["BuildsOn"][];
             completedAt?: string | null;
             conflicts: components["schemas"]["ConflictView"][];
             createdAt: string;
@@ -956,6 +963,20 @@ export interface components {
             title: string;
             /** @description When it was changed last. */
             updatedAt: string;
+        };
+        /** @description A batch whose work another one builds on, and that the base lacks. */
+        BuildsOn: {
+            /**
+             * Format: int32
+             * @description Its number.
+             */
+            batch: number;
+            /** @description Its branch in the user's repository. */
+            branch: string;
+            /** @description Its pull request, if it has one. */
+            prUrl?: string | null;
+            /** @description The tasks whose work it is. */
+            tasks: string[];
         };
         /** @description Whether what was stored by the work may be undone. */
         Cancelling: {

@@ -57,6 +57,8 @@ fn a_task_starts_with_what_it_needs_from_batches_that_did_not_land() {
     let story = scene.story(&["1.2"]);
     story.check(0, "1.2:merged");
     assert_eq!(builds_on(story.summary()), ["1: 1.1"]);
+    let status = pleach(scene.repo.path(), &scene.home(), &["status", "2", "--json"]).json();
+    assert_eq!(builds_on(&status["batches"][0]), ["1: 1.1"]);
     assert_eq!(scene.show("pleach/batch-2", "1.2.txt"), "1.1.txt");
     assert!(is_ancestor(&scene, "pleach/batch-1", "pleach/batch-2"));
     // Nobody finds it in the store without looking into the repository.

@@ -11,6 +11,7 @@ use pleach_domain::task::TaskStatus;
 use pleach_domain::task_state::{Ending, TaskState};
 use pleach_formats::Identity;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{RunError, RunRequest};
 use crate::database::Database;
@@ -59,7 +60,7 @@ pub(super) struct EarlierTask {
 }
 
 /// A batch whose work another one builds on, and that the base lacks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BuildsOn {
     /// Its number.
@@ -69,6 +70,7 @@ pub struct BuildsOn {
     /// Its pull request, if it has one.
     pub pr_url: Option<String>,
     /// The tasks whose work it is.
+    #[schema(value_type = Vec<String>)]
     pub tasks: Vec<TaskId>,
 }
 
@@ -111,7 +113,7 @@ impl Found {
             return Ok(Self::default());
         }
         let wanted = Wanted::of(request);
-        let mut found = wanted.look_up(database, &merged)?;
+        let mut found = wanted.look_up(database, &merged);
         found
             .earlier
             .drop_where(|task| !has_work(store, task), &mut found.of_each);
@@ -201,7 +203,7 @@ impl<'r> Wanted<'r> {
     }
 
     /// Looks for them in the batches that merged them, the last ones first.
-    fn look_up(&self, database: &Database, merged: &[(u32, TaskId)]) -> Result<Found, RunError> {
+    fn look_up(&self, database: &Database, merged: &[(u32, TaskId)]) -> Found {
         let document = &self.request.plan.document;
         let mut open = self.all.clone();
         let mut numbers: Vec<u32> = merged.iter().map(|(batch, _)| *batch).collect();
@@ -255,11 +257,11 @@ impl<'r> Wanted<'r> {
             let places = before.iter().filter_map(|task| place_of.get(task).copied());
             places.collect::<BTreeSet<_>>().into_iter().collect()
         });
-        Ok(Found {
+        Found {
             of_each: of_each.collect(),
             earlier,
             conflicts: Vec::new(),
-        })
+        }
     }
 
     /// The task of the plan that one of a batch was.
@@ -408,14 +410,16 @@ impl Earlier {
         let moved = |place: usize| stays[..place].iter().filter(|stays| **stays).count();
         for places in of_each {
             places.retain(|place| stays[*place]);
-            places.iter_mut().for_each(|place| *place = moved(*place));
+            for place in places.iter_mut() {
+                *place = moved(*place);
+            }
         }
         let mut stays = stays.iter();
         self.tasks.retain(|_| *stays.next().unwrap_or(&true));
     }
 
     /// The batches that did the work at some places.
-    pub(super) fn told(&self, places: &[usize]) -> Vec<BuildsOn> {
+    pub(crate) fn told(&self, places: &[usize]) -> Vec<BuildsOn> {
         let batches = self.batches.iter().enumerate();
         let told = batches.map(|(number, batch)| BuildsOn {
             batch: batch.number,
@@ -432,7 +436,7 @@ impl Earlier {
     }
 
     /// All of them.
-    pub(super) fn told_all(&self) -> Vec<BuildsOn> {
+    pub(crate) fn told_all(&self) -> Vec<BuildsOn> {
         let all: Vec<usize> = (0..self.tasks.len()).collect();
         self.told(&all)
     }

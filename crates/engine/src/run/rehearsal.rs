@@ -87,11 +87,11 @@ pub fn rehearse(request: &RunRequest) -> Result<Rehearsal, RunError> {
 fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
     let settings = &request.settings;
     let last = LastBatch::asked_for(request)?;
-    let named = last.as_ref().map(|last| last.branch.as_str());
-    let named = named.or(settings.base.as_deref());
+    let base_name = last.as_ref().map(|last| last.branch.as_str());
+    let base_name = base_name.or(settings.base.as_deref());
     let repository = Repository::find(Git::find()?, &request.folder)?;
     repository.checkout().check_writable()?;
-    let base = repository.resolve_base(named)?;
+    let base = repository.resolve_base(base_name)?;
     let store = Store::imagined(Git::find()?, &request.state.stores(), &request.folder)?;
     let project = paths::project_name(&store);
     let batch = next_number(request, &project)?;
@@ -108,7 +108,7 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
     let worktrees = settings.worktrees.as_deref();
     let target = match &last {
         Some(last) => last.target.clone(),
-        None => store.target_branch(named)?,
+        None => store.target_branch(base_name)?,
     };
     let base_branch = store.base_branch(named.filter(|_| last.is_none()))?;
     let unpushed = match settings.land {

@@ -117,24 +117,11 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
             let named = request.settings.base.as_deref();
             // On top of the last batch the branch is meant that is checked out.
             record.base_branch = store.base_branch(named.filter(|_| last.is_none()))?;
-            record.target = match last {
-                Some(last) => {
-                    record.stands_on = last.stands_on;
-                    last.target
-                }
-                None => store.target_branch(named)?,
-            };
-            let project = paths::project_name(&store);
-            let plan = record.plan.key();
-            let loom = || Loom::of_store(&store);
-            let found = Found::of(
-                &request,
-                &database,
-                (&project, &plan),
-                (&store, &loom),
-                &base,
-            )?;
-            record.build_on(found);
+            match last {
+                Some(last) => (record.target, record.stands_on) = (last.target, last.stands_on),
+                None => record.target = store.target_branch(named)?,
+            }
+            record.build_on(earlier_work(&request, &record, &database, &store, &base)?);
         }
         Where::InPlace => record.put_in_place(&left_out),
     }
@@ -156,6 +143,19 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         controls: Controls { inbox: sender },
         inbox,
     })
+}
+
+/// The work of earlier batches that its tasks build on.
+fn earlier_work(
+    request: &RunRequest,
+    record: &BatchRecord,
+    database: &Database,
+    store: &Store,
+    base: &CommitId,
+) -> Result<Found, RunError> {
+    let (project, plan) = (paths::project_name(store), record.plan.key());
+    let loom = || Loom::of_store(store);
+    Found::of(request, database, (&project, &plan), (store, &loom), base)
 }
 
 /// The store of a run and the commit it starts from; of one in a folder, with a hold on that.

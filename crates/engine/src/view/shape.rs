@@ -16,6 +16,7 @@ use super::wire::{counted_from_1, mode_word, usd, worktree_id};
 use super::{Owner, Surroundings, rfc3339};
 use crate::database::LoadedBatch;
 use crate::resolve::folder_of;
+use crate::run::BuildsOn;
 
 /// A batch.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -48,6 +49,8 @@ pub struct BatchView {
     pub base: Option<String>,
     pub batch_branch: Option<String>,
     pub pr_url: Option<String>,
+    /// The batches that it builds on and that were not in its base.
+    pub builds_on: Vec<BuildsOn>,
     pub progress: ProgressView,
     pub validation: ValidationView,
     pub conflicts: Vec<ConflictView>,
@@ -276,6 +279,7 @@ pub(super) fn draw(
         base,
         batch_branch: batch.published.as_ref().map(|(branch, _)| branch.clone()),
         pr_url: batch.pr_url.clone(),
+        builds_on: Vec::new(),
         progress: progress_of(&tasks),
         validation: ValidationView::of(batch, test_command),
         conflicts: batch
