@@ -62,12 +62,7 @@ pub(crate) fn print(summary: &Summary) {
                 "\n{} merged into {BOLD}{branch}{BOLD:#}, on top of {base}\n",
                 count(merged, "task"),
             ));
-            for other in &summary.builds_on {
-                tell(format_args!(
-                    "  builds on {}\n",
-                    one_line(&other.to_string())
-                ));
-            }
+            print_ground(summary);
             print_proof(summary);
             if summary.is_of_lost_proof {
                 tell(format_args!(
@@ -122,6 +117,16 @@ fn print_in_place(summary: &Summary, merged: usize) {
         tell(format_args!(
             "  what other tasks changed there stays as well: pleach diff {number} {}\n",
             one_line(&quoted(task.id.as_str()))
+        ));
+    }
+}
+
+/// The batches that are not in the base and that it builds on.
+fn print_ground(summary: &Summary) {
+    for other in &summary.builds_on {
+        tell(format_args!(
+            "  builds on {}\n",
+            one_line(&other.to_string())
         ));
     }
 }

@@ -202,8 +202,7 @@ impl<'a> Resolution<'a> {
             record.branches.batch(self.stored.number),
             { &record.branches }.task(self.stored.number, &self.segment(), title),
         );
-        let basis = self.stored.batch.tasks[self.task].basis.as_ref();
-        let basis = basis.and_then(|basis| basis.0.parse().ok());
+        let basis = self.merge_base().and_then(|basis| basis.parse().ok());
         let basis: CommitId = basis.ok_or(ResolveError::Unreadable {
             batch: self.stored.number,
         })?;
@@ -298,6 +297,19 @@ impl<'a> Resolution<'a> {
             marks: left,
             undecided,
         })
+    }
+
+    /// Where the work began that is not in what is woven; work of earlier batches that only this task builds on is part
+    /// of it.
+    fn merge_base(&self) -> Option<&str> {
+        let (batch, task) = (&self.stored.batch, &self.stored.batch.tasks[self.task]);
+        let there = batch.earlier_of(&batch.woven);
+        let is_there = |place: &usize| there.contains(place);
+        if task.design.earlier.iter().all(is_there) {
+            return task.basis.as_ref().map(|basis| basis.0.as_str());
+        }
+        let base = batch.base.as_ref().map(|base| base.0.as_str());
+        Some(base.unwrap_or(&self.stored.record.base))
     }
 
     fn tip(&self) -> Result<CommitId, ResolveError> {

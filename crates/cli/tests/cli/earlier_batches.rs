@@ -166,6 +166,51 @@ fn work_that_conflicts_with_the_base_blocks_what_needs_it_until_it_is_said_to_ha
 }
 
 #[test]
+fn two_batches_that_conflict_with_each_other_are_brought_together_by_a_person() {
+    let plan = "- [ ] 1.1 One\n- [ ] 1.2 Another\n- [ ] 1.3 On one (depends: 1.1)\n\
+                - [ ] 1.4 On the other (depends: 1.2)\n- [ ] 1.5 On both (depends: 1.1, 1.2)\n";
+    let scene = Scene::new(plan, ADDS);
+    scene.story(&["1.1"]).check(0, "1.1:merged");
+    scene.story(&["1.2"]).check(0, "1.2:merged");
+    let story = scene.story(&["1.3,1.4,1.5", "--mode", "serial"]);
+    story.check(1, "1.3:merged 1.4:blocked 1.5:blocked");
+    let settings = "retries = 0\nmax_parallel = 2";
+    scene.configure(settings, &format!("{WAIT}; {ADDS}"));
+    let plan = scene.plan().replace("- [x] 1.3", "- [ ] 1.3");
+    scene.repo.write("TODO.md", plan);
+    let mut gate = Gate::at(&scene);
+    let running = scene.start(&["1.3,1.4"]);
+    gate.wait_for(2);
+    gate.let_go(2);
+    let story = running.story();
+    assert_eq!(story.code, 1);
+    let tasks = story.summary()["tasks"].as_array().unwrap();
+    let left_out = tasks
+        .iter()
+        .find(|task| task["outcome"] == "conflicted")
+        .unwrap();
+    let task = left_out["taskId"].as_str().unwrap();
+    let resolve = |words: &[&str]| {
+        let words: Vec<&str> = ["resolve", "4", task]
+            .iter()
+            .chain(words)
+            .copied()
+            .collect();
+        pleach(scene.repo.path(), &scene.home(), &words)
+    };
+    let laid_out = resolve(&["--json"]).json();
+    let file = std::path::Path::new(laid_out["path"].as_str().unwrap()).join("all.txt");
+    assert!(std::fs::read_to_string(&file).unwrap().contains("<<<<<<<"));
+    std::fs::write(&file, "1.1\n1.2\n1.3\n1.4\n").unwrap();
+    let done = resolve(&["--done"]);
+    assert_eq!(done.code, 0, "{}{}", done.out, done.err);
+    assert_eq!(
+        scene.show("pleach/batch-4", "all.txt"),
+        "1.1\n1.2\n1.3\n1.4"
+    );
+}
+
+#[test]
 fn tasks_of_a_later_phase_start_with_those_before() {
     let plan = "## Phase 1: Base\n- [ ] 1.1 a\n- [ ] 1.2 b\n## Phase 2: On top\n- [ ] 2.1 c\n";
     let scene = Scene::new(plan, LISTS);

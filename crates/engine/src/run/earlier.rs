@@ -64,6 +64,7 @@ pub(super) struct EarlierTask {
 #[serde(rename_all = "camelCase")]
 pub struct BuildsOn {
     /// Its number.
+    #[schema(value_type = u32)]
     pub batch: BatchNumber,
     /// Its branch in the user's repository.
     pub branch: String,

@@ -60,6 +60,15 @@ impl Loop<'_> {
     /// The work that a task builds on and that is not in what is woven, to be woven before it.
     pub(super) fn ground_of_task(&self, task: usize) -> Result<Vec<Strand>, RunError> {
         let places = self.earlier_beyond(&[task], &self.batch.woven);
+        let basis = self.batch.tasks[task].basis.as_ref();
+        let basis = basis.and_then(|basis| basis.0.parse().ok());
+        if !places.is_empty()
+            && let Some(basis) = basis
+            && self.workshop.store.is_ancestor(&basis, &self.tip)?
+        {
+            // A person who resolved a conflict made it on what is woven, and the work is part of that.
+            return Ok(Vec::new());
+        }
         let lacking = self.lacking(&self.tip, &places)?.into_iter();
         Ok(lacking.map(|(_, strand)| strand).collect())
     }
