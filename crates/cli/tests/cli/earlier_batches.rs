@@ -296,46 +296,6 @@ fn who_breaks_the_tests_goes_and_earlier_work_stays() {
 }
 
 #[test]
-fn a_base_that_got_the_work_meanwhile_is_followed() {
-    let scene = after_the_first(ADDS);
-    scene.story(&["1.2"]).check(0, "1.2:merged");
-    squash_into_main(&scene, "pleach/batch-1");
-    scene.repo.write("other.md", "hello\n");
-    scene.repo.git(&["add", "other.md"]);
-    scene.repo.git(&["commit", "-m", "and more"]);
-    let into = ["land", "2", "--into", "main"];
-    let landed = pleach(scene.repo.path(), &scene.home(), &into);
-    assert_eq!(landed.code, 0, "{}{}", landed.out, landed.err);
-    assert_eq!(scene.show("main", "all.txt"), "1.1\n1.2");
-    let subjects = scene.repo.git(&["log", "--format=%s", "main"]);
-    assert_eq!(subjects.matches("Merge task 1.1").count(), 0, "{subjects}");
-}
-
-#[test]
-fn a_base_that_does_not_go_with_the_work_is_not_followed_with_it() {
-    let scene = after_the_first(LISTS);
-    scene
-        .story(&["1.2", "1.4"])
-        .check(0, "1.2:merged 1.4:merged");
-    scene.repo.write("1.1.txt", "something else\n");
-    scene.repo.git(&["add", "1.1.txt"]);
-    scene.repo.git(&["commit", "-m", "another one"]);
-    let into = ["land", "2", "--into", "main"];
-    let landed = pleach(scene.repo.path(), &scene.home(), &into);
-    assert_eq!(landed.code, 0, "{}{}", landed.out, landed.err);
-    let status = pleach(scene.repo.path(), &scene.home(), &["status", "2", "--json"]).json();
-    let outcomes: Vec<&Value> = status["batches"][0]["tasks"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|task| &task["outcome"])
-        .collect();
-    assert_eq!(outcomes, ["conflicted", "merged"]);
-    assert_eq!(scene.show("main", "1.1.txt"), "something else");
-    assert_eq!(scene.show("main", "1.4.txt"), "");
-}
-
-#[test]
 fn a_batch_that_died_goes_on_with_the_same_earlier_work() {
     let scene = after_the_first(LISTS);
     scene.configure("retries = 0", &format!("{WAIT}; {LISTS}"));

@@ -3,6 +3,7 @@
 mod after;
 mod along;
 mod deaths;
+mod earlier;
 mod forges;
 mod local;
 mod lost_proofs;
