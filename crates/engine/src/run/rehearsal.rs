@@ -110,7 +110,7 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
         Some(last) => last.target.clone(),
         None => store.target_branch(base_name)?,
     };
-    let base_branch = store.base_branch(named.filter(|_| last.is_none()))?;
+    let base_branch = store.base_branch(base_name.filter(|_| last.is_none()))?;
     let unpushed = match settings.land {
         Landing::Push | Landing::PullRequest => store.unpushed(&base, target.as_deref())?,
         Landing::Nowhere | Landing::Local => None,

@@ -90,9 +90,8 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         None => Vec::new(),
     };
     let last = LastBatch::asked_for(&request)?;
-    if let Some(last) = &last {
-        request.settings.base = Some(last.branch.clone());
-    }
+    let branch = last.as_ref().map(|last| last.branch.clone());
+    request.settings.base = branch.or(request.settings.base);
     let (store, base, folder_lock) = open_place(&request, place, &left_out)?;
     let steering = SteeringFiles::at(&store, &base)?;
     let database = Database::open(&request.state)?;

@@ -29,12 +29,10 @@ fn a_pull_request_says_on_which_one_it_builds_until_the_base_has_that() {
     let opened = harbour.forge.pull_requests();
     let (first, second) = (&opened[0], &opened[1]);
     let link = format!("/{}>", first.number);
-    let line = second
-        .body
-        .lines()
-        .find(|line| line.contains("Builds on batch 1"));
+    let mut lines = second.body.lines();
+    let builds_on = lines.find(|line| line.contains("Builds on batch 1"));
     assert!(
-        line.is_some_and(|line| line.contains(&link)),
+        builds_on.is_some_and(|line| line.contains(&link)),
         "{}",
         second.body
     );

@@ -90,8 +90,7 @@ fn a_new_batch_has_every_field() {
             "seconds": 0.0,
             "workedSeconds": 0.0,
             "secondsLeft": null,
-            "buildsOn": [],
-            "estimatedEnd": null,
+            "buildsOn": [], "estimatedEnd": null,
         })
     );
 }
