@@ -53,32 +53,18 @@ fn a_result_that_is_red_on_the_new_base_and_fails_the_batch_is_unticked() {
 
 #[test]
 fn what_is_proved_on_the_new_base_by_a_later_landing_is_ticked_again() {
-    let scene = Scene::with(
-        "land = \"none\"\nvalidate = \"[ ! -e other -o -e BESIDE/mended ]\"",
-        PLAN,
-        SHELL,
-    );
-    scene
-        .story(&["-j", "1"])
-        .check(0, "1.1:merged 1.2:merged 63:merged");
-    let ticked = scene.plan();
+    let tests = "land = \"none\"\nvalidate = \"[ ! -e other -o -e BESIDE/mended ]\"";
+    let settings = format!("{tests}\nforge.kind = \"github\"\nsandbox = \"none\"");
+    let scene = Scene::with(&settings, PLAN, SHELL);
+    let harbour = Harbour::of(scene, ForgeStyle::GitHub);
+    harbour.run().check(0, "1.1:merged 1.2:merged 63:merged");
+    let ticked = harbour.scene.plan();
     assert_ne!(ticked, PLAN);
-    scene.repo.write("other", "theirs\n");
-    scene.repo.git(&["add", "other"]);
-    scene
-        .repo
-        .git(&["commit", "-q", "-m", "somebody was faster"]);
-    let land = || {
-        crate::pleach(
-            scene.repo.path(),
-            &scene.home(),
-            &["land", "1", "--into", "main", "--json"],
-        )
-    };
-    assert_eq!(land().code, 1);
-    assert_eq!(scene.plan(), PLAN);
-    std::fs::write(scene.repo.beside("mended"), "").unwrap();
-    land().good();
-    assert_eq!(scene.plan(), ticked);
-    assert_eq!(scene.show("pleach/batch-1", "other"), "theirs");
+    harbour.move_base_now("other", "theirs\n");
+    assert_eq!(harbour.story(&["land", "1"]).code, 1);
+    assert_eq!(harbour.scene.plan(), PLAN);
+    std::fs::write(harbour.scene.repo.beside("mended"), "").unwrap();
+    harbour.pleach(&["land", "1"]).good();
+    assert_eq!(harbour.scene.plan(), ticked);
+    assert_eq!(harbour.scene.show("pleach/batch-1", "other"), "theirs");
 }
