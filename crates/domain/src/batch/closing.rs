@@ -192,17 +192,7 @@ impl Batch {
             BatchEvent::Pushing { branch, commit } => {
                 self.pushing = Some(self.with_what_is_woven(branch, commit));
             }
-            BatchEvent::Pushed { branch, commit } => {
-                let now = self.with_what_is_woven(branch, commit);
-                // It may be heard of long after it was pushed, when something else is woven.
-                let is_it = |meant: &Pushed| meant.branch == *branch && meant.commit == *commit;
-                let pushed = self.pushing.take().filter(is_it);
-                let pushed = pushed.unwrap_or_else(|| now.clone());
-                if pushed == now {
-                    self.tip = Some(commit.clone());
-                }
-                self.pushed = Some(pushed);
-            }
+            BatchEvent::Pushed { branch, commit } => self.note_pushed(branch, commit),
             BatchEvent::Rewoven { apart: true, .. } => {
                 self.pushed = None;
                 self.pushing = None;
@@ -231,6 +221,18 @@ impl Batch {
 }
 
 impl Batch {
+    fn note_pushed(&mut self, branch: &str, commit: &Commit) {
+        let now = self.with_what_is_woven(branch, commit);
+        // It may be heard of long after it was pushed, when something else is woven.
+        let is_it = |meant: &Pushed| meant.branch == branch && meant.commit == *commit;
+        let pushed = self.pushing.take().filter(is_it);
+        let pushed = pushed.unwrap_or_else(|| now.clone());
+        if pushed == now {
+            self.tip = Some(commit.clone());
+        }
+        self.pushed = Some(pushed);
+    }
+
     /// A branch of the server that has what is woven now.
     fn with_what_is_woven(&self, branch: &str, commit: &Commit) -> Pushed {
         Pushed {

@@ -3,7 +3,6 @@
 use pleach_domain::batch::{Landing, Message};
 use pleach_domain::event::BatchEvent;
 
-use super::RunError;
 use super::run_loop::Loop;
 use crate::causes::with_causes;
 use crate::git::FastForwardError;
@@ -30,13 +29,13 @@ impl Loop<'_> {
         }
     }
 
-    pub(super) fn land_into(&mut self, branch: &str) -> Result<bool, RunError> {
+    pub(super) fn land_into(&mut self, branch: &str) -> bool {
         let store = &self.workshop.store;
         match store.fast_forward(branch, &self.tip) {
             Ok(_) => {
                 reached(Step::BranchForwarded);
                 let into = Some(branch.to_owned());
-                Ok(self.decide(Message::Landed(BatchEvent::Landed { pr_url: None, into })))
+                self.decide(Message::Landed(BatchEvent::Landed { pr_url: None, into }))
             }
             Err(error) => {
                 let hint = match (&error, &self.batch.published) {
@@ -48,7 +47,7 @@ impl Loop<'_> {
                     )),
                     _ => error.hint(),
                 };
-                Ok(self.not_landed(with_causes(&error), hint))
+                self.not_landed(with_causes(&error), hint)
             }
         }
     }

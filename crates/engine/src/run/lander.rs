@@ -124,7 +124,7 @@ impl Loop<'_> {
             return Ok(self.not_landed(because, None));
         }
         if let Some(branch) = self.lands_into() {
-            return self.land_into(&branch);
+            return Ok(self.land_into(&branch));
         }
         if self.batch.design.settings.landing == Landing::Local {
             let because = "its base is no local branch that could be fast-forwarded".to_owned();
