@@ -57,12 +57,7 @@ export function useSaveSettings(project: string | undefined) {
       await client.cancelQueries({ queryKey: key });
       const before = client.getQueryData<Settings>(key);
       if (before) {
-        const after = { ...before };
-        for (const [name, value] of Object.entries(change)) {
-          const setting = name as keyof Settings;
-          after[setting] = { ...before[setting], value };
-        }
-        client.setQueryData(key, after);
+        client.setQueryData(key, { ...before, ...change });
       }
       return { before };
     },

@@ -29,7 +29,7 @@ export function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
   const project = useProject();
   const needsGit = project !== undefined && !project.isRepository;
   const settings = useSettings(project?.id);
-  const usual = Number(settings.data?.maxBatchSize.value ?? 3) || 3;
+  const usual = settings.data?.maxBatchSize ?? 3;
   const [mode, setMode] = useState<Mode>(needsGit ? "queue" : "parallel");
   const [most, setMost] = useState<number | null>(null);
   const [prompt, setPrompt] = useState("");
@@ -39,7 +39,8 @@ export function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
   const id = useId();
 
   const options: BatchOptions = { taskIds: [...ids], mode, withDeps };
-  if (mode === "parallel") options.maxConcurrent = most ?? usual;
+  // What was not chosen here is as the settings say, "auto" included.
+  if (mode === "parallel" && most !== null) options.maxConcurrent = most;
   if (agent) options.agent = agent;
   const { preview, error, isOld } = usePreview(options);
   const refusal = preview?.refusal;
@@ -88,8 +89,8 @@ export function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
             <span id={`${id}most`} className="shrink-0 font-medium">
               Max concurrent
             </span>
-            <Slider labelledBy={`${id}most`} value={most ?? usual} min={1} max={10} onChange={setMost} />
-            <output className="w-6 text-right">{most ?? usual}</output>
+            <Slider labelledBy={`${id}most`} value={most ?? (usual === "auto" ? 3 : Math.min(usual, 10))} min={1} max={10} onChange={setMost} />
+            <output className="w-8 text-right">{most ?? usual}</output>
           </div>
         ) : null}
         <AgentChoice id={`${id}agent`} project={project?.id} value={agent} onChange={setAgent} />

@@ -10,6 +10,7 @@ import { useProject } from "@/shell/project";
 import { useTheme, type Wish, wishFor } from "@/shell/theme";
 import { Banner } from "@/ui/Banner";
 import { Button } from "@/ui/Button";
+import { TextField } from "@/ui/Field";
 import { Select } from "@/ui/Select";
 import { Skeleton } from "@/ui/Skeleton";
 import { Slider } from "@/ui/Slider";
@@ -18,7 +19,7 @@ import { toast } from "@/visible/toast";
 import { Group, Row } from "./Group";
 import { Projects } from "./Projects";
 
-type Name = keyof AllSettings;
+type Name = Exclude<keyof AllSettings, "sources" | "overridden">;
 type Save = (change: SettingsChange) => void;
 
 export function Settings() {
@@ -51,11 +52,12 @@ export function Settings() {
 
 /** Says when something else than this page decides. */
 function overriding(settings: AllSettings, name: Name): string | null {
-  const { source, overridden, value } = settings[name];
+  const source = settings.sources[name];
+  const overridden = settings.overridden[name];
   const where = source === "pleach.toml" ? "the project's pleach.toml" : source === "variable" ? "a variable of the environment" : null;
   if (!where) return null;
   const own = overridden ? ` What is saved here (${String(overridden.value)}) counts elsewhere.` : "";
-  return `In this project ${where} says ${String(value)}.${own}`;
+  return `In this project ${where} says ${String(settings[name])}.${own}`;
 }
 
 function BatchSettings({ settings, save }: { settings: AllSettings; save: Save }) {
@@ -64,19 +66,19 @@ function BatchSettings({ settings, save }: { settings: AllSettings; save: Save }
   return (
     <Group title="Batches">
       <Row label="Max batch size" help="How many tasks of a batch run at once." {...of("maxBatchSize")}>
-        <NumberSlider labelId={`${id}maxBatchSize`} value={settings.maxBatchSize.value} max={10} onSave={(maxBatchSize) => save({ maxBatchSize })} />
+        <BatchSize labelId={`${id}maxBatchSize`} value={settings.maxBatchSize} onSave={(maxBatchSize) => save({ maxBatchSize })} />
       </Row>
       <Row label="Parallel limit" help="How many tasks run at once over all batches." {...of("parallelLimit")}>
-        <NumberSlider labelId={`${id}parallelLimit`} value={settings.parallelLimit.value} max={64} onSave={(parallelLimit) => save({ parallelLimit })} />
+        <NumberSlider labelId={`${id}parallelLimit`} value={settings.parallelLimit} max={64} onSave={(parallelLimit) => save({ parallelLimit })} />
       </Row>
-      <SwitchRow label="Queue auto-approve" help="A queue goes on without asking after each task." {...of("queueAutoApprove")} isOn={settings.queueAutoApprove.value === true} onSave={(queueAutoApprove) => save({ queueAutoApprove })} />
-      <SwitchRow label="Stop on failure" help="Nothing new starts once a task has failed." {...of("stopOnFailure")} isOn={settings.stopOnFailure.value === true} onSave={(stopOnFailure) => save({ stopOnFailure })} />
+      <SwitchRow label="Queue auto-approve" help="A queue goes on without asking after each task." {...of("queueAutoApprove")} isOn={settings.queueAutoApprove} onSave={(queueAutoApprove) => save({ queueAutoApprove })} />
+      <SwitchRow label="Stop on failure" help="Nothing new starts once a task has failed." {...of("stopOnFailure")} isOn={settings.stopOnFailure} onSave={(stopOnFailure) => save({ stopOnFailure })} />
       <Row label="Conflict behavior" help="What becomes of a task that does not merge cleanly." {...of("conflictBehavior")}>
         <Select
           aria-labelledby={`${id}conflictBehavior`}
           aria-describedby={`${id}conflictBehaviorhelp`}
           className="w-36"
-          value={String(settings.conflictBehavior.value)}
+          value={settings.conflictBehavior}
           options={[
             { value: "skip", label: "Skip" },
             { value: "fail", label: "Fail" },
@@ -99,14 +101,41 @@ function SwitchRow({ isOn, onSave, ...row }: SwitchProps) {
   );
 }
 
-function NumberSlider({ labelId, value, max, onSave }: { labelId: string; value: unknown; max: number; onSave: (value: number) => void }) {
-  const known = typeof value === "number" ? value : 3;
-  const [shown, setShown] = useState(known);
-  useEffect(() => setShown(known), [known]);
+/** A slider for the usual sizes, a field for larger ones, and a switch for as many as the machine can take. */
+function BatchSize({ labelId, value, onSave }: { labelId: string; value: AllSettings["maxBatchSize"]; onSave: (value: AllSettings["maxBatchSize"]) => void }) {
+  const isAuto = value === "auto";
+  const number = isAuto ? 3 : value;
   return (
-    <div className="flex w-56 items-center gap-3">
+    <div className="flex flex-wrap items-center gap-3">
+      {isAuto ? null : (
+        <>
+          <NumberSlider labelId={labelId} value={number} max={10} onSave={onSave} isBare />
+          <TextField
+            key={number}
+            type="number"
+            className="w-16"
+            aria-labelledby={labelId}
+            min={1}
+            max={64}
+            defaultValue={number}
+            onBlur={({ target }) => target.validity.valid && target.valueAsNumber !== number && onSave(target.valueAsNumber)}
+          />
+        </>
+      )}
+      <label className="flex items-center gap-2 text-xs">
+        Auto <Switch checked={isAuto} onCheckedChange={(isOn) => onSave(isOn ? "auto" : number)} />
+      </label>
+    </div>
+  );
+}
+
+function NumberSlider({ labelId, value, max, onSave, isBare }: { labelId: string; value: number; max: number; onSave: (value: number) => void; isBare?: boolean }) {
+  const [shown, setShown] = useState(value);
+  useEffect(() => setShown(value), [value]);
+  return (
+    <div className={isBare ? "w-36" : "flex w-56 items-center gap-3"}>
       <Slider labelledBy={labelId} describedBy={`${labelId}help`} value={Math.min(shown, max)} min={1} max={max} onChange={setShown} onSettle={onSave} />
-      <output className="w-8 text-right">{typeof value === "number" ? shown : String(value)}</output>
+      {isBare ? null : <output className="w-8 text-right">{shown}</output>}
     </div>
   );
 }

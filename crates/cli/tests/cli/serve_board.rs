@@ -107,7 +107,7 @@ GET /api/projects/PROJECT/plan -> 404 no_plan
 PUT /api/projects/PROJECT/plan {"tasks": [{"title": "a"}]} -> 400 bad_body tasks[0]
 PUT /api/projects/PROJECT/plan {"tasks": [{"id": "a", "depends_on": ["b"]}]} -> 422 unknown_dependency tasks[0].depends_on[0]
 GET /api/settings?project=nowhere -> 404 project_not_found
-PATCH /api/settings {"maxBatchSize": 11, "parallelLimit": 0} -> 422 out_of_range maxBatchSize parallelLimit
+PATCH /api/settings {"maxBatchSize": 65, "parallelLimit": 0} -> 422 out_of_range maxBatchSize parallelLimit
 PATCH /api/settings {"colour": 1} -> 400 bad_body colour
 PATCH /api/settings {"conflictBehavior": "pray"} -> 400 bad_body conflictBehavior
 "#;
@@ -224,7 +224,7 @@ fn settings_that_are_changed_at_once_are_all_kept() {
         scope.spawn(|| (1..=10).for_each(|at| change(json!({"queueAutoApprove": at % 2 == 0}))));
     });
     let settings = board.server.get("/api/settings").good(200);
-    let value = |name: &str| settings[name]["value"].clone();
+    let value = |name: &str| settings[name].clone();
     assert_eq!(
         (
             value("maxBatchSize"),
@@ -244,23 +244,24 @@ fn settings_are_shown_with_their_source_and_written_to_the_users_file() {
     fs::write(&file, "# mine\nstop_on_failure = true # yes\n").unwrap();
     let settings = board.server.get("/api/settings").good(200);
     assert_eq!(
-        settings["maxBatchSize"],
-        json!({"value": 3, "source": "default"})
-    );
-    assert_eq!(
-        settings["stopOnFailure"],
-        json!({"value": true, "source": "config.toml"})
+        settings,
+        json!({
+            "maxBatchSize": 3, "parallelLimit": 8, "queueAutoApprove": false, "stopOnFailure": true,
+            "conflictBehavior": "skip", "overridden": {},
+            "sources": {
+                "maxBatchSize": "default", "parallelLimit": "default", "queueAutoApprove": "default",
+                "stopOnFailure": "config.toml", "conflictBehavior": "default",
+            },
+        })
     );
     let change = json!({"maxBatchSize": 5, "conflictBehavior": "rerun", "stopOnFailure": false});
     let changed = board
         .server
         .ask("PATCH", "/api/settings", Some(&change), &[])
         .good(200);
-    assert_eq!(
-        changed["maxBatchSize"],
-        json!({"value": 5, "source": "config.toml"})
-    );
-    assert_eq!(changed["conflictBehavior"]["value"], "rerun");
+    assert_eq!(changed["maxBatchSize"], 5);
+    assert_eq!(changed["sources"]["maxBatchSize"], "config.toml");
+    assert_eq!(changed["conflictBehavior"], "rerun");
     let text = fs::read_to_string(&file).unwrap();
     assert!(
         text.starts_with("# mine\nstop_on_failure = false # yes\n"),
@@ -270,14 +271,33 @@ fn settings_are_shown_with_their_source_and_written_to_the_users_file() {
         .scene
         .configure("retries = 0\nmax_parallel = 2", "true");
     let here = format!("/api/settings?project={}", board.project);
-    let overridden = json!({
-        "value": 2, "source": "pleach.toml",
-        "overridden": {"value": 5, "source": "config.toml"},
-    });
+    let shown = board.server.get(&here).good(200);
+    assert_eq!(shown["maxBatchSize"], 2);
+    assert_eq!(shown["sources"]["maxBatchSize"], "pleach.toml");
+    let own = json!({"maxBatchSize": {"value": 5, "source": "config.toml"}});
+    assert_eq!(shown["overridden"], own);
+}
+
+#[test]
+fn what_the_settings_answer_can_be_sent_back_and_changes_nothing() {
+    let board = Board::new("");
+    board
+        .scene
+        .configure("retries = 0\nmax_parallel = \"auto\"", "true");
+    let file = board.scene.home().join(".config/pleach/config.toml");
+    let here = format!("/api/settings?project={}", board.project);
+    let shown = board.server.get(&here).good(200);
+    assert_eq!(shown["maxBatchSize"], "auto");
+    let patch = |body: &Value| board.server.ask("PATCH", &here, Some(body), &[]).good(200);
+    assert_eq!(patch(&shown), shown);
+    assert!(!file.exists(), "{}", fs::read_to_string(&file).unwrap());
+    patch(&json!({"maxBatchSize": "auto"}));
     assert_eq!(
-        board.server.get(&here).good(200)["maxBatchSize"],
-        overridden
+        fs::read_to_string(&file).unwrap(),
+        "max_parallel = \"auto\"\n"
     );
+    patch(&json!({"maxBatchSize": 64}));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "max_parallel = 64\n");
 }
 
 #[test]

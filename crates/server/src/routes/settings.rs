@@ -1,5 +1,6 @@
 //! The settings that people change on a page: shown with their sources, written to the user's own file.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use axum::Json;
@@ -8,7 +9,7 @@ use axum::http::StatusCode;
 use pleach_engine::board::Board;
 use pleach_engine::config::{FILE_NAME, Layers, Origin, Shown, Whose, set_all};
 use pleach_engine::database::{BoardEvent, Database};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -32,32 +33,48 @@ struct Wanted {
     project: Option<String>,
 }
 
-/// What people change on a page.
+/// What people change on a page: plain values, which a change takes as they are, and beside them who says so.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Settings {
-    /// How many tasks of a batch run at once: 1 to 10, or what `max_parallel` says elsewhere
-    max_batch_size: Setting,
+    /// How many tasks of a batch run at once: 1 to 64, or `auto`
+    #[schema(value_type = MaxBatchSize)]
+    max_batch_size: Value,
     /// How many tasks run at once over all batches
-    parallel_limit: Setting,
+    #[schema(value_type = u64)]
+    parallel_limit: Value,
     /// Whether a queue goes on without being asked
-    queue_auto_approve: Setting,
+    #[schema(value_type = bool)]
+    queue_auto_approve: Value,
     /// Whether nothing new starts once a task has failed
-    stop_on_failure: Setting,
-    /// What becomes of a task that does not merge: skip, fail or rerun
-    conflict_behavior: Setting,
+    #[schema(value_type = bool)]
+    stop_on_failure: Value,
+    /// What becomes of a task that does not merge
+    #[schema(value_type = ConflictBehavior)]
+    conflict_behavior: Value,
+    /// Where each value is from, by its name
+    sources: BTreeMap<&'static str, Source>,
+    /// What the user's own file says, or the default, of those where something else wins
+    overridden: BTreeMap<&'static str, Overridden>,
 }
 
-/// A value with where it is from.
-#[derive(Debug, Serialize, ToSchema)]
-struct Setting {
-    #[schema(value_type = Value)]
-    value: Value,
-    source: Source,
-    /// What the user's own file says, or the default, where something else wins
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(required = false)]
-    overridden: Option<Overridden>,
+/// How many tasks of a batch run at once.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(untagged)]
+enum MaxBatchSize {
+    AtMost(#[serde(deserialize_with = "number")] i64),
+    Word(AutoWord),
+}
+
+fn number<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
+    whole(from)?.ok_or_else(|| serde::de::Error::custom("a number is expected"))
+}
+
+/// As many as the machine can take.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum AutoWord {
+    Auto,
 }
 
 /// A value that does not hold.
@@ -85,15 +102,19 @@ enum Source {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SettingsChange {
-    #[schema(minimum = 1, maximum = 10)]
-    #[serde(default, deserialize_with = "whole")]
-    max_batch_size: Option<i64>,
+    max_batch_size: Option<MaxBatchSize>,
     #[schema(minimum = 1, maximum = 64)]
     #[serde(default, deserialize_with = "whole")]
     parallel_limit: Option<i64>,
     queue_auto_approve: Option<bool>,
     stop_on_failure: Option<bool>,
     conflict_behavior: Option<ConflictBehavior>,
+    /// Of a whole answer that is sent back; not looked into
+    #[schema(value_type = Option<Object>)]
+    sources: Option<Value>,
+    /// The same
+    #[schema(value_type = Option<Object>)]
+    overridden: Option<Value>,
 }
 
 /// What becomes of a task that does not merge.
@@ -130,7 +151,15 @@ async fn change(
 ) -> Result<Json<Settings>, Refusal> {
     let work = move |app: &App| {
         let folder = folder(app, wanted.project.as_deref())?;
-        let changes = checked(&changing)?;
+        let mut changes = checked(&changing)?;
+        let layers = Layers::load(&folder)?;
+        // What was answered and comes back changes nothing, also where the project's file says it.
+        let is_answer = changing.sources.is_some() || changing.overridden.is_some();
+        changes.retain(|(key, value)| {
+            let users = plain(&layers.shown_by_user(key).value);
+            let holds = plain(&layers.shown_one(key).value);
+            *value != users && !(is_answer && *value == holds)
+        });
         if !changes.is_empty() {
             set_all(&changes, Whose::Users, &folder)?;
             let everywhere = shown(app.state.path())?;
@@ -156,27 +185,35 @@ fn folder(app: &App, project: Option<&str>) -> Result<PathBuf, Refusal> {
 
 fn shown(folder: &std::path::Path) -> Result<Settings, Refusal> {
     let layers = Layers::load(folder)?;
-    let setting = |key: &str| {
+    let mut sources = BTreeMap::new();
+    let mut overridden = BTreeMap::new();
+    let mut setting = |name: &'static str, key: &str| {
         let holds = layers.shown_one(key);
         let source = source(&holds);
-        let own = matches!(source, Source::Repositorys | Source::Variable)
-            .then(|| layers.shown_by_user(key));
-        Setting {
-            value: holds.value,
-            source,
-            overridden: own.map(|own| Overridden {
-                source: self::source(&own),
-                value: own.value,
-            }),
+        sources.insert(name, source);
+        if matches!(source, Source::Repositorys | Source::Variable) {
+            let own = layers.shown_by_user(key);
+            let source = self::source(&own);
+            let value = own.value;
+            overridden.insert(name, Overridden { value, source });
         }
+        holds.value
     };
     Ok(Settings {
-        max_batch_size: setting("max_parallel"),
-        parallel_limit: setting("parallel_limit"),
-        queue_auto_approve: setting("queue_auto_approve"),
-        stop_on_failure: setting("stop_on_failure"),
-        conflict_behavior: setting("on_conflict"),
+        max_batch_size: setting("maxBatchSize", "max_parallel"),
+        parallel_limit: setting("parallelLimit", "parallel_limit"),
+        queue_auto_approve: setting("queueAutoApprove", "queue_auto_approve"),
+        stop_on_failure: setting("stopOnFailure", "stop_on_failure"),
+        conflict_behavior: setting("conflictBehavior", "on_conflict"),
+        sources,
+        overridden,
     })
+}
+
+/// A value as it is written to a file.
+fn plain(value: &Value) -> String {
+    let text = value.as_str().map(str::to_owned);
+    text.unwrap_or_else(|| value.to_string())
 }
 
 fn source(shown: &Shown) -> Source {
@@ -200,7 +237,11 @@ fn checked(changing: &SettingsChange) -> Result<Vec<(&'static str, String)>, Ref
         }),
         None => {}
     };
-    number("maxBatchSize", "max_parallel", changing.max_batch_size, 10);
+    let size = match changing.max_batch_size {
+        Some(MaxBatchSize::AtMost(size)) => Some(size),
+        Some(MaxBatchSize::Word(AutoWord::Auto)) | None => None,
+    };
+    number("maxBatchSize", "max_parallel", size, 64);
     number(
         "parallelLimit",
         "parallel_limit",
@@ -210,8 +251,11 @@ fn checked(changing: &SettingsChange) -> Result<Vec<(&'static str, String)>, Ref
     if let Some(first) = wrong.first() {
         let message = format!("{}: {}", first.path, first.message);
         let status = StatusCode::UNPROCESSABLE_ENTITY;
-        let hint = "maxBatchSize is from 1 to 10, parallelLimit from 1 to 64";
+        let hint = "maxBatchSize is from 1 to 64 or \"auto\", parallelLimit from 1 to 64";
         return Err(Refusal::new(status, "out_of_range", message, hint).fields(wrong));
+    }
+    if let Some(MaxBatchSize::Word(AutoWord::Auto)) = changing.max_batch_size {
+        changes.push(("max_parallel", "auto".to_owned()));
     }
     let switches = [
         ("queue_auto_approve", changing.queue_auto_approve),
