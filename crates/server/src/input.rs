@@ -186,7 +186,7 @@ pub(crate) fn bad_id(message: &str) -> Refusal {
 pub(crate) fn check_id(id: &str) -> Result<(), Refusal> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let is_well_formed =
-        (1..=200).contains(&id.len()) && id.chars().all(is_plain) && !id.starts_with(['.', '-']);
+        (1..=200).contains(&id.len()) && id.chars().all(is_plain) && !id.starts_with('.');
     if is_well_formed {
         Ok(())
     } else {
@@ -200,7 +200,7 @@ pub(crate) fn check_id(id: &str) -> Result<(), Refusal> {
     value_type = String,
     min_length = 1,
     max_length = 200,
-    pattern = "^[A-Za-z0-9_][A-Za-z0-9._-]*$"
+    pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$"
 )]
 pub(crate) struct Id(#[expect(dead_code, reason = "only its description is used")] String);
 

@@ -1,10 +1,15 @@
 //! A folder that is no repository, over HTTP: refused in parallel, worked on in place one by one.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 
+use pleach_engine::board::Board;
+use pleach_engine::state_folder::StateFolder;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::scene::Scene;
 use crate::serving::Serving;
 use crate::table::{outcomes, until_over};
 
@@ -65,4 +70,35 @@ fn a_folder_without_git_takes_a_queue_and_refuses_what_runs_at_once() {
     assert_eq!(start.bad(409), "needs_repository");
     let all = server.get("/api/batches?status=all").good(200);
     assert_eq!(all["batches"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_folder_of_any_name_is_a_project_that_can_be_asked_for() {
+    let scene = Scene::new("", "true");
+    let place = TempDir::new().unwrap();
+    let mut board = Board::open(&StateFolder::at(&scene.state()).unwrap()).unwrap();
+    let names: [&[u8]; 5] = [
+        b".dotfiles",
+        b"_site",
+        b"(old) app",
+        "日本語".as_bytes(),
+        b"\xff",
+    ];
+    let ids = names.map(|name| {
+        let folder = place.path().join(OsStr::from_bytes(name));
+        fs::create_dir(&folder).unwrap();
+        board.add_folder(&folder).unwrap().id
+    });
+    let server = Serving::of(&scene, &["--yes"]);
+    for id in ids {
+        for path in [
+            format!("/api/projects/{id}"),
+            format!("/api/tasks?project={id}"),
+            format!("/api/settings?project={id}"),
+        ] {
+            server.get(&path).good(200);
+        }
+        let gone = server.ask("DELETE", &format!("/api/projects/{id}"), None, &[]);
+        assert!(gone.status < 300, "{id}: {}", gone.status);
+    }
 }
