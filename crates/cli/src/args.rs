@@ -16,7 +16,7 @@ use pleach_engine::weave::Strategy;
 
 pub(crate) use following::{
     ApproveArgs, CancelArgs, DiffArgs, GcArgs, LandArgs, LogsArgs, ProgressArgs, RecoverArgs,
-    ResolveArgs, RetryArgs, StatusArgs,
+    ResolveArgs, RetryArgs, StatusArgs, StopArgs,
 };
 pub(crate) use serving::{LogFormat, ServeArgs, TrustArgs};
 pub(crate) use setup::{
@@ -58,7 +58,9 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     /// Let the task that waits start
     Approve(ApproveArgs),
-    /// Stop a batch or a task, and keep its work
+    /// Finish what runs of a batch, and start nothing new
+    Stop(StopArgs),
+    /// Cancel a batch or a task: what runs is stopped, and its work kept
     Cancel(CancelArgs),
     /// Try tasks again that did not make it
     Retry(RetryArgs),

@@ -24,6 +24,7 @@ pub(crate) mod retry;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod status;
+pub(crate) mod stop;
 pub(crate) mod trust;
 pub(crate) mod watch;
 pub(crate) mod weave;

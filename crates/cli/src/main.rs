@@ -71,6 +71,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failures> {
         Command::Logs(arguments) => commands::logs::run(&arguments),
         Command::Diff(arguments) => commands::diff::run(&arguments),
         Command::Approve(arguments) => commands::approve::run(&arguments),
+        Command::Stop(arguments) => commands::stop::run(&arguments),
         Command::Cancel(arguments) => commands::cancel::run(&arguments),
         Command::Retry(arguments) => commands::retry::run(&arguments),
         Command::Land(arguments) => commands::land::run(&arguments),

@@ -87,6 +87,8 @@ pub struct Batch {
     pub stages: Vec<StageTold>,
     /// How many may run at once by now.
     pub slots: SlotsNow,
+    /// Whether a person wants nothing new to start; what runs is finished.
+    pub finishes: bool,
     /// Why nothing new starts for now.
     pub held: Option<String>,
     /// What steers agents and was changed by tasks, as far as a person consented to it.
@@ -221,6 +223,7 @@ impl Batch {
             one_at_a_time: false,
             stages: vec![StageTold::default(); design.stages.len()],
             slots: SlotsNow::of(&design),
+            finishes: false,
             held: None,
             consented: Vec::new(),
             spent_before: Spent::default(),
@@ -230,6 +233,12 @@ impl Batch {
             overloads_in_a_row: 0,
             design,
         }
+    }
+
+    /// Whether it is over and its result can be taken back: nobody but this repository has it.
+    pub fn can_roll_back(&self) -> bool {
+        let is_out = self.pushed.is_some() || matches!(self.landed, Some(Landed::There));
+        self.status.is_over() && !is_out && !self.rolled_back && !self.woven.is_empty()
     }
 
     /// The position of a task in the batch.
@@ -285,7 +294,9 @@ impl Batch {
             }
             BatchEvent::Unpublished => self.published = None,
             BatchEvent::Foreseen { pairs } => self.foreseen.clone_from(pairs),
+            BatchEvent::StopRequested => self.finishes = true,
             BatchEvent::Reopened => {
+                self.finishes = false;
                 self.limits_in_a_row = 0;
                 self.overloads_in_a_row = 0;
                 self.spent_before = self.spent();

@@ -24,6 +24,8 @@ pub enum Action {
         /// Why.
         because: String,
     },
+    /// Cancel a task that does not run.
+    Cancel(usize),
     /// Stop everything, for this reason.
     GiveUp(String),
     /// Weave a built branch into the batch branch.
@@ -64,6 +66,14 @@ pub fn schedule(batch: &Batch) -> Vec<Action> {
 fn running(batch: &Batch) -> Vec<Action> {
     if let Some(because) = reason_to_give_up(batch) {
         return vec![Action::GiveUp(because)];
+    }
+    // Before anything is blocked: what does not start because a person stopped the batch is cancelled.
+    if batch.finishes {
+        let idle = positions(batch, TaskState::is_idle).map(Action::Cancel);
+        let idle: Vec<Action> = idle.collect();
+        if !idle.is_empty() {
+            return idle;
+        }
     }
     // What may start is known when what never will is out of the way.
     let blocked = blocked(batch);

@@ -2,12 +2,16 @@
 //!
 //! Asks the owner; where there is none, hands back the batch for the caller to run, with the wish as its first message.
 
+mod ending;
+
 use std::path::Path;
 
 use pleach_domain::batch::{LandingAsked, Message};
 use pleach_domain::event::Rollback;
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::{Commit, Consent, TaskState};
+
+pub use ending::{cancelled, stopped};
 
 use crate::consent::{Change, PendingConsent, SteeringFiles, fingerprint, pending_changes};
 use crate::database::Database;
@@ -123,6 +127,7 @@ impl Control<'_> {
         Ok(Some(PendingConsent {
             changes: look()?,
             fingerprint: fingerprint(&consent),
+            task_id: stored.task_ids().id(&task),
             task,
         }))
     }
@@ -165,44 +170,6 @@ impl Control<'_> {
             format!("batch {} is interrupted: nobody runs it", self.batch),
             format!("`pleach run --resume {}` goes on with it", self.batch),
         ))
-    }
-
-    /// Stops the whole batch; done when it is over.
-    pub fn cancel(&self, rollback: Rollback) -> Result<Effect, ControlError> {
-        let stored = self.load()?;
-        if stored.batch.status.is_over() {
-            return Err(self.over(&stored, "batch_over"));
-        }
-        if stored.is_in_place() && rollback == Rollback::Remove {
-            let message = format!(
-                "batch {} runs in {}: what its tasks did there cannot be taken back",
-                self.number(),
-                stored.folder().display()
-            );
-            let hint = format!(
-                "`pleach cancel {0}` stops it, `pleach diff {0}` shows what they did",
-                self.number()
-            );
-            return Err(refused("ran_in_place", message, hint));
-        }
-        for _ in 0..TRIES {
-            let request = Request::Cancel {
-                task: None,
-                rollback,
-            };
-            match self.ask(&request)? {
-                Said::Done => return Ok(self.ended(&self.load()?)),
-                Said::Nothing => {}
-            }
-            let stored = self.load()?;
-            if stored.batch.status.is_over() {
-                return Ok(self.ended(&stored));
-            }
-            if let Some(prepared) = self.take_up(Message::Cancel(rollback))? {
-                return Ok(Effect::Run(prepared));
-            }
-        }
-        Err(self.slippery())
     }
 
     /// Stops one task; done when that is over.
@@ -434,12 +401,6 @@ impl Control<'_> {
         )
     }
 
-    fn ended(&self, stored: &StoredBatch) -> Effect {
-        Effect::Done {
-            message: cancelled(self.number(), stored.batch.status.as_str()),
-        }
-    }
-
     fn slippery(&self) -> ControlError {
         refused(
             "busy",
@@ -456,14 +417,6 @@ fn next_waiting(stored: &StoredBatch) -> Option<(TaskId, Option<Consent>)> {
         TaskState::Waiting { consent } => Some((task.design.id.clone(), consent.clone())),
         _ => None,
     })
-}
-
-/// What is said of a batch after it was asked to stop.
-pub fn cancelled(batch: BatchNumber, status: &str) -> String {
-    match status {
-        "cancelled" => format!("batch {batch} is cancelled; its work is kept"),
-        other => format!("batch {batch} ended before it could stop: {other}"),
-    }
 }
 
 fn names(tasks: &[TaskId]) -> String {

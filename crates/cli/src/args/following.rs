@@ -114,9 +114,21 @@ pub(crate) struct CancelArgs {
     /// The task; the whole batch if none is named
     #[arg(value_parser = task, conflicts_with = "rollback")]
     pub(crate) task: Option<TaskId>,
-    /// Remove the branch of the batch too
+    /// Remove the branch of the batch too, also of one that is over and has not landed
     #[arg(long)]
     pub(crate) rollback: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples: pleach stop · pleach stop 3\n\n\
+                        What runs is finished, the other tasks are cancelled, and what merged is proved and lands.\n\
+                        It answers at once; `pleach status --watch` follows the batch to its end.")]
+pub(crate) struct StopArgs {
+    /// The batch; the last one of this project that is not over if none is named
+    pub(crate) batch: Option<BatchNumber>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -51,10 +51,8 @@ fn cancel(arguments: &CancelArgs, reader: Reader) -> Result<Exit, Failures> {
 }
 
 /// Brings a batch that nobody runs to its end.
-fn end(batch: BatchNumber, prepared: Prepared) -> Result<String, Failures> {
-    tell_error(format_args!(
-        "batch {batch} is interrupted; ending it here\n"
-    ));
+pub(super) fn end(batch: BatchNumber, prepared: Prepared) -> Result<String, Failures> {
+    tell_error(format_args!("nobody runs batch {batch}; ending it here\n"));
     let summary = prepared.run(&mut |told| {
         if let Told::Note(note) = told {
             tell_error(format_args!("note: {}\n", one_line(&note)));

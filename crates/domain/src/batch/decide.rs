@@ -68,6 +68,8 @@ pub enum Message {
     Approve,
     /// A person wants a task to stop.
     CancelTask(TaskId),
+    /// A person wants nothing new to start, and what runs to be finished.
+    Stop,
     /// A person wants the batch to stop.
     Cancel(Rollback),
     /// A person wants tasks tried again.
@@ -161,7 +163,14 @@ impl Batch {
                 Some(TaskState::Running { .. }) => vec![of_task(&task, TaskEvent::StopRequested)],
                 _ => self.if_idle(&task, TaskEvent::Cancelled),
             },
+            Message::Stop if self.status == BatchStatus::Running && !self.finishes => {
+                vec![Event::Batch(BatchEvent::StopRequested)]
+            }
             Message::Cancel(_) if self.status == BatchStatus::Landing => self.stop_landing(),
+            // Its branch goes once more, unless others may have it by now.
+            Message::Cancel(Rollback::Remove) if self.status.is_over() && !self.can_roll_back() => {
+                Vec::new()
+            }
             Message::Cancel(rollback) => {
                 let event = BatchEvent::CancelRequested { rollback };
                 let may = |status: &BatchStatus| status.after(&event).is_some();
@@ -328,7 +337,12 @@ impl Batch {
             .filter_map(|task| self.position(task))
             .filter(unsuccessful)
             .collect();
-        if positions.is_empty() || self.status.is_stopping() || self.status.is_closing() {
+        let is_ending = self.finishes && self.status == BatchStatus::Running;
+        if positions.is_empty()
+            || is_ending
+            || self.status.is_stopping()
+            || self.status.is_closing()
+        {
             return Vec::new();
         }
         let behind = self.blocked_behind(&positions);

@@ -78,7 +78,10 @@ impl BatchStatus {
             (Self::Pending, Event::Started)
             | (
                 Self::Running,
-                Event::StageStarted { .. } | Event::FellBack { .. } | Event::Foreseen { .. },
+                Event::StageStarted { .. }
+                | Event::FellBack { .. }
+                | Event::Foreseen { .. }
+                | Event::StopRequested,
             ) => Some(Self::Running),
             (
                 status,
@@ -103,7 +106,10 @@ impl BatchStatus {
             (
                 Self::Cancelling {
                     rollback: Rollback::Keep,
-                },
+                }
+                | Self::Completed
+                | Self::Failed { .. }
+                | Self::Cancelled,
                 Event::CancelRequested {
                     rollback: Rollback::Remove,
                 },

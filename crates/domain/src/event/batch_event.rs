@@ -73,6 +73,8 @@ pub enum BatchEvent {
         /// What becomes of its branch.
         rollback: Rollback,
     },
+    /// A person wants nothing new to start; what runs is finished, and what merged lands.
+    StopRequested,
     /// A rule says that nothing more shall start.
     GaveUp {
         /// The rule and what hit it.
@@ -221,6 +223,7 @@ impl BatchEvent {
             Self::SlotsChanged { .. } => "resized",
             Self::Foreseen { .. } => "foreseen",
             Self::CancelRequested { .. } => "asked to stop",
+            Self::StopRequested => "asked to finish",
             Self::GaveUp { .. } => "given up",
             Self::Merging => "merging",
             Self::Validating { .. } => "validating",
@@ -342,6 +345,7 @@ impl BatchEvent {
             Self::CancelRequested {
                 rollback: Rollback::Keep,
             },
+            Self::StopRequested,
             Self::GaveUp {
                 because: "1 failed".into(),
             },

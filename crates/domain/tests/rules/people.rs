@@ -58,6 +58,40 @@ fn a_cancelled_batch_stops_what_runs_and_keeps_what_is_built() {
 }
 
 #[test]
+fn the_result_of_a_batch_that_is_over_is_taken_back_unless_others_have_it() {
+    let over = "go 1:built 1:woven go";
+    tell("2", "1", &format!("{over} rollback"))
+        .follows("asked to stop")
+        .todo("finish cancelled");
+    tell("2", "1", &format!("{over} cancel")).follows("");
+    tell("2", "1", &format!("{over} rollback go rollback")).follows("");
+    tell("2", "1", "go 1:same go rollback").follows("");
+}
+
+#[test]
+fn a_stopped_batch_finishes_what_runs_and_starts_nothing_new() {
+    tell("2", "1\n2\n3\n4 < 2", "go stop")
+        .follows("asked to finish")
+        .todo("cancel 3; cancel 4");
+    let finished = "go stop go 1:built 1:woven 2:same go";
+    tell("2", "1\n2\n3\n4 < 2", finished)
+        .stands("completed: 1 merged, 2 no_changes, 3 cancelled, 4 cancelled")
+        .follows("merging; completed");
+    // What would have to start again does not.
+    tell("2", "1\n2", "go 1:built 1:woven stop 2:failed go")
+        .stands("completed: 1 merged, 2 cancelled");
+    tell("approval", "1\n2", "go 1:built 1:woven go stop go")
+        .stands("completed: 1 merged, 2 cancelled");
+    tell("2", "1\n2", "stop go").follows("1 cancelled; 2 cancelled; merging; cancelled");
+    tell("2", "1\n2", "go stop stop").follows("");
+    tell("1 retries=0", "1\n2", "go 1:hopeless stop 1:retry").follows("");
+    tell("2", "1", "go cancel stop").follows("");
+    let staged = "1\n2\n3\nstage a: 1 2\nstage b: 3";
+    tell("2", staged, "go stop go 1:built 1:woven 2:same go")
+        .stands("completed: 1 merged, 2 no_changes, 3 cancelled");
+}
+
+#[test]
 fn a_batch_whose_tasks_were_all_cancelled_is_cancelled() {
     let ends = |plan: &str, story: &str, expected: &str| {
         tell("2 retries=0", plan, &format!("{story} go")).follows(expected);

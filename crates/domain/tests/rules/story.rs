@@ -189,6 +189,7 @@ impl Story {
                 Message::NeedsConsent(id, Consent { files })
             }
             ("", "approve") => Message::Approve,
+            ("", "stop") => Message::Stop,
             ("", "cancel") => Message::Cancel(Rollback::Keep),
             ("", "rollback") => Message::Cancel(Rollback::Remove),
             (_, "cancel") => Message::CancelTask(id),
@@ -231,6 +232,7 @@ impl Story {
                     Action::Block { task, because } => {
                         self.batch.decide(Message::CannotStart(id(task), because))
                     }
+                    Action::Cancel(task) => self.batch.decide(Message::CancelTask(id(task))),
                     Action::GiveUp(because) => self.batch.decide(Message::GiveUp(because)),
                     Action::Ask(task) => vec![Event::Task {
                         task: id(task),
@@ -270,6 +272,7 @@ impl Story {
             .into_iter()
             .map(|action| match action {
                 Action::Block { task, because } => format!("block {} because {because}", id(task)),
+                Action::Cancel(task) => format!("cancel {}", id(task)),
                 Action::GiveUp(because) => format!("give up because {because}"),
                 Action::Weave(task) => format!("weave {}", id(task)),
                 Action::Stop(task) => format!("stop {}", id(task)),

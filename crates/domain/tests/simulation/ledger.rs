@@ -59,6 +59,8 @@ pub(crate) struct Ledger<'d> {
     /// What had been spent when it was opened again.
     tokens_before: u64,
     course: Course,
+    /// Whether a person wants nothing new to start.
+    finishes: bool,
     closing: Closing,
     /// Whether phases gave way to the task that started just before.
     gives_way: bool,
@@ -82,6 +84,7 @@ impl<'d> Ledger<'d> {
             held: false,
             tokens_before: 0,
             course: Course::Running,
+            finishes: false,
             closing: Closing::new(),
             gives_way: false,
         }
@@ -138,6 +141,7 @@ impl<'d> Ledger<'d> {
                 );
                 self.stages[*stage].fell_back = true;
             }
+            BatchEvent::StopRequested => self.finishes = true,
             BatchEvent::CancelRequested { .. } => self.course = Course::Cancelled,
             BatchEvent::GaveUp { .. } => self.course = Course::GivenUp,
             BatchEvent::Merging => {
@@ -151,6 +155,7 @@ impl<'d> Ledger<'d> {
                 self.course = Course::Merging;
             }
             BatchEvent::Reopened => {
+                self.finishes = false;
                 self.course = Course::Running;
                 self.tokens_before = self.tokens();
                 for task in &mut self.tasks {
@@ -167,6 +172,10 @@ impl<'d> Ledger<'d> {
             return;
         }
         if let TaskEvent::Started { attempt, .. } = event {
+            assert!(
+                !self.finishes,
+                "nothing new starts in a batch that finishes"
+            );
             self.check_start(at, *attempt);
         } else if let TaskEvent::Waiting { consent: Some(_) } = event {
             // It was to start together with others.

@@ -285,6 +285,10 @@ impl<'d> World<'d> {
                 let id = self.id(task);
                 self.hear(Message::CannotStart(id, because))
             }
+            Action::Cancel(task) => {
+                let id = self.id(task);
+                self.hear(Message::CancelTask(id))
+            }
             Action::GiveUp(because) => self.hear(Message::GiveUp(because)),
             Action::Ask(task) => self.happened(task, TaskEvent::Waiting { consent: None }),
             Action::Start(task) => {

@@ -37,6 +37,8 @@ pub enum Request {
         /// What was shown to a person, by a hash.
         fingerprint: String,
     },
+    /// Start nothing new, and finish what runs.
+    Stop,
     /// Stop a task, or everything.
     Cancel {
         /// The task, or none for the whole batch.

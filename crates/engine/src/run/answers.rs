@@ -78,6 +78,17 @@ impl Loop<'_> {
                 commit,
                 basis,
             } => self.resolve(task, commit, basis, reply),
+            Request::Stop => {
+                let answer = if self.decide(Message::Stop) || self.batch.finishes {
+                    done("stopping")
+                } else {
+                    refused(
+                        "batch_stopping",
+                        "this batch is about to end; nothing of it would start any more",
+                    )
+                };
+                self.outbox.push(Effect::Answer(reply, answer));
+            }
             Request::Cancel {
                 task: None,
                 rollback,

@@ -366,9 +366,9 @@ impl Loop<'_> {
     fn act(&mut self, action: Action, inbox: &Receiver<Heard>) -> Result<bool, RunError> {
         Ok(match action {
             Action::Block { task, because } => {
-                let id = self.id(task);
-                self.decide(Message::CannotStart(id, because))
+                self.decide(Message::CannotStart(self.id(task), because))
             }
+            Action::Cancel(task) => self.decide(Message::CancelTask(self.id(task))),
             Action::GiveUp(because) => self.decide(Message::GiveUp(because)),
             Action::Weave(task) => self.weave(task)?,
             Action::Prove => self.prove()?,

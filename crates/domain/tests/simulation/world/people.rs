@@ -75,7 +75,8 @@ impl World<'_> {
                 let because = crate::ledger::ADVICE.into();
                 self.hear(Message::Advise { slots, because })
             }
-            0..5 => self.hear(Message::CancelTask(task)),
+            0..4 => self.hear(Message::CancelTask(task)),
+            4 => self.hear(Message::Stop),
             5 => self.hear(Message::Cancel(rollback)),
             6 => self.hear(Message::Approve),
             7 => self.hear(Message::CannotStart(task, NO_CONSENT.into())),

@@ -1,0 +1,52 @@
+//! `pleach stop`: has a batch finish what runs and start nothing new.
+
+use pleach_engine::control::{Control, Effect, stopped};
+use pleach_engine::database::{Among, Database};
+use pleach_engine::scope::Scope;
+use pleach_engine::state_folder::StateFolder;
+
+use super::approve::tell_done;
+use super::cancel::end;
+use super::run::own_program;
+use super::status::find_batch;
+use crate::args::StopArgs;
+use crate::failure::{Exit, Failure, Failures};
+use crate::output::Reader;
+use crate::plan_source::current_folder;
+
+/// Has a batch finish.
+pub(crate) fn run(arguments: &StopArgs) -> Result<Exit, Failures> {
+    let reader = Reader::of(arguments.json);
+    stop(arguments, reader).map_err(|failures| failures.told_to(reader))
+}
+
+fn stop(arguments: &StopArgs, reader: Reader) -> Result<Exit, Failures> {
+    let state = StateFolder::of_user()?;
+    let id = match arguments.batch {
+        Some(batch) => find_batch(&state, batch)?,
+        None => last_open(&state)?,
+    };
+    let control = Control {
+        state: &state,
+        batch: id,
+        program: &own_program()?,
+    };
+    let message = match control.stop()? {
+        Effect::Done { message } => message,
+        Effect::Run(prepared) => {
+            end(control.number(), *prepared)?;
+            stopped(control.number())
+        }
+    };
+    tell_done(&state, id, &message, reader)?;
+    Ok(Exit::Success)
+}
+
+/// The newest batch of this project that is not over.
+fn last_open(state: &StateFolder) -> Result<u32, Failures> {
+    let scope = Scope::of(state, &current_folder()?)?;
+    let open = scope.batches(&Database::open(state)?, Among::Open)?;
+    let last = open.first().map(|row| row.id);
+    let nothing = || Failure::new(Exit::Usage, "nothing_running", "no batch runs here");
+    Ok(last.ok_or_else(|| nothing().hint("`pleach status --all` lists the batches there were"))?)
+}
