@@ -1,5 +1,6 @@
 //! `GET /api/events`: everything that happens, as it happens, without loss across reconnects.
 
+pub(crate) mod described;
 mod frame;
 mod hub;
 mod ring;
@@ -48,7 +49,8 @@ struct Wanted {
 /// Events of the log have their number as `id`; none is left out, doubled or out of order, across reconnects and
 /// restarts. Without a number the stream begins with what happens from now on. A number that is beyond the last one is
 /// answered with `reset`. `execution:log`, `execution:progress` and
-/// `batch:interrupted` (nobody is at a batch) have no number and tell only the latest state.
+/// `batch:interrupted` (nobody is at a batch) have no number and tell only the latest state. The data of each event is a
+/// schema of this document: that of `batch:task:started` is `BatchTaskStartedEvent`.
 #[utoipa::path(get, path = "/api/events", operation_id = "followEvents", tag = "events",
     params(Wanted, ("Last-Event-ID" = Option<u64>, Header, description = "Go on after the event of this number")),
     responses(

@@ -70,6 +70,7 @@ pub fn document() -> utoipa::openapi::OpenApi {
     let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("token", SecurityScheme::Http(scheme));
+    crate::events::described::add(&mut document);
     refusals::add(&mut document);
     // A task that runs as the settings say needs no body.
     let run = document.paths.paths.get_mut("/api/tasks/{id}/run");
