@@ -24,7 +24,7 @@ function task(number, batch) {
 
 function batchOf(id, tasks) {
   const views = tasks.map((each) => ({
-    taskId: each.key, title: each.title, status: "running", state: "running", outcome: null, attempts: 1, lastAttempt: 1, consent: [], files: [], sandbox: "none", seconds: 1,
+    taskId: each.id, key: each.key, title: each.title, status: "running", state: "running", outcome: null, attempts: 1, lastAttempt: 1, consent: [], files: [], sandbox: "none", seconds: 1,
   }));
   return {
     id, projectId: "p", mode: "parallel", status: "running", interrupted: false, tasks: views, mainRepoPath: "/p", plan: "board",
@@ -71,7 +71,7 @@ export async function serveCards(count) {
     const moved = { ...pick, status: seq % 8 === 0 ? "completed" : "pending", updatedAt: at };
     const [name, data] = isMove
       ? ["task:updated", { taskId: pick.id, projectId: "p", task: moved, at }]
-      : ["execution:progress", { batchId: 2, taskId: who.key, attempt: 1, action: `reads file ${seq}`, tokens: seq, costUsd: 0, at }];
+      : ["execution:progress", { batchId: 2, taskId: who.id, key: who.key, attempt: 1, action: `reads file ${seq}`, tokens: seq, costUsd: 0, at }];
     const text = `${isMove ? `id: ${seq}\n` : ""}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
     for (const stream of streams) stream.write(text);
   };

@@ -212,7 +212,7 @@ fn answer(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) -> Val
     let chosen = preview.chosen.iter().enumerate();
     let tasks = chosen.map(|(number, position)| {
         json!({
-            "taskId": id(position),
+            "key": id(position),
             "title": plan.tasks[*position].title,
             "wave": order.wave_of[*position],
             "waitsFor": ids(&order.waits_for(*position)),

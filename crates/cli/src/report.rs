@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use anstyle::{AnsiColor, Style};
+use pleach_domain::batch::{Design, FailedStage};
 use pleach_domain::bisect::Run;
 use pleach_domain::event::{BatchEvent, Coming, Event, TaskEvent};
 use pleach_domain::id::TaskId;
@@ -32,6 +33,8 @@ pub(crate) struct Reporter {
     titles: HashMap<TaskId, String>,
     narrator: RefCell<Narrator>,
     began: Instant,
+    /// What people call a stage of it, and how many there are.
+    stages: (&'static str, usize),
     /// The coming conflicts that were told last.
     foreseen: RefCell<Vec<(TaskId, TaskId)>>,
 }
@@ -43,6 +46,7 @@ impl Reporter {
             titles: prepared.titles(),
             narrator: RefCell::new(prepared.narrator()),
             began: Instant::now(),
+            stages: stages_of(prepared.design()),
             foreseen: RefCell::default(),
         }
     }
@@ -110,18 +114,29 @@ impl Reporter {
         Some(line.and(PLAIN, format!(" {}", one_line(text))))
     }
 
+    /// `1 of 3`
+    fn stage(&self, stage: usize) -> String {
+        format!("{} of {}", stage + 1, self.stages.1)
+    }
+
     fn batch_line(&self, event: &BatchEvent) -> Option<Line> {
         match event {
-            BatchEvent::StageStarted { stage } => {
-                self.line(DIM, "stage", &format!("{} starts", stage + 1))
-            }
+            BatchEvent::StageStarted { stage } => self.line(
+                DIM,
+                self.stages.0,
+                &format!("{} starts", self.stage(*stage)),
+            ),
             BatchEvent::StageEnded { stage, success, .. } => {
                 let (style, how) = if *success {
                     (GREEN, "is done")
                 } else {
                     (RED, "failed")
                 };
-                self.line(style, "stage", &format!("{} {how}", stage + 1))
+                self.line(
+                    style,
+                    self.stages.0,
+                    &format!("{} {how}", self.stage(*stage)),
+                )
             }
             BatchEvent::FellBack { reason, .. } => self.line(YELLOW, "one by one", reason),
             BatchEvent::Held { because } => self.line(YELLOW, "held", because),
@@ -131,6 +146,11 @@ impl Reporter {
             }
             BatchEvent::Foreseen { pairs } => self.foreseen_line(pairs),
             BatchEvent::GaveUp { because } => self.line(RED, "giving up", because),
+            BatchEvent::StopRequested => self.line(
+                YELLOW,
+                "stopping",
+                "what runs is finished, nothing new starts",
+            ),
             BatchEvent::CancelRequested { .. } => {
                 self.line(YELLOW, "cancelling", "what runs is asked to stop")
             }
@@ -160,7 +180,8 @@ impl Reporter {
                 self.line(PLAIN, "validating", "the tests run on what is woven")
             }
             BatchEvent::Validating { stage: Some(stage) } => {
-                let text = format!("the tests run on what is woven by stage {}", stage + 1);
+                let (word, number) = (self.stages.0, stage + 1);
+                let text = format!("the tests run on what is woven by {word} {number}");
                 self.line(PLAIN, "validating", &text)
             }
             BatchEvent::Judged {
@@ -233,7 +254,10 @@ impl Reporter {
             } => self.line(GREEN, "no changes", &format!("{name}: {reason}")),
             TaskEvent::Conflicted { files, with } => {
                 let files = files.join(", ");
-                let text = format!("{name}: {files}{}", with_whom(with));
+                let text = format!(
+                    "{name}: {files}{}",
+                    with_whom(with.iter().map(TaskId::as_str))
+                );
                 self.line(RED, "conflicted", &text)
             }
             TaskEvent::Failed { error } => self.line(RED, "failed", &format!("{name}: {error}")),
@@ -314,12 +338,21 @@ pub(crate) fn in_files(files: &[String]) -> String {
     format!(" in {}", files.join(", "))
 }
 
+/// The waves of a run that asked for them, or the stages of an execution plan.
+fn stages_of(design: &Design) -> (&'static str, usize) {
+    let word = match design.failed_stage {
+        FailedStage::GoesOn => "wave",
+        FailedStage::StopsThePlan => "stage",
+    };
+    (word, design.stages.len())
+}
+
 /// " with 1 and 2", or nothing if nobody is known.
-pub(crate) fn with_whom(with: &[TaskId]) -> String {
-    if with.is_empty() {
+pub(crate) fn with_whom<'t>(with: impl IntoIterator<Item = &'t str>) -> String {
+    let ids: Vec<&str> = with.into_iter().collect();
+    if ids.is_empty() {
         return String::new();
     }
-    let ids: Vec<&str> = with.iter().map(TaskId::as_str).collect();
     format!(" with {}", ids.join(" and "))
 }
 

@@ -319,7 +319,11 @@ fn what_happened(ending: &Ending, files: &[String]) -> String {
             _ => files.join(", "),
         },
         Ending::Conflicted { files, with, .. } => {
-            format!("{}{}", files.join(", "), with_whom(with))
+            format!(
+                "{}{}",
+                files.join(", "),
+                with_whom(with.iter().map(|task| task.as_str()))
+            )
         }
         Ending::Failed { error } => error.clone(),
         Ending::Blocked { because } | Ending::Invalid { because, .. } => because.clone(),
@@ -352,7 +356,8 @@ pub(crate) fn print_json(summary: &Summary) {
         .iter()
         .map(|task| {
             json!({
-                "taskId": task.id.as_str(),
+                "taskId": task.task_id,
+                "key": task.id.as_str(),
                 "title": task.title,
                 "outcome": task.ending.as_ref().map(Ending::outcome),
                 "seconds": task.time.map(|time| time.as_secs_f64()),
@@ -396,6 +401,7 @@ mod tests {
         let is_success = ending.is_success();
         TaskReport {
             id: TaskId::new(id),
+            task_id: String::new(),
             title: title.to_owned(),
             time: Some(Duration::from_secs(75)),
             attempts: if is_success { 1 } else { 3 },

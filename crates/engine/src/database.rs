@@ -14,6 +14,7 @@ pub(crate) mod projects;
 mod read;
 mod request_keys;
 mod schema;
+mod task_ids;
 mod trust;
 
 use std::os::unix::ffi::OsStrExt as _;

@@ -54,6 +54,7 @@ pub mod state_folder;
 pub mod step;
 pub mod stored_batch;
 pub mod tails;
+pub mod task_ids;
 pub mod transcript;
 pub mod trial;
 pub mod trust;

@@ -263,7 +263,7 @@ impl Known {
                 is_live: is_live && task.outcome.is_none(),
                 was_blocked: task.outcome == Some(BLOCKED),
             };
-            self.tasks.entry(task.task_id.clone()).or_insert(last);
+            self.tasks.entry(task.key.clone()).or_insert(last);
         }
     }
 

@@ -310,6 +310,7 @@ impl Prepared {
             plan: self.record.plan.key(),
             titles: titles.collect(),
             segments: self.record.tasks.iter().map(TaskRecord::segment).collect(),
+            ids: self.record.task_ids(&paths::project_name(&self.store)),
         });
         if let Opening::TakenUp { events, .. } = &self.opening {
             for stored in events {

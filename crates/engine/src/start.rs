@@ -45,6 +45,8 @@ pub struct Start {
     pub tasks: Vec<TaskId>,
     /// What is done about dependencies that are not among them.
     pub dependencies: Dependencies,
+    /// What keeps tasks in order.
+    pub order: OrderChoice,
     /// What is said now, above all that is configured.
     pub flags: Config,
     /// What agents are told besides, or instead of the usual words.
@@ -55,6 +57,19 @@ pub struct Start {
     pub earlier: EarlierBatches,
     /// What the batch is made for; a repeated request makes no second one.
     pub provenance: Provenance,
+}
+
+/// What keeps tasks in order besides what they need.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OrderChoice {
+    /// Declared files and phases.
+    pub rules: Rules,
+    /// What is woven and proved before the next tasks start.
+    pub barriers: Barriers,
+    /// What is done where several at once do not work out.
+    pub fallback: Fallback,
+    /// Whether a dependency that is in no plan is an error.
+    pub strictness: Strictness,
 }
 
 /// What came of it.
@@ -108,9 +123,9 @@ fn trusted_settings(state: &StateFolder, start: &Start) -> Result<Settings, Star
 }
 
 fn chosen_by(start: &Start) -> Chosen {
-    let graph = Graph::of(&start.plan.document.plan, Strictness::AsWritten);
+    let graph = Graph::of(&start.plan.document.plan, start.order.strictness);
     let next = NextRules {
-        threshold: Rules::default().threshold,
+        threshold: start.order.rules.threshold,
         ..NextRules::default()
     };
     Chosen::by_id(&graph, &start.tasks, next, start.dependencies)
@@ -128,9 +143,9 @@ fn errand(
         folder: start.project_folder,
         plan: start.plan,
         chosen,
-        rules: Rules::default(),
-        barriers: Barriers::Stages,
-        fallback: Fallback::OneAtATime,
+        rules: start.order.rules,
+        barriers: start.order.barriers,
+        fallback: start.order.fallback,
         settings,
         prompt: start.prompt,
         state: state.clone(),

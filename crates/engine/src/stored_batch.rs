@@ -14,6 +14,7 @@ use crate::git::{CommitId, Git, Store, StoreError};
 use crate::resolve::Desk;
 use crate::run::{BatchRecord, task_branch};
 use crate::state_folder::StateFolder;
+use crate::task_ids::TaskIds;
 use crate::view::ViewError;
 use crate::worktree::{Listed, WorktreeError, WorktreeSpec};
 
@@ -122,6 +123,26 @@ impl StoredBatch {
             task: task.clone(),
             known: self.ids().cloned().collect(),
         })
+    }
+
+    /// The key of a task that is named by it, or by its id.
+    pub fn key_of(&self, named: &str) -> Result<TaskId, LookupError> {
+        let key = TaskId::new(named);
+        if self.batch.position(&key).is_some() {
+            return Ok(key);
+        }
+        let ids = self.task_ids();
+        let found = ids.key(named).cloned();
+        found.ok_or_else(|| LookupError::NoTask {
+            batch: self.number,
+            task: key,
+            known: self.ids().cloned().collect(),
+        })
+    }
+
+    /// What programs know its tasks by.
+    pub fn task_ids(&self) -> TaskIds {
+        self.record.task_ids(&self.project)
     }
 
     /// Its tasks.

@@ -9,14 +9,15 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pleach_domain::batch::{Batch, Design, Spent, TaskDesign};
+use pleach_domain::batch::{Batch, Spent};
 use pleach_domain::id::{BatchNumber, TaskId};
-use serde::Deserialize;
 
 use crate::database::{Among, BatchFilter, Database, DatabaseError};
 use crate::ownership::is_owned;
-use crate::run::{LOG, attempt_folder, segment_of};
+use crate::run::{LOG, attempt_folder};
 use crate::state_folder::StateFolder;
+use crate::task_ids::TaskIds;
+use crate::view::Record;
 use heard::HeardLog;
 
 /// An attempt that is under way, or was at the look before.
@@ -28,8 +29,10 @@ pub struct LiveAttempt {
     pub batch: u32,
     /// What people call that.
     pub number: BatchNumber,
-    /// Its task.
+    /// Its task, by its key.
     pub task: TaskId,
+    /// What programs know the task by.
+    pub task_id: String,
     /// What that is called in refs and paths.
     pub segment: String,
     /// Its number.
@@ -79,19 +82,6 @@ pub struct Tails {
     batches: HashMap<u32, Followed>,
 }
 
-/// What is needed of a batch's record; the rest is the loop's.
-#[derive(Deserialize)]
-struct Record {
-    design: Design,
-    #[serde(default)]
-    tasks: Vec<TaskRecord>,
-}
-
-#[derive(Deserialize)]
-struct TaskRecord {
-    segment: Option<String>,
-}
-
 /// A batch that is not over.
 #[derive(Debug)]
 struct Followed {
@@ -101,6 +91,7 @@ struct Followed {
     batch: Batch,
     /// What its tasks are called in refs and paths.
     segments: Vec<String>,
+    ids: TaskIds,
     seq: u64,
     is_interrupted: bool,
     /// By the position of their task.
@@ -190,10 +181,8 @@ impl Tails {
         let Ok(record) = serde_json::from_str::<Record>(&loaded.record) else {
             return Ok(None);
         };
-        let mut stored = record.tasks.into_iter().map(|task| task.segment);
-        let tasks = record.design.tasks.iter();
-        let segment = |task: &TaskDesign| segment_of(stored.next().flatten().as_deref(), &task.id);
-        let segments = tasks.map(segment).collect();
+        let segments = record.segments();
+        let ids = record.task_ids(&loaded);
         let mut batch = Batch::new(record.design);
         for stored in &loaded.events {
             let _ = batch.apply(&stored.event);
@@ -204,6 +193,7 @@ impl Tails {
             folder: self.state.batch(number),
             batch,
             segments,
+            ids,
             seq: loaded.events.last().map_or(0, |last| last.seq),
             is_interrupted: false,
             logs: HashMap::new(),
@@ -223,7 +213,13 @@ impl Followed {
                 log.listen();
                 news.push(LiveAttempt {
                     is_over: true,
-                    ..live(&self.project, (batch, self.number), (id, segment), &log)
+                    ..live(
+                        &self.project,
+                        (batch, self.number),
+                        (id, segment),
+                        &self.ids,
+                        &log,
+                    )
                 });
             }
             let Some(attempt) = running else {
@@ -238,6 +234,7 @@ impl Followed {
                     &self.project,
                     (batch, self.number),
                     (id, segment),
+                    &self.ids,
                     log,
                 ));
             }
@@ -249,6 +246,7 @@ fn live(
     project: &Arc<str>,
     (batch, number): (u32, BatchNumber),
     (task, segment): (&TaskId, &str),
+    ids: &TaskIds,
     log: &HeardLog,
 ) -> LiveAttempt {
     LiveAttempt {
@@ -256,6 +254,7 @@ fn live(
         batch,
         number,
         task: task.clone(),
+        task_id: ids.id(task),
         segment: segment.to_owned(),
         attempt: log.attempt(),
         total: log.total(),

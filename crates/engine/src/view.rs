@@ -30,12 +30,14 @@ pub use standing::TaskStatusWord;
 pub use validation::{RunView, RunWord, ValidationView, Verdict};
 pub use wire::{usd, wire, wire_in, worktree_id};
 
+use crate::branches::BranchNames;
 use crate::database::{self, Database, DatabaseError, LoadedBatch};
 use crate::ownership::{OwnershipError, is_owned};
 use crate::run::{BuildsOn, Earlier, segment_of};
 use crate::sandbox::Holding;
 use crate::secrets::Secrets;
 use crate::state_folder::StateFolder;
+use crate::task_ids::TaskIds;
 use replay::History;
 
 /// Why a batch cannot be shown.
@@ -69,8 +71,8 @@ pub enum ViewError {
 
 /// What a view needs of a batch's record; the rest is the loop's.
 #[derive(Debug, Deserialize)]
-struct Record {
-    design: Design,
+pub(crate) struct Record {
+    pub(crate) design: Design,
     #[serde(default)]
     tasks: Vec<TaskRecord>,
     base: Option<String>,
@@ -84,6 +86,10 @@ struct Record {
     earlier: Earlier,
     #[serde(default)]
     stands_on: Vec<BuildsOn>,
+    #[serde(default)]
+    branches: BranchNames,
+    #[serde(default)]
+    place: crate::run::Where,
 }
 
 #[derive(Debug, Deserialize)]
@@ -92,11 +98,25 @@ struct TaskRecord {
     title: String,
     #[serde(default)]
     segment: Option<String>,
+    #[serde(default)]
+    opaque_id: Option<String>,
 }
 
 impl Record {
+    fn is_in_place(&self) -> bool {
+        self.place == crate::run::Where::InPlace
+    }
+
+    /// What programs know the tasks of the batch by.
+    pub(crate) fn task_ids(&self, loaded: &LoadedBatch) -> TaskIds {
+        let known = self.tasks.iter().map(|task| task.opaque_id.as_deref());
+        let known = known.chain(std::iter::repeat(None));
+        let keys = self.design.tasks.iter().map(|task| &task.id);
+        TaskIds::of(&loaded.project, &loaded.plan, keys.zip(known))
+    }
+
     /// What its tasks are called in refs and paths, in their order.
-    fn segments(&self) -> Vec<String> {
+    pub(crate) fn segments(&self) -> Vec<String> {
         let stored = |at: usize| self.tasks.get(at).and_then(|task| task.segment.as_deref());
         let tasks = self.design.tasks.iter().enumerate();
         tasks
@@ -171,13 +191,19 @@ impl BatchView {
         Ok(Some(view))
     }
 
+    /// The id in the plan that a task of it has; the id itself for one that is not of it.
+    pub fn key_of<'v>(&'v self, task_id: &'v str) -> &'v str {
+        let mut tasks = self.tasks.iter();
+        let found = tasks.find(|task| task.task_id == task_id);
+        found.map_or(task_id, |task| task.key.as_str())
+    }
+
     /// The view of what is stored.
     pub fn of(loaded: &LoadedBatch, surroundings: &Surroundings<'_>) -> Result<Self, ViewError> {
         let batch = loaded.number;
-        let record: Record = serde_json::from_str(&loaded.record)
+        let mut record: Record = serde_json::from_str(&loaded.record)
             .map_err(|source| ViewError::Record { batch, source })?;
-        let segments = record.segments();
-        let mut history = History::of(record.design);
+        let mut history = History::of(record.design.clone());
         for stored in &loaded.events {
             history.follow(stored).map_err(|source| ViewError::Event {
                 batch,
@@ -185,27 +211,19 @@ impl BatchView {
                 source,
             })?;
         }
-        let mut titles = record.tasks.into_iter().map(|task| task.title);
-        let title = |_| titles.next().unwrap_or_default();
-        let titles = history.tasks.iter().map(title).collect();
         let hider = Secrets::of_environment(&[]).hider();
-        let land_into = record.base_branch.filter(|_| lands_here(&history.batch));
+        let land_into = record.base_branch.take();
+        let land_into = land_into.filter(|_| lands_here(&history.batch));
+        let validate = record.validate.take();
+        record.validate = validate.map(|command| hider.hidden(command));
         let mut builds_on = if history.batch.status.is_over() {
             let places = history.batch.earlier_of(&history.batch.woven);
             record.earlier.told(&places)
         } else {
             record.earlier.told_all()
         };
-        builds_on.extend(record.stands_on);
-        let view = shape::draw(
-            loaded,
-            &history,
-            shape::Names { titles, segments },
-            record.base,
-            record.validate.map(|command| hider.hidden(command)),
-            &record.sandbox.label(),
-            surroundings,
-        );
+        builds_on.append(&mut record.stands_on);
+        let view = shape::draw(loaded, &history, &record, surroundings);
         Ok(Self {
             land_into,
             builds_on,

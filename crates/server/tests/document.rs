@@ -38,6 +38,7 @@ POST /api/batches/preview
 GET /api/batches
 GET /api/batches/{id}
 POST /api/batches/{id}/cancel
+POST /api/batches/{id}/stop
 POST /api/batches/{id}/approve
 POST /api/batches/{id}/land
 POST /api/batches/{id}/tasks/{taskId}/cancel

@@ -100,7 +100,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stops a batch, and answers when it is over; all work is kept */
+        /**
+         * Stops a batch, and answers when it is over; all work is kept
+         * @description With `rollback`, the branch of one that is over and has not landed is removed.
+         */
         post: operations["cancelBatch"];
         delete?: never;
         options?: never;
@@ -187,6 +190,26 @@ export interface paths {
         put?: never;
         /** Goes on with a batch that was interrupted */
         post: operations["resumeBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batches/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Has a batch finish what runs and start nothing new; answers at once
+         * @description The tasks that do not run are cancelled; what merged is proved and lands.
+         */
+        post: operations["stopBatch"];
         delete?: never;
         options?: never;
         head?: never;
@@ -365,7 +388,8 @@ export interface paths {
          * @description Events of the log have their number as `id`; none is left out, doubled or out of order, across reconnects and
          *     restarts. Without a number the stream begins with what happens from now on. A number that is beyond the last one is
          *     answered with `reset`. `execution:log`, `execution:progress` and
-         *     `batch:interrupted` (nobody is at a batch) have no number and tell only the latest state.
+         *     `batch:interrupted` (nobody is at a batch) have no number and tell only the latest state. The data of each event is a
+         *     schema of this document: that of `batch:task:started` is `BatchTaskStartedEvent`.
          */
         get: operations["followEvents"];
         put?: never;
@@ -497,7 +521,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Has the execution plan of a project stop; answers at once */
+        /** Has the execution plan of a project finish what runs and start nothing new; answers at once */
         post: operations["stopParallel"];
         delete?: never;
         options?: never;
@@ -784,10 +808,180 @@ export interface components {
         Attempts: {
             attempts: components["schemas"]["AttemptView"][];
         };
+        /**
+         * @description As many as the machine can take.
+         * @enum {string}
+         */
+        AutoWord: "auto";
+        /**
+         * batch:cancelled
+         * @description it ended because a person cancelled it
+         */
+        BatchCancelledEvent: {
+            at: string;
+            batchId: number;
+        };
+        /**
+         * batch:cancelling
+         * @description a person cancelled it; `rollback` is keep or remove
+         */
+        BatchCancellingEvent: {
+            at: string;
+            batchId: number;
+            rollback: string;
+        };
+        /**
+         * batch:completed
+         * @description it ended well; `summary` counts outcomes
+         */
+        BatchCompletedEvent: {
+            at: string;
+            batchId: number;
+            prUrl?: string | null;
+            summary?: unknown;
+        };
+        /**
+         * batch:conflict
+         * @description a woven task does not merge any more without what was left out
+         */
+        BatchConflictEvent: {
+            at: string;
+            batchId: number;
+            files: string[];
+            key: string;
+            taskId: string;
+            with: string[];
+        };
+        /**
+         * batch:created
+         * @description it was made; `number` is what people call it
+         */
+        BatchCreatedEvent: {
+            at: string;
+            batchId: number;
+            keys?: string[];
+            mainRepoPath?: string | null;
+            mode: string;
+            number: number;
+            plan?: string | null;
+            projectId?: string | null;
+            tasks: string[];
+            titles?: string[];
+        };
+        /**
+         * batch:failed
+         * @description it ended, and nothing was merged or a rule was hit
+         */
+        BatchFailedEvent: {
+            at: string;
+            batchId: number;
+            error: string;
+        };
+        /**
+         * batch:fallback
+         * @description several at once did not work out; what is left runs one at a time
+         */
+        BatchFallbackEvent: {
+            at: string;
+            batchId: number;
+            reason: string;
+            stage?: number | null;
+        };
+        /**
+         * batch:finishing
+         * @description a person stopped it: what runs is finished, nothing new starts
+         */
+        BatchFinishingEvent: {
+            at: string;
+            batchId: number;
+        };
+        /**
+         * batch:held
+         * @description nothing new starts for now
+         */
+        BatchHeldEvent: {
+            at: string;
+            batchId: number;
+            reason: string;
+        };
+        /**
+         * batch:interrupted
+         * @description nobody runs a batch that is not over
+         */
+        BatchInterruptedEvent: {
+            at: string;
+            batchId: number;
+            projectId: string;
+        };
+        /**
+         * batch:judged
+         * @description the tests ran, or their verdict was known; `tasks` were woven then, `run` is green, red or trouble, `ms` how long it took
+         */
+        BatchJudgedEvent: {
+            at: string;
+            batchId: number;
+            ms: number;
+            number?: number | null;
+            run: unknown;
+            tasks: string[];
+            tree: string;
+        };
+        /**
+         * batch:landed
+         * @description the result is there
+         */
+        BatchLandedEvent: {
+            at: string;
+            batchId: number;
+            into?: string | null;
+            prUrl?: string | null;
+        };
+        /**
+         * batch:landing
+         * @description the result is brought to where it is wanted; `into` is a local branch
+         */
+        BatchLandingEvent: {
+            at: string;
+            batchId: number;
+            into?: string | null;
+        };
+        /**
+         * batch:merging
+         * @description the last task ended
+         */
+        BatchMergingEvent: {
+            at: string;
+            batchId: number;
+        };
+        /**
+         * batch:not_landed
+         * @description it is not
+         */
+        BatchNotLandedEvent: {
+            at: string;
+            batchId: number;
+            hint?: string | null;
+            reason: string;
+        };
+        /**
+         * batch:not_proved
+         * @description what is woven stays without a proof
+         */
+        BatchNotProvedEvent: {
+            at: string;
+            batchId: number;
+            doubt: string;
+            reason: string;
+        };
         /** @description What a batch is to be; what is left out is as configured. */
         BatchOptions: {
             /** @default null */
             agent?: string | null;
+            /**
+             * @description Whether tasks that declare the same file may run side by side
+             * @default false
+             */
+            allowOverlap?: boolean;
             /**
              * @description Whether the base is said to have what earlier batches did
              * @default false
@@ -825,12 +1019,28 @@ export interface components {
             /** @default null */
             model?: string | null;
             /**
+             * @description Whether the batch fails where several tasks at once do not work out, instead of running them one at a time
+             * @default false
+             */
+            noFallback?: boolean;
+            /**
+             * Format: double
+             * @description The share of an earlier phase that must be settled before a later one starts; 0.8 if nothing is said
+             * @default null
+             */
+            phaseThreshold?: number | null;
+            /**
              * @description What agents are told besides; the whole of it where it has places such as `{{title}}`
              * @default null
              */
             prompt?: string | null;
             /** @default null */
             stopOnFailure?: boolean | null;
+            /**
+             * @description Whether a dependency that is not in the plan is an error
+             * @default false
+             */
+            strict?: boolean;
             /**
              * @description The ids of the tasks, of one project and one plan
              * @default []
@@ -842,10 +1052,24 @@ export interface components {
              */
             validate?: string | null;
             /**
+             * @description Whether each wave is woven and proved before the next starts
+             * @default false
+             */
+            waves?: boolean;
+            /**
              * @description Whether dependencies that are not named and not done are added
              * @default false
              */
             withDeps?: boolean;
+        };
+        /**
+         * batch:predicted
+         * @description other conflicts are coming than before: all pairs of tasks that would not merge as they stand
+         */
+        BatchPredictedEvent: {
+            at: string;
+            batchId: number;
+            pairs: Record<string, never>[];
         };
         /** @description What a batch would be; tasks are named by their ids on the board. */
         BatchPreview: {
@@ -861,18 +1085,393 @@ export interface components {
             /** @description What is odd and stops nothing. */
             warnings: components["schemas"]["Warning"][];
         };
+        /**
+         * batch:progress
+         * @description a task began or ended: the counts of `progress` in a batch
+         */
+        BatchProgressEvent: {
+            at: string;
+            batchId: number;
+            cancelled: number;
+            completed: number;
+            failed: number;
+            percentage: number;
+            queued: number;
+            running: number;
+            skipped: number;
+            total: number;
+        };
+        /**
+         * batch:proved
+         * @description the tests pass for what is woven
+         */
+        BatchProvedEvent: {
+            at: string;
+            batchId: number;
+            tree: string;
+        };
+        /**
+         * batch:published
+         * @description its branch is in your repository
+         */
+        BatchPublishedEvent: {
+            at: string;
+            batchId: number;
+            branch: string;
+            tip: string;
+        };
+        /**
+         * batch:pushed
+         * @description its branch is on the server
+         */
+        BatchPushedEvent: {
+            at: string;
+            batchId: number;
+            branch: string;
+            commit: string;
+        };
+        /**
+         * batch:pushing
+         * @description its branch is about to be pushed
+         */
+        BatchPushingEvent: {
+            at: string;
+            batchId: number;
+            branch: string;
+            commit: string;
+        };
+        /**
+         * batch:reopened
+         * @description a person wants tasks tried again, or its result landed
+         */
+        BatchReopenedEvent: {
+            at: string;
+            batchId: number;
+            into?: string | null;
+        };
+        /**
+         * batch:resumed
+         * @description the process that ran it died, and another goes on
+         */
+        BatchResumedEvent: {
+            at: string;
+            batchId: number;
+        };
+        /**
+         * batch:rewoven
+         * @description what is woven was woven again, onto another base
+         */
+        BatchRewovenEvent: {
+            at: string;
+            base: string;
+            batchId: number;
+            tip: string;
+        };
+        /**
+         * batch:slots
+         * @description another number of tasks may run at once
+         */
+        BatchSlotsEvent: {
+            at: string;
+            batchId: number;
+            most: number;
+            reason: string;
+            slots: number;
+        };
+        /**
+         * batch:stage:completed
+         * @description all its tasks ended; `mergeStatus` is success, conflicts, test_failed or skipped, `duration` in seconds
+         */
+        BatchStageCompletedEvent: {
+            at: string;
+            batchId: number;
+            duration?: number | null;
+            mergeStatus: string;
+            name?: string | null;
+            stage: number;
+            success: boolean;
+        };
+        /**
+         * batch:stage:started
+         * @description a stage or wave began
+         */
+        BatchStageStartedEvent: {
+            at: string;
+            batchId: number;
+            canParallel?: boolean | null;
+            name?: string | null;
+            stage: number;
+            taskCount?: number | null;
+        };
+        /**
+         * batch:started
+         * @description it began
+         */
+        BatchStartedEvent: {
+            at: string;
+            batchId: number;
+        };
+        /**
+         * batch:stopping
+         * @description a rule says that nothing more shall start
+         */
+        BatchStoppingEvent: {
+            at: string;
+            batchId: number;
+            reason: string;
+        };
+        /**
+         * batch:task:approved
+         * @description a person let it start
+         */
+        BatchTaskApprovedEvent: {
+            at: string;
+            batchId: number;
+            key: string;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:built
+         * @description its work is a commit, and waits to be woven
+         */
+        BatchTaskBuiltEvent: {
+            at: string;
+            batchId: number;
+            commit: string;
+            files: string[];
+            key: string;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:cancelled
+         * @description a person cancelled it
+         */
+        BatchTaskCancelledEvent: {
+            at: string;
+            batchId: number;
+            key: string;
+            outcome: string;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:completed
+         * @description `outcome` is merged or no_changes
+         */
+        BatchTaskCompletedEvent: {
+            at: string;
+            batchId: number;
+            key: string;
+            outcome: string;
+            reason?: string | null;
+            taskId: string;
+            tip?: string | null;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:failed
+         * @description `outcome` is failed or timed_out
+         */
+        BatchTaskFailedEvent: {
+            at: string;
+            batchId: number;
+            error: string;
+            key: string;
+            outcome: string;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:kept
+         * @description the state of its worktree is kept
+         */
+        BatchTaskKeptEvent: {
+            at: string;
+            batchId: number;
+            commit: string;
+            key: string;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:limited
+         * @description its agent waits for a usage limit
+         */
+        BatchTaskLimitedEvent: {
+            at: string;
+            batchId: number;
+            error: string;
+            key: string;
+            pauseMs: number;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:published
+         * @description its branch is in your repository, because it was left out
+         */
+        BatchTaskPublishedEvent: {
+            at: string;
+            batchId: number;
+            branch: string;
+            key: string;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:queued
+         * @description it is in the queue again
+         */
+        BatchTaskQueuedEvent: {
+            at: string;
+            batchId: number;
+            key: string;
+            reason: string;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:resolved
+         * @description a person resolved its conflict
+         */
+        BatchTaskResolvedEvent: {
+            at: string;
+            batchId: number;
+            commit: string;
+            files: string[];
+            key: string;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:retrying
+         * @description an attempt failed, and another one comes
+         */
+        BatchTaskRetryingEvent: {
+            at: string;
+            batchId: number;
+            error: string;
+            key: string;
+            pauseMs: number;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:session
+         * @description its agent told which session it works in
+         */
+        BatchTaskSessionEvent: {
+            at: string;
+            batchId: number;
+            key: string;
+            sessionId: string;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:skipped
+         * @description `outcome` is conflicted, invalid or blocked
+         */
+        BatchTaskSkippedEvent: {
+            at: string;
+            batchId: number;
+            files: string[];
+            key: string;
+            outcome: string;
+            reason: string;
+            taskId: string;
+            with?: string[];
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:spent
+         * @description what an attempt took
+         */
+        BatchTaskSpentEvent: {
+            at: string;
+            batchId: number;
+            costUsd: number;
+            key: string;
+            taskId: string;
+            tokens: number;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:started
+         * @description an attempt began
+         */
+        BatchTaskStartedEvent: {
+            at: string;
+            attempt: number;
+            basis: string;
+            batchId: number;
+            key: string;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:stopping
+         * @description its agent was asked to stop
+         */
+        BatchTaskStoppingEvent: {
+            at: string;
+            batchId: number;
+            key: string;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:waiting
+         * @description it waits for approval, or for consent to these files
+         */
+        BatchTaskWaitingEvent: {
+            at: string;
+            batchId: number;
+            consent?: string[];
+            key: string;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:unheld
+         * @description nothing is in the way any more
+         */
+        BatchUnheldEvent: {
+            at: string;
+            batchId: number;
+        };
+        /**
+         * batch:unpublished
+         * @description its branch is removed from your repository
+         */
+        BatchUnpublishedEvent: {
+            at: string;
+            batchId: number;
+        };
+        /**
+         * batch:validating
+         * @description the tests run on what is woven
+         */
+        BatchValidatingEvent: {
+            at: string;
+            batchId: number;
+            stage?: number | null;
+        };
         /** @description A batch. */
         BatchView: {
             base?: string | null;
+            /** @description The name of its branch, from the start; none where it runs in a folder that is no repository. */
             batchBranch?: string | null;
-            /** @description The batches that it builds on and that were not in its base. */
-            buildsOn: components["schemas"]["BuildsOn"][];
             completedAt?: string | null;
             conflicts: components["schemas"]["ConflictView"][];
             createdAt: string;
             /** @description Why it failed, or what it is stopping for. */
             error?: string | null;
             estimatedEnd?: string | null;
+            /** @description Whether that branch is in the user's repository. */
+            hasBranch: boolean;
             /** @description Why nothing new starts for now. */
             held?: string | null;
             /** Format: int32 */
@@ -964,20 +1563,6 @@ export interface components {
             /** @description When it was changed last. */
             updatedAt: string;
         };
-        /** @description A batch whose work another one builds on, and that the base lacks. */
-        BuildsOn: {
-            /**
-             * Format: int32
-             * @description Its number.
-             */
-            batch: number;
-            /** @description Its branch in the user's repository. */
-            branch: string;
-            /** @description Its pull request, if it has one. */
-            prUrl?: string | null;
-            /** @description The tasks whose work it is. */
-            tasks: string[];
-        };
         /** @description Whether what was stored by the work may be undone. */
         Cancelling: {
             /**
@@ -1026,8 +1611,11 @@ export interface components {
         /** @description A task that was left out, and with whom it collides. */
         ConflictView: {
             files: string[];
+            /** @description Its id in the plan. */
+            key: string;
             resolving?: components["schemas"]["ResolvingView"] | null;
             taskId: string;
+            /** @description The ids of the tasks that it collides with. */
             with: string[];
         };
         /** @enum {string} */
@@ -1213,12 +1801,42 @@ export interface components {
             /** @description The reason, for people. */
             message: string;
         };
+        /**
+         * execution:log
+         * @description an attempt printed something; `total` is the number of lines
+         */
+        ExecutionLogEvent: {
+            at: string;
+            attempt: number;
+            batchId: number;
+            key: string;
+            projectId: string;
+            taskId: string;
+            total: number;
+            worktreeId: string;
+        };
         /** @description Batches of tasks that run one after the other. */
         ExecutionPlan: {
             /** @description The batches, which become stages of one batch. */
             batches?: components["schemas"]["PlannedBatch"][];
             /** @description The tasks; batches may name others of the board. */
             tasks?: components["schemas"]["PlannedTask"][];
+        };
+        /**
+         * execution:progress
+         * @description what its agent does right now, and what that took so far
+         */
+        ExecutionProgressEvent: {
+            action?: string | null;
+            at: string;
+            attempt: number;
+            batchId: number;
+            costUsd: number;
+            key: string;
+            projectId: string;
+            taskId: string;
+            tokens: number;
+            worktreeId: string;
         };
         /** @description How far the execution plan of a project is. */
         ExecutionStatus: {
@@ -1337,6 +1955,8 @@ export interface components {
          * @enum {string}
          */
         Login: "ok" | "missing" | "unknown";
+        /** @description How many tasks of a batch run at once. */
+        MaxBatchSize: number | components["schemas"]["AutoWord"];
         /** @enum {string} */
         MergeWord: "merge" | "squash" | "rebase" | "octopus";
         /** @description A task whose dependencies are missing. */
@@ -1408,7 +2028,8 @@ export interface components {
             changes: components["schemas"]["ConsentChange"][];
             /** @description Sent as `consent` when the task is approved, by a person who consents */
             fingerprint: string;
-            /** @description The task */
+            /** @description The id of the task in its plan */
+            key: string;
             taskId: string;
         };
         /** @description An answer that has nothing in it where no task waits for consent. */
@@ -1478,6 +2099,7 @@ export interface components {
         /** @description How many tasks stand where. */
         ProgressView: {
             cancelled: number;
+            /** @description Those that were merged, or needed no change. */
             completed: number;
             failed: number;
             /** @description Of the tasks that are over, rounded down. */
@@ -1525,6 +2147,14 @@ export interface components {
          * @enum {string}
          */
         ProjectStatus: "cloning" | "ready" | "failed";
+        /**
+         * project:updated
+         * @description a project changed: its name, its plan file, its clone
+         */
+        ProjectUpdatedEvent: {
+            at: string;
+            projectId?: string | null;
+        };
         /** @description Projects, the oldest first. */
         Projects: {
             projects: components["schemas"]["Project"][];
@@ -1561,34 +2191,51 @@ export interface components {
          * @enum {string}
          */
         RunWord: "green" | "red";
-        /** @description A value with where it is from. */
-        Setting: {
-            overridden?: components["schemas"]["Overridden"] | null;
-            source: components["schemas"]["Source"];
-            value: unknown;
-        };
-        /** @description What people change on a page. */
+        /** @description What people change on a page: plain values, which a change takes as they are, and beside them who says so. */
         Settings: {
-            /** @description What becomes of a task that does not merge: skip, fail or rerun */
-            conflictBehavior: components["schemas"]["Setting"];
-            /** @description How many tasks of a batch run at once: 1 to 10, or what `max_parallel` says elsewhere */
-            maxBatchSize: components["schemas"]["Setting"];
-            /** @description How many tasks run at once over all batches */
-            parallelLimit: components["schemas"]["Setting"];
+            /** @description What becomes of a task that does not merge */
+            conflictBehavior: components["schemas"]["ConflictBehavior"];
+            /** @description How many tasks of a batch run at once: 1 to 64, or `auto` */
+            maxBatchSize: components["schemas"]["MaxBatchSize"];
+            /** @description What the user's own file says, or the default, of those where something else wins */
+            overridden: {
+                [key: string]: components["schemas"]["Overridden"];
+            };
+            /**
+             * Format: int64
+             * @description How many tasks run at once over all batches
+             */
+            parallelLimit: number;
             /** @description Whether a queue goes on without being asked */
-            queueAutoApprove: components["schemas"]["Setting"];
+            queueAutoApprove: boolean;
+            /** @description Where each value is from, by its name */
+            sources: {
+                [key: string]: components["schemas"]["Source"];
+            };
             /** @description Whether nothing new starts once a task has failed */
-            stopOnFailure: components["schemas"]["Setting"];
+            stopOnFailure: boolean;
         };
         /** @description What is to be another one than before; what is absent stays. */
         SettingsChange: {
             conflictBehavior?: components["schemas"]["ConflictBehavior"] | null;
-            /** Format: int64 */
-            maxBatchSize?: number | null;
+            maxBatchSize?: components["schemas"]["MaxBatchSize"] | null;
+            /** @description The same */
+            overridden?: Record<string, never> | null;
             /** Format: int64 */
             parallelLimit?: number | null;
             queueAutoApprove?: boolean | null;
+            /** @description Of a whole answer that is sent back; not looked into */
+            sources?: Record<string, never> | null;
             stopOnFailure?: boolean | null;
+        };
+        /**
+         * settings:updated
+         * @description the settings changed; all of them, as `GET /api/settings` answers
+         */
+        SettingsUpdatedEvent: {
+            at: string;
+            projectId?: string | null;
+            settings: unknown;
         };
         /** @description The settings that people look for. */
         SettingsView: {
@@ -1655,10 +2302,39 @@ export interface components {
             title?: string | null;
         };
         /**
+         * task:created
+         * @description a task came onto a board
+         */
+        TaskCreatedEvent: {
+            at: string;
+            projectId?: string | null;
+            task: unknown;
+            taskId: string;
+        };
+        /**
+         * task:deleted
+         * @description it is gone
+         */
+        TaskDeletedEvent: {
+            at: string;
+            projectId?: string | null;
+            taskId: string;
+        };
+        /**
          * @description Where a task stands, coarsely.
          * @enum {string}
          */
         TaskStatusWord: "queued" | "waiting" | "limited" | "running" | "completed" | "failed" | "skipped" | "cancelled";
+        /**
+         * task:updated
+         * @description it changed
+         */
+        TaskUpdatedEvent: {
+            at: string;
+            projectId?: string | null;
+            task: unknown;
+            taskId: string;
+        };
         /** @description A task of a batch. */
         TaskView: {
             /**
@@ -1666,6 +2342,7 @@ export interface components {
              * @description How many attempts count: those that a limit or an overload ended do not.
              */
             attempts: number;
+            /** @description The name of its branch, from the start; in the user's repository it is only where the task was left out. */
             branch?: string | null;
             completedAt?: string | null;
             /** @description The files that a person must consent to before it starts. */
@@ -1677,6 +2354,10 @@ export interface components {
             cost?: number | null;
             error?: string | null;
             files: string[];
+            /** @description Whether that branch is in the user's repository. */
+            hasBranch: boolean;
+            /** @description Its id in the plan. */
+            key: string;
             /**
              * Format: int32
              * @description The number of the last one that began, whether it counts or not; 0 for none.
@@ -1696,6 +2377,7 @@ export interface components {
             /** @description The finer word of where it stands. */
             state: string;
             status: components["schemas"]["TaskStatusWord"];
+            /** @description The task's own id, which is the same in every batch. */
             taskId: string;
             title: string;
             /**
@@ -1848,13 +2530,15 @@ export interface components {
             /** @description Whether its files are there. */
             exists: boolean;
             head?: string | null;
+            /** @description The id of that task in its plan. */
+            key?: string | null;
             path: string;
             /** Format: int64 */
             seconds?: number | null;
             /** @description `in_use`, `left`, `resolving`, `half_made`, `going`, `folder_gone` or `unregistered`. */
             state: string;
-            /** @description The key of the task that it is for, if it is for one. */
-            task?: string | null;
+            /** @description The id of the task that it is for, if it is for one. */
+            taskId?: string | null;
         };
         /** @description The worktrees of a batch. */
         Worktrees: {
@@ -2861,6 +3545,127 @@ export interface operations {
         };
     };
     resumeBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the batch */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnderWay"];
+                };
+            };
+            /** @description the request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description a foreign host or origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not come in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is no JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    stopBatch: {
         parameters: {
             query?: never;
             header?: never;

@@ -1,7 +1,7 @@
 // The batches that run, on every page: how far they are, and what a person can do about it.
 
 import { Link } from "@tanstack/react-router";
-import { Ban, Check, ExternalLink, RotateCw, X } from "lucide-react";
+import { Ban, Check, CircleStop, ExternalLink, RotateCw, X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { create } from "zustand";
 import type { BatchView } from "@/api/client";
@@ -9,7 +9,7 @@ import { approve } from "@/board/approve";
 import { useElapsed, useNow } from "@/live/clock";
 import { isOver, stateOf } from "@/live/state";
 import { useWorld } from "@/live/world";
-import { cancelBatch, resumeBatch, useAct } from "@/task/queries";
+import { cancelBatch, resumeBatch, stopBatch, useAct } from "@/task/queries";
 import { StateBadge } from "@/ui/Badge";
 import { Button, buttonLook } from "@/ui/Button";
 import { Confirm } from "@/ui/Confirm";
@@ -138,6 +138,11 @@ function Controls({ batch, ended }: { batch: BatchView; ended: boolean }) {
       {batch.interrupted && !ended ? (
         <Button size="small" disabled={isBusy} onClick={() => void act("resume", () => resumeBatch(batch.id))}>
           <RotateCw aria-hidden /> Resume
+        </Button>
+      ) : null}
+      {!ended && !batch.interrupted && batch.status === "running" ? (
+        <Button size="small" title="Finish what runs, start nothing new" disabled={isBusy} onClick={() => void act("stop", () => stopBatch(batch.id), "Nothing new starts. What runs is finished, and what merged lands.")}>
+          <CircleStop aria-hidden /> <span className="sr-only sm:not-sr-only">Stop</span>
         </Button>
       ) : null}
       {ended ? (

@@ -13,7 +13,7 @@ vi.mock("@/task/queries", async (original) => ({
   },
   retryTask: async (_batch: number, task: string) => void asked.push(`retry ${task}`),
   cancelTask: async (_batch: number, task: string) => void asked.push(`cancel ${task}`),
-  cancelBatch: async (batch: number) => void asked.push(`cancel batch ${batch}`),
+  cancelBatch: async (batch: number, rollback = false) => void asked.push(`cancel batch ${batch}${rollback ? " and roll back" : ""}`),
 }));
 
 afterEach(() => {
@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 function batch(status = "running"): BatchView {
-  const task = (taskId: string, outcome: string | null) => ({ taskId, title: `Task ${taskId}`, outcome, state: outcome ?? "running" });
+  const task = (key: string, outcome: string | null) => ({ taskId: `id-${key}`, key, title: `Task ${key}`, outcome, state: outcome ?? "running" });
   const view = {
     id: 7,
     status,
@@ -30,8 +30,8 @@ function batch(status = "running"): BatchView {
     plan: "board",
     mainRepoPath: "/repo",
     tasks: [task("1", "merged"), task("2", "conflicted"), task("3", null), task("4", null)],
-    conflicts: [{ taskId: "2", files: ["a.rs"], with: ["1"] }],
-    predictedConflicts: [{ tasks: ["3", "4"], files: ["b.rs"] }],
+    conflicts: [{ taskId: "id-2", key: "2", files: ["a.rs"], with: ["id-1"] }],
+    predictedConflicts: [{ tasks: ["id-3", "id-4"], files: ["b.rs"] }],
   };
   return view as unknown as BatchView;
 }
@@ -52,7 +52,7 @@ describe("conflicts of a batch", () => {
     await waitFor(() => expect(screen.getByRole("button", { name: "Weave my resolution" })).toHaveProperty("disabled", false));
     fireEvent.click(screen.getByRole("button", { name: "Weave my resolution" }));
     await screen.findByRole("button", { name: "Resolve by hand" });
-    expect(asked).toEqual(["start 2", "done 2"]);
+    expect(asked).toEqual(["start id-2", "done id-2"]);
   });
 
   it("that were laid out before the page was loaded go on where they were", async () => {
@@ -62,7 +62,7 @@ describe("conflicts of a batch", () => {
     expect(screen.getByText("cd '/tmp/laid out'")).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Resolve by hand" })).toBeNull();
     fireEvent.click(screen.getByRole("button", { name: "Leave out" }));
-    await waitFor(() => expect(asked).toEqual(["abort 2"]));
+    await waitFor(() => expect(asked).toEqual(["abort id-2"]));
   });
 
   it("can be rerun or left out", async () => {
@@ -71,7 +71,7 @@ describe("conflicts of a batch", () => {
     await waitFor(() => expect(screen.getByRole("button", { name: "Leave out" })).toHaveProperty("disabled", false));
     fireEvent.click(screen.getByRole("button", { name: "Leave out" }));
     await screen.findByText(/stays left out/);
-    expect(asked).toEqual(["retry 2"]);
+    expect(asked).toEqual(["retry id-2"]);
   });
 
   it("abort the batch only when a person is sure", async () => {
@@ -88,9 +88,17 @@ describe("conflicts of a batch", () => {
     expect(screen.getByRole("button", { name: "Abort batch" })).toHaveProperty("disabled", true);
   });
 
+  it("can roll back a batch that is over and has not landed", async () => {
+    render(<Conflicts batch={{ ...batch("completed"), hasBranch: true }} />);
+    fireEvent.click(screen.getByRole("button", { name: "Abort and roll back" }));
+    const sure = (await screen.findAllByRole("button", { name: "Abort and roll back" })).at(-1);
+    if (sure) fireEvent.click(sure);
+    await waitFor(() => expect(asked).toEqual(["cancel batch 7 and roll back"]));
+  });
+
   it("that are coming can be helped by cancelling a task", async () => {
     render(<Conflicts batch={batch()} />);
     fireEvent.click(screen.getByRole("button", { name: "Cancel 4" }));
-    await waitFor(() => expect(asked).toEqual(["cancel 4"]));
+    await waitFor(() => expect(asked).toEqual(["cancel id-4"]));
   });
 });

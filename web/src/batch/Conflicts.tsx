@@ -20,7 +20,9 @@ type LaidOut = Pick<components["schemas"]["LaidOut"], "path" | "files" | "begunB
 
 export function Conflicts({ batch }: { batch: BatchView }) {
   const [isAborting, setAborting] = useState(false);
+  const [isRollingBack, setRollingBack] = useState(false);
   const { doing, act } = useAct();
+  const isTakenBack = !isOver(batch) || (batch.hasBranch && !batch.prUrl);
   if (batch.conflicts.length + batch.predictedConflicts.length === 0) {
     return (
       <EmptyState icon={CircleCheck} title="No conflicts">
@@ -38,6 +40,9 @@ export function Conflicts({ batch }: { batch: BatchView }) {
               <span className="flex-1" />
               <Button look="danger" disabled={isOver(batch) || doing !== null} onClick={() => setAborting(true)} title={isOver(batch) ? "This batch is over" : undefined}>
                 Abort batch
+              </Button>
+              <Button look="danger" disabled={!isTakenBack || doing !== null} onClick={() => setRollingBack(true)}>
+                Abort and roll back
               </Button>
             </div>
             <ul className="flex flex-col gap-3">
@@ -62,6 +67,9 @@ export function Conflicts({ batch }: { batch: BatchView }) {
       <Confirm open={isAborting} onOpenChange={setAborting} title={`Abort batch ${batch.number}?`} action="Abort batch" keep="Go on" onConfirm={() => void act("abort", () => cancelBatch(batch.id), "The batch is cancelled. All work is kept.")}>
         What runs is stopped and nothing lands. The work of every task is kept.
       </Confirm>
+      <Confirm open={isRollingBack} onOpenChange={setRollingBack} title={`Roll back batch ${batch.id}?`} action="Abort and roll back" keep="Keep it" onConfirm={() => void act("roll back", () => cancelBatch(batch.id, true), "The branch of the batch is removed. All work is kept.")}>
+        Nothing lands, and the branch of the batch is removed from your repository. The work of every task is kept.
+      </Confirm>
     </div>
   );
 }
@@ -77,7 +85,7 @@ function Pair({ batch, tasks }: { batch: BatchView; tasks: readonly string[] }) 
               <span className="sr-only">with</span>
             </span>
           ) : null}
-          <TaskName batch={batch} name={task} />
+          <TaskName batch={batch} id={task} />
         </span>
       ))}
     </h3>
@@ -129,9 +137,9 @@ function ConflictCard({ batch, conflict }: { batch: BatchView; conflict: Conflic
       </div>
       <Files files={conflict.files} />
       {shown ? (
-        <ByHand batch={batch} task={conflict.taskId} laidOut={shown} />
+        <ByHand batch={batch} task={conflict.key} laidOut={shown} />
       ) : isLeft ? (
-        <p className="mt-3 text-sm text-fg-2">It stays left out. Its work is kept{task?.branch ? ` in ${task.branch}` : ""}; you can come back to it here.</p>
+        <p className="mt-3 text-sm text-fg-2">It stays left out. Its work is kept{task?.branch && task.hasBranch ? ` in ${task.branch}` : ""}; you can come back to it here.</p>
       ) : null}
       <div className="mt-3 flex flex-wrap gap-2">
         {shown ? (
@@ -194,10 +202,10 @@ function PredictedCard({ batch, pair }: { batch: BatchView; pair: Predicted }) {
       </div>
       <Files files={pair.files} />
       <div className="mt-3 flex flex-wrap gap-2">
-        {pair.tasks
-          .filter((key) => batch.tasks.some((task) => task.taskId === key && !task.outcome))
-          .map((key) => (
-            <Button key={key} size="small" disabled={doing !== null || isOver(batch)} onClick={() => void act(key, () => cancelTask(batch.id, key), "Cancelled. Its work is kept.")}>
+        {batch.tasks
+          .filter((task) => pair.tasks.includes(task.taskId) && !task.outcome)
+          .map(({ taskId, key }) => (
+            <Button key={taskId} size="small" disabled={doing !== null || isOver(batch)} onClick={() => void act(taskId, () => cancelTask(batch.id, taskId), "Cancelled. Its work is kept.")}>
               Cancel {key}
             </Button>
           ))}

@@ -119,7 +119,7 @@ const TaskBox = memo(function TaskBox({ data }: NodeProps<TaskNode>) {
       <span className="flex items-center gap-1.5 text-2xs text-fg-3">
         <look.icon className={cn("size-3 shrink-0", look.tone)} aria-hidden />
         <span className="min-w-16 text-fg-2">{look.word}</span>
-        <span className="min-w-0 flex-1 truncate font-mono">{task.taskId}</span>
+        <span className="min-w-0 flex-1 truncate font-mono">{task.key}</span>
         {task.seconds > 0 ? <span>{duration(task.seconds)}</span> : null}
         {isCritical ? <span className="sr-only">on the critical path</span> : null}
       </span>

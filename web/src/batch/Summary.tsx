@@ -84,7 +84,7 @@ function TaskRow({ batch, task }: { batch: BatchView; task: TaskView }) {
   return (
     <tr className="border-t border-line align-top">
       <Td>
-        <TaskName batch={batch} name={task.taskId} className="[overflow-wrap:anywhere]" />
+        <TaskName batch={batch} id={task.taskId} className="[overflow-wrap:anywhere]" />
         {task.error && task.outcome !== "merged" ? <p className="mt-0.5 text-xs text-fg-2 [overflow-wrap:anywhere]">{sentence(task.error)}</p> : null}
       </Td>
       <Td>
@@ -146,7 +146,7 @@ function Facts({ batch }: { batch: BatchView }) {
       <Fact name="Project">
         <span className="font-mono text-xs [overflow-wrap:anywhere]">{batch.mainRepoPath}</span>
       </Fact>
-      {batch.batchBranch ? (
+      {batch.batchBranch && batch.hasBranch ? (
         <Fact name="Branch">
           <Copied text={batch.batchBranch} />
         </Fact>

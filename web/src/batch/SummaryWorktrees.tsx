@@ -26,7 +26,7 @@ export function Worktrees({ batch }: { batch: BatchView }) {
         {data.map((tree) => (
           <li key={tree.path} className="rounded-lg border border-line bg-raised p-3 text-sm">
             <div className="mb-1 flex flex-wrap items-baseline gap-x-3">
-              {tree.task ? <TaskName batch={batch} name={tree.task} /> : <span>The woven result</span>}
+              {tree.taskId ? <TaskName batch={batch} id={tree.taskId} /> : <span>The woven result</span>}
               <span className="text-xs text-fg-2">{worded(tree.state)}</span>
               {tree.branch ? <span className="font-mono text-xs text-fg-3">{tree.branch}</span> : null}
             </div>

@@ -3,7 +3,6 @@
 import { Link } from "@tanstack/react-router";
 import { useRef } from "react";
 import type { BatchView, TaskView } from "@/api/client";
-import { taskIdOf } from "@/live/state";
 import { useWorld } from "@/live/world";
 import { StateBadge } from "@/ui/Badge";
 import { cn } from "@/ui/cn";
@@ -33,20 +32,21 @@ export function TaskChips({ batch }: { batch: BatchView }) {
     <ul aria-label="Running tasks" className="order-4 hidden min-w-0 items-center gap-2.5 overflow-hidden md:flex lg:order-none">
       {shown.map((key, place) => {
         const task = key === null ? undefined : active.get(key);
-        return task ? <Chip key={task.taskId} batch={batch} task={task} /> : <li key={place} aria-hidden className={ROOM} />;
+        return task ? <Chip key={task.taskId} task={task} /> : <li key={place} aria-hidden className={ROOM} />;
       })}
       {hidden > 0 ? <li className="text-xs text-fg-3">+{hidden}</li> : null}
     </ul>
   );
 }
 
-function Chip({ batch, task }: { batch: BatchView; task: TaskView }) {
-  const id = useWorld((world) => taskIdOf(world, batch, task.taskId));
-  const word = <span className="block truncate font-mono text-2xs">{task.taskId}</span>;
+function Chip({ task }: { task: TaskView }) {
+  const id = task.taskId;
+  const isOnBoard = useWorld((world) => world.tasks.has(id));
+  const word = <span className="block truncate font-mono text-2xs">{task.key}</span>;
   return (
     <li className={cn("flex items-center gap-1", ROOM)} title={task.title}>
-      {id ? (
-        <Link to="/tasks/$id" params={{ id }} className="min-w-0 hover:underline" aria-label={`${task.taskId} ${task.title}`}>
+      {isOnBoard ? (
+        <Link to="/tasks/$id" params={{ id }} className="min-w-0 hover:underline" aria-label={`${task.key} ${task.title}`}>
           {word}
         </Link>
       ) : (

@@ -75,7 +75,7 @@ export function Timeline({ batch }: { batch: BatchView }) {
             <ul className="flex flex-wrap gap-x-4 gap-y-1 text-sm">
               {lanes.waiting.map((task) => (
                 <li key={task.taskId}>
-                  <TaskName batch={batch} name={task.taskId} />
+                  <TaskName batch={batch} id={task.taskId} />
                 </li>
               ))}
             </ul>
@@ -92,7 +92,7 @@ function TaskBar({ batch, bar, x, width }: { batch: BatchView; bar: Bar; x: numb
   const look = lookOf(bar.task.outcome ?? bar.task.state);
   const took = duration((bar.to - bar.from) / 1_000);
   const y = TOP + bar.lane * LANE + 4;
-  const words = `${bar.task.taskId} ${bar.task.title} ${look.word}, ${took}`;
+  const words = `${bar.task.key} ${bar.task.title} ${look.word}, ${took}`;
   const drawn = (
     <>
       {width > 60 ? null : <title>{words}</title>}
@@ -103,7 +103,7 @@ function TaskBar({ batch, bar, x, width }: { batch: BatchView; bar: Bar; x: numb
         {width > 60 ? (
           <text fontSize={11}>
             <tspan x={28} y={14} fill="var(--fg)" fontWeight={500}>
-              {bar.task.taskId} {bar.task.title}
+              {bar.task.key} {bar.task.title}
             </tspan>{" "}
             <tspan x={28} y={27} fill="var(--fg-2)">
               {look.word}, {took}

@@ -14,7 +14,7 @@ export function ApproveDialog() {
     <Dialog
       open={pending !== null}
       onOpenChange={(open) => open || close()}
-      title={pending ? `Review before ${pending.taskId} starts` : ""}
+      title={pending ? `Review before ${pending.key} starts` : ""}
       description="Tasks before it changed files that control the agents."
       className="max-w-[860px]"
       isText

@@ -14,7 +14,7 @@ beforeEach(() => {
   sent.length = 0;
   const ok = (data: unknown) => Promise.resolve({ data, response: new Response() });
   const change = { what: "file", name: ".claude/settings.json", kind: "new", role: "settings", now: "{}", isCut: false };
-  vi.spyOn(api, "GET").mockImplementation(((path: string) => ok(path.endsWith("/consent") ? { pending: { taskId: "b", fingerprint: "f", changes: [change] } } : batch([]))) as never);
+  vi.spyOn(api, "GET").mockImplementation(((path: string) => ok(path.endsWith("/consent") ? { pending: { taskId: "id-b", key: "b", fingerprint: "f", changes: [change] } } : batch([]))) as never);
   vi.spyOn(api, "POST").mockImplementation(((_: string, { body }: { body: unknown }) => {
     sent.push(body);
     return ok({});

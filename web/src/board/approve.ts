@@ -6,7 +6,7 @@ import { approveNext } from "@/task/queries";
 import { toast } from "@/visible/toast";
 import type { ConsentChange } from "./start";
 
-type Pending = { batch: number; taskId: string; fingerprint: string; changes: ConsentChange[] };
+type Pending = { batch: number; key: string; fingerprint: string; changes: ConsentChange[] };
 
 /** What a person must consent to before the next task of a batch starts. */
 export const useApproval = create<{ pending: Pending | null }>(() => ({ pending: null }));

@@ -27,7 +27,7 @@ afterEach(() => {
 
 test("an answer that comes after the batch has ended does not start it again", async () => {
   meanwhile = () => {
-    heard({ name: "batch:task:completed", data: { batchId: 7, taskId: "1", outcome: "merged", at } });
+    heard({ name: "batch:task:completed", data: { batchId: 7, taskId: "id-1", outcome: "merged", at } });
     heard({ name: "batch:completed", data: { batchId: 7, at } });
   };
   expect(await startBatch({ taskIds: ["id-1"] })).toBe(true);

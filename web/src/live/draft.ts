@@ -2,7 +2,7 @@
 
 import type { BatchView, BoardTask, TaskView } from "@/api/client";
 import { arrange, columnOf } from "@/board/columns";
-import { type Doing, idKey, isOver, type LogEnd, taskIdOf, type World } from "./state";
+import { type Doing, isOver, type LogEnd, type World } from "./state";
 
 /** One for all, so that nothing seems to have changed. */
 const none: readonly string[] = [];
@@ -17,7 +17,6 @@ export class Draft {
   private batches?: Map<number, BatchView>;
   private doing?: Map<string, Doing>;
   private logs?: Map<string, LogEnd>;
-  private ids?: Map<string, string>;
   private readonly own = new Set<number>();
   private isMoved = false;
   readonly stale: Set<number>;
@@ -35,28 +34,22 @@ export class Draft {
     return project === undefined || project === this.world.project;
   }
 
-  taskId(batch: BatchView, key: string): string | undefined {
-    return taskIdOf({ project: this.world.project, ids: this.ids ?? this.world.ids }, batch, key);
+  /** Whether a task is on the board that is shown. */
+  hasTask(id: string): boolean {
+    return (this.tasks ?? this.world.tasks).has(id);
   }
 
   putTask(task: BoardTask) {
     this.tasks ??= new Map(this.world.tasks);
     const before = this.tasks.get(task.id);
     this.tasks.set(task.id, task);
-    if (!before || before.key !== task.key || before.plan !== task.plan) {
-      this.ids ??= new Map(this.world.ids);
-      this.ids.set(idKey(task.plan, task.key), task.id);
-    }
     if (!before || before.position !== task.position || columnOf(before) !== columnOf(task)) this.isMoved = true;
   }
 
   dropTask(id: string) {
-    const task = (this.tasks ?? this.world.tasks).get(id);
-    if (!task) return;
+    if (!this.hasTask(id)) return;
     this.tasks ??= new Map(this.world.tasks);
     this.tasks.delete(id);
-    this.ids ??= new Map(this.world.ids);
-    this.ids.delete(idKey(task.plan, task.key));
     this.isMoved = true;
   }
 
@@ -91,9 +84,9 @@ export class Draft {
     this.batches.set(id, { ...batch, ...change });
   }
 
-  changeTask(id: number, key: string, change: Partial<TaskView>) {
+  changeTask(id: number, taskId: string, change: Partial<TaskView>) {
     const batch = this.batch(id);
-    const at = batch?.tasks.findIndex((task) => task.taskId === key) ?? -1;
+    const at = batch?.tasks.findIndex((task) => task.taskId === taskId) ?? -1;
     if (!batch || at < 0) {
       this.stale.add(id);
       return;
@@ -108,9 +101,9 @@ export class Draft {
 
   /** Shows on the board where a task of a batch stands. */
   private stand(batch: BatchView, task: TaskView) {
-    const id = this.taskId(batch, task.taskId);
-    const shown = id ? (this.tasks ?? this.world.tasks).get(id) : undefined;
-    if (!shown || !id || (shown.batch && shown.batch.id > batch.id)) return;
+    const id = task.taskId;
+    const shown = (this.tasks ?? this.world.tasks).get(id);
+    if (!shown || (shown.batch && shown.batch.id > batch.id)) return;
     const last = shown.batch;
     // A person has said otherwise since it ended there.
     if (!last && task.completedAt && shown.updatedAt >= task.completedAt) return;
@@ -132,10 +125,11 @@ export class Draft {
   foresee(batchId: number, pairs: readonly { files: string[]; tasks: string[] }[]) {
     const batch = this.batch(batchId);
     if (!batch) return;
-    for (const task of batch.tasks) {
-      const id = this.taskId(batch, task.taskId);
-      if (!id) continue;
-      const coming = pairs.filter((pair) => pair.tasks.includes(task.taskId)).flatMap((pair) => pair.tasks.filter((key) => key !== task.taskId));
+    const keys = new Map(batch.tasks.map((task) => [task.taskId, task.key]));
+    for (const { taskId: id } of batch.tasks) {
+      if (!this.hasTask(id)) continue;
+      const others = pairs.filter((pair) => pair.tasks.includes(id)).flatMap((pair) => pair.tasks.filter((other) => other !== id));
+      const coming = others.map((other) => keys.get(other) ?? other);
       const before = (this.doing ?? this.world.doing).get(id)?.coming ?? [];
       if (before.join() !== coming.join()) this.changeDoing(id, { coming });
     }
@@ -160,7 +154,6 @@ export class Draft {
       batches: this.batches ?? world.batches,
       doing: this.doing ?? world.doing,
       logs: this.logs ?? world.logs,
-      ids: this.ids ?? world.ids,
       stale: sameSet(world.stale, this.stale) ? world.stale : this.stale,
     };
   }

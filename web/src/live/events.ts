@@ -1,6 +1,6 @@
 // The events of the server as the board hears them.
 
-import type { BoardTask } from "@/api/client";
+import type { BatchView, BoardTask } from "@/api/client";
 
 type Of = { batchId: number; at: string };
 type OfTask = Of & { taskId: string };
@@ -12,7 +12,7 @@ export type LiveEvent =
   | { name: "settings:updated"; data: { settings: unknown } }
   | { name: "execution:log"; data: OfTask & { attempt: number; total: number } }
   | { name: "execution:progress"; data: OfTask & { attempt: number; action?: string | null; tokens: number; costUsd: number } }
-  | { name: "batch:progress"; data: Of & { completed: number; total: number; percentage: number; running: number } }
+  | { name: "batch:progress"; data: Of & BatchView["progress"] }
   | { name: "batch:predicted"; data: Of & { pairs: { files: string[]; tasks: string[] }[] } }
   | { name: "batch:interrupted"; data: Of }
   | { name: "batch:conflict"; data: OfTask & { files: string[]; with: string[] } }
@@ -50,6 +50,7 @@ const batchEvents = [
   "batch:unheld",
   "batch:slots",
   "batch:cancelling",
+  "batch:finishing",
   "batch:stopping",
   "batch:merging",
   "batch:published",

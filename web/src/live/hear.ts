@@ -60,8 +60,7 @@ function hearOther(draft: Draft, event: Exclude<LiveEvent, { name: TaskEventName
       const batch = draft.batch(batchId);
       const known = batch?.tasks.find((task) => task.taskId === taskId);
       if (!batch || !known) break;
-      const id = draft.taskId(batch, taskId);
-      if (id && !known.outcome) draft.changeDoing(id, { batch: batchId, action: action ?? null });
+      if (draft.hasTask(taskId) && !known.outcome) draft.changeDoing(taskId, { batch: batchId, action: action ?? null });
       if (tokens > (known.tokens ?? 0) || costUsd > (known.cost ?? 0)) draft.changeTask(batchId, taskId, { tokens, cost: costUsd });
       break;
     }

@@ -50,7 +50,7 @@ afterEach(async () => {
 });
 
 const say = ({ name, data }: LiveEvent) => tell({ kind: "event", name, data: JSON.stringify(data) });
-const skipped = (taskId: string): LiveEvent => ({ name: "batch:task:skipped", data: { batchId: 7, taskId, outcome: "conflicted", at } });
+const skipped = (key: string): LiveEvent => ({ name: "batch:task:skipped", data: { batchId: 7, taskId: `id-${key}`, outcome: "conflicted", at } });
 const told = () => vi.mocked(toast.warning).mock.calls.map(([words]) => words);
 
 test("the wanted board is fetched whenever the connection opens", async () => {
@@ -97,7 +97,7 @@ test("news about a batch that never comes are told all the same", async () => {
   await vi.advanceTimersByTimeAsync(10);
   say(skipped("1"));
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(told()).toEqual(["“Task 1” does not merge cleanly"]);
+  expect(told()).toEqual(["“A task of batch 7” does not merge cleanly"]);
 });
 
 test("what happened while nobody listened is one sentence", async () => {

@@ -34,7 +34,7 @@ describe("notices", () => {
     hear(ended("conflicted"));
     hear(ended("blocked"));
     hear({ name: "batch:task:waiting", data: { batchId: 4, taskId: "8", at } });
-    expect(show.warning.mock.calls.map(([words]) => words)).toEqual(["“Task 7” does not merge cleanly", "“Task 8” waits for your approval"]);
+    expect(show.warning.mock.calls.map(([words]) => words)).toEqual(["“A task of batch 4” does not merge cleanly", "“A task of batch 4” waits for your approval"]);
   });
 
   it("open where something can be done", () => {
@@ -67,7 +67,7 @@ describe("notices", () => {
   });
 
   it("do not ask for what somebody has seen to already", () => {
-    const event: LiveEvent = { name: "batch:task:waiting", data: { batchId: 4, taskId: "8", at } };
+    const event: LiveEvent = { name: "batch:task:waiting", data: { batchId: 4, taskId: "id-8", at } };
     const world = reduce({ ...emptyWorld, project: "p" }, { type: "batch", batch: batch(4, ["8"]) });
     expect(noticeOf(event, world)).toBeUndefined();
   });

@@ -30,9 +30,9 @@ const troubles: Record<string, string> = {
   timed_out: "took too long",
 };
 
-function taskIn(world: World, batchId: number, key: string) {
-  const task = world.batches.get(batchId)?.tasks.find((each) => each.taskId === key);
-  return { title: task?.title ?? `Task ${key}`, status: task?.status };
+function taskIn(world: World, { batchId, taskId }: { batchId: number; taskId: string }) {
+  const task = world.batches.get(batchId)?.tasks.find((each) => each.taskId === taskId);
+  return { title: task?.title ?? `A task of batch ${batchId}`, status: task?.status };
 }
 
 /** What people call a batch; one that is not known yet is asked for before anything is told of it. */
@@ -48,19 +48,19 @@ function needed(words: string, path: string, id?: string): Notice {
 export function noticeOf(event: LiveEvent, world: World): Notice | undefined {
   switch (event.name) {
     case "batch:task:waiting": {
-      const { batchId, taskId, consent } = event.data;
-      const { title, status } = taskIn(world, batchId, taskId);
+      const { batchId, consent } = event.data;
+      const { title, status } = taskIn(world, event.data);
       // Somebody has seen to it meanwhile.
       if (status !== undefined && status !== "waiting") return undefined;
       return needed(`“${title}” waits for your ${consent?.length ? "consent" : "approval"}`, `/batches/${batchId}`, `wait-${batchId}`);
     }
     case "batch:task:failed":
     case "batch:task:skipped": {
-      const { batchId, taskId, outcome } = event.data;
+      const { batchId, outcome } = event.data;
       const trouble = troubles[outcome ?? ""];
       if (!trouble) return undefined;
       const path = outcome === "conflicted" ? `/batches/${batchId}?tab=conflicts` : `/batches/${batchId}`;
-      return needed(`“${taskIn(world, batchId, taskId).title}” ${trouble}`, path);
+      return needed(`“${taskIn(world, event.data).title}” ${trouble}`, path);
     }
     case "batch:interrupted": {
       const { batchId } = event.data;

@@ -49,7 +49,7 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-const done = { batchId: 7, taskId: "1", at, outcome: "merged" };
+const done = { batchId: 7, taskId: "id-1", at, outcome: "merged" };
 const status = () => useWorld.getState().batches.get(7)?.tasks[0]?.status;
 
 test("what is heard while a batch is asked for stays true", async () => {
@@ -66,7 +66,7 @@ test("what is heard while a batch is asked for stays true", async () => {
 });
 
 test("what was heard before the question is not told again", async () => {
-  heard({ name: "batch:task:started", data: { batchId: 7, taskId: "1", at, attempt: 1 } });
+  heard({ name: "batch:task:started", data: { batchId: 7, taskId: "id-1", at, attempt: 1 } });
   const ended: BatchView = batch(7, ["1"]);
   ended.tasks = ended.tasks.map((each) => ({ ...each, status: "completed", outcome: "merged" }));
   server = async () => ({ data: ended });

@@ -22,7 +22,7 @@ function shown(world: World): string {
     .join("; ");
 }
 
-const of = (taskId: string, more = {}) => ({ batchId: 7, taskId, at, ...more });
+const of = (key: string, more = {}) => ({ batchId: 7, taskId: `id-${key}`, at, ...more });
 
 test("a task that a batch has is in progress from its creation on", () => {
   expect(shown(begin())).toBe("todo: 1 2 3");
@@ -63,7 +63,7 @@ test("what an agent does is shown until its task ends", () => {
 
 test("a coming conflict is shown on both tasks, and goes again", () => {
   let world = begin([batch(7, ["1", "2"])]);
-  world = hear(world, { name: "batch:predicted", data: { batchId: 7, at, pairs: [{ files: ["a"], tasks: ["1", "2"] }] } });
+  world = hear(world, { name: "batch:predicted", data: { batchId: 7, at, pairs: [{ files: ["a"], tasks: ["id-1", "id-2"] }] } });
   expect([world.doing.get("id-1")?.coming, world.doing.get("id-2")?.coming]).toEqual([["2"], ["1"]]);
   world = hear(world, { name: "batch:predicted", data: { batchId: 7, at, pairs: [] } });
   expect(world.doing.get("id-1")?.coming).toEqual([]);

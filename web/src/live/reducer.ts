@@ -5,7 +5,7 @@ import { arrange } from "@/board/columns";
 import { Draft } from "./draft";
 import type { LiveEvent } from "./events";
 import { hear } from "./hear";
-import { emptyWorld, idKey, isOver, type World } from "./state";
+import { emptyWorld, isOver, type World } from "./state";
 
 export type Change =
   | { type: "loaded"; project: string; tasks: BoardTask[]; batches: BatchView[] }
@@ -48,7 +48,6 @@ function loaded(world: World, project: string, tasks: BoardTask[], batches: Batc
     project,
     isLoaded: true,
     tasks: new Map(tasks.map((task) => [task.id, task])),
-    ids: new Map(tasks.map((task) => [idKey(task.plan, task.key), task.id])),
     batches: isSame ? world.batches : new Map([...world.batches].filter(([, batch]) => batch.projectId === project)),
     // Of what is over nothing of this is shown.
     doing: new Map([...world.doing].filter(([, doing]) => isSame && known.has(doing.batch))),

@@ -25,10 +25,8 @@ export type World = {
   columns: Columns;
   batches: ReadonlyMap<number, BatchView>;
   doing: ReadonlyMap<string, Doing>;
-  /** How long transcripts are, by `batch/key`. */
+  /** How long transcripts are, by `batch/task`. */
   logs: ReadonlyMap<string, LogEnd>;
-  /** Task ids by plan and key. */
-  ids: ReadonlyMap<string, string>;
   /** Batches of which more is known to the server than here. */
   stale: ReadonlySet<number>;
 };
@@ -43,7 +41,6 @@ export const emptyWorld: World = {
   batches: new Map(),
   doing: new Map(),
   logs: new Map(),
-  ids: new Map(),
   stale: new Set(),
 };
 
@@ -60,22 +57,6 @@ export function stateOf(batch: Pick<BatchView, "status" | "interrupted">): strin
 }
 
 /** The place of a task's transcript among `World.logs`. */
-export function logKey(batch: number, key: string): string {
-  return `${batch}/${key}`;
-}
-
-export function idKey(plan: string | null | undefined, key: string): string {
-  return `${plan ?? ""}\n${key}`;
-}
-
-/** The plan of a batch as its tasks name it. */
-function planOf(batch: BatchView): string | null {
-  if (batch.plan === "board") return null;
-  const top = `${batch.mainRepoPath}/`;
-  return batch.plan.startsWith(top) ? batch.plan.slice(top.length) : batch.plan;
-}
-
-/** The id of a task of a batch, if it is on the board that is shown. */
-export function taskIdOf(world: Pick<World, "project" | "ids">, batch: BatchView, key: string): string | undefined {
-  return batch.projectId === world.project ? world.ids.get(idKey(planOf(batch), key)) : undefined;
+export function logKey(batch: number, task: string): string {
+  return `${batch}/${task}`;
 }

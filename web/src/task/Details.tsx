@@ -60,7 +60,7 @@ function Work({ inBatch }: { inBatch: TaskView }) {
       {inBatch.seconds > 0 ? <Fact name="Time">{duration(inBatch.seconds)}</Fact> : null}
       {inBatch.tokens ? <Fact name="Tokens">{grouped(inBatch.tokens)}</Fact> : null}
       {inBatch.cost != null ? <Fact name="Cost">{dollars(inBatch.cost)}</Fact> : null}
-      {inBatch.branch ? <Fact name="Branch">{<Copied text={inBatch.branch} />}</Fact> : null}
+      {inBatch.branch && inBatch.hasBranch ? <Fact name="Branch">{<Copied text={inBatch.branch} />}</Fact> : null}
       {inBatch.worktreePath ? <Fact name="Worktree">{<Copied text={inBatch.worktreePath} />}</Fact> : null}
       {inBatch.sessionId ? <Fact name="Agent's session">{<Copied text={inBatch.sessionId} />}</Fact> : null}
       <Fact name="Sandbox">{inBatch.sandbox}</Fact>

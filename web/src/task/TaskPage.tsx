@@ -32,7 +32,7 @@ export function TaskPage() {
   const attempts = useAttempts(id, task);
   const named = wanted === null ? (task?.batch?.id ?? attempts.data?.[0]?.batchId) : Number(wanted);
   const { batch, error: noBatch } = useBatch(named);
-  const inBatch = useTaskIn(batch, task?.key);
+  const inBatch = useTaskIn(batch, id);
   useProjectOf(task);
   if (error) {
     return (
@@ -130,8 +130,8 @@ function Said({ task, batch, inBatch }: Parts) {
   const [word, setWord] = useWord("attempt");
   const last = inBatch?.lastAttempt ?? 0;
   const attempt = attemptOf(word, last);
-  const end = useWorld((world) => (batch ? world.logs.get(logKey(batch.id, task.key)) : undefined));
-  const load = useLoad(batch?.id ?? 0, task.key, attempt || undefined);
+  const end = useWorld((world) => (batch ? world.logs.get(logKey(batch.id, task.id)) : undefined));
+  const load = useLoad(batch?.id ?? 0, task.id, attempt || undefined);
   if (!batch || !inBatch || last === 0) {
     return (
       <EmptyState icon={Play} title="No agent has worked on this task yet">

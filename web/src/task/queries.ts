@@ -167,8 +167,15 @@ export async function retryTask(batch: number, task: string): Promise<void> {
   await refreshBatch(batch);
 }
 
-export async function cancelBatch(batch: number): Promise<void> {
-  await answered(api.POST("/api/batches/{id}/cancel", { params: { path: { id: batch } }, body: { rollback: false } }));
+/** Stops a batch; `rollback` removes its branch too, also of one that is over. */
+export async function cancelBatch(batch: number, rollback = false): Promise<void> {
+  await answered(api.POST("/api/batches/{id}/cancel", { params: { path: { id: batch } }, body: { rollback } }));
+  await refreshBatch(batch);
+}
+
+/** Has a batch finish what runs and start nothing new. */
+export async function stopBatch(batch: number): Promise<void> {
+  await answered(api.POST("/api/batches/{id}/stop", { params: { path: { id: batch } }, body: {} }));
   await refreshBatch(batch);
 }
 
@@ -212,7 +219,7 @@ export function possible(batch: BatchView | undefined, task: TaskView | undefine
   return found;
 }
 
-/** The task of a batch that is the task of the board with this key. */
-export function useTaskIn(batch: BatchView | undefined, key: string | undefined): TaskView | undefined {
-  return useMemo(() => batch?.tasks.find((task) => task.taskId === key), [batch, key]);
+/** A task as a batch has it. */
+export function useTaskIn(batch: BatchView | undefined, id: string): TaskView | undefined {
+  return useMemo(() => batch?.tasks.find((task) => task.taskId === id), [batch, id]);
 }

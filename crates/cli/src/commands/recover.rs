@@ -147,7 +147,7 @@ fn print_json(works: &[(KeptWork, Option<usize>)]) {
                 "commit": work.commit.as_str(),
                 "batchId": origin.map(|origin| origin.batch_id),
                 "number": origin.map(|origin| origin.batch),
-                "taskId": origin.map(|origin| origin.task.as_str()),
+                "key": origin.map(|origin| origin.task.as_str()),
                 "attempt": origin.and_then(|origin| origin.attempt),
                 "byHand": origin.is_some_and(|origin| origin.by_hand),
                 "keptAt": work.kept_at.map(pleach_engine::view::rfc3339),
@@ -189,7 +189,7 @@ fn bring_back(
             .iter()
             .map(|work| {
                 json!({
-                    "taskId": work.task.as_str(),
+                    "key": work.task.as_str(),
                     "attempt": work.attempt,
                     "branch": match &work.back {
                         Back::Branch(branch) => Some(branch),

@@ -131,7 +131,7 @@ impl Person<'_> {
         let answer = json!({
             "batchId": self.id,
             "number": self.arguments.batch,
-            "taskId": self.arguments.task.as_str(),
+            "key": self.arguments.task.as_str(),
             "path": started.path,
             "files": files,
             "begunBefore": started.begun == Begun::Before,
@@ -214,7 +214,7 @@ impl Person<'_> {
         let commit = cleared.kept.as_ref().map(ToString::to_string);
         if self.reader == Reader::Program {
             let answer = json!({
-                "batchId": self.id, "number": batch, "taskId": task.as_str(), "path": cleared.path, "kept": commit,
+                "batchId": self.id, "number": batch, "key": task.as_str(), "path": cleared.path, "kept": commit,
             });
             print(format_args!("{answer:#}\n"));
             return Ok(Exit::Success);

@@ -150,7 +150,7 @@ fn facts_of(batch: &BatchView) -> String {
         }
     }
     let facts = facts.join(", ");
-    let branch = batch.batch_branch.as_deref();
+    let branch = batch.batch_branch.as_deref().filter(|_| batch.has_branch);
     let branch = branch.map(|branch| format!("  → {}", one_line(branch)));
     format!("{facts}{}", branch.unwrap_or_default())
 }
@@ -222,7 +222,7 @@ fn foot(batch: &BatchView, width: Option<usize>) -> Vec<String> {
             &format!("nothing new starts: {}", one_line(because)),
         );
     }
-    if let Some(branch) = &batch.batch_branch {
+    if let Some(branch) = batch.batch_branch.as_ref().filter(|_| batch.has_branch) {
         say(PLAIN, &format!("→ {}", one_line(branch)));
         let (style, text) = proof_of(&batch.validation);
         say(style, &text);
@@ -270,7 +270,7 @@ impl Table {
         let width = width.unwrap_or(usize::MAX);
         let widest =
             |of: &dyn Fn(&TaskView) -> usize| batch.tasks.iter().map(of).max().unwrap_or(0);
-        let id = widest(&|task| one_line(task.task_id.as_str()).width()).min(24);
+        let id = widest(&|task| one_line(task.key.as_str()).width()).min(24);
         let time = widest(&|task| time_of(task).width());
         let used = 2 + 2 + id + 2 + 2 + STATE + 1 + time;
         let room = width.saturating_sub(used).max(NARROWEST_TITLE);
@@ -286,7 +286,7 @@ impl Table {
     fn row(&self, batch: &BatchView, task: &TaskView) -> Vec<String> {
         let (style, sign) = sign_of(batch, task);
         let word = task.state.replace('_', " ");
-        let id = padded(&cut(&one_line(task.task_id.as_str()), self.id), self.id);
+        let id = padded(&cut(&one_line(task.key.as_str()), self.id), self.id);
         let title = cut(&one_line(&task.title), self.title);
         let title = padded(&title, self.title);
         let time = time_of(task);
@@ -347,11 +347,12 @@ fn notes(batch: &BatchView, task: &TaskView) -> Vec<String> {
         notes.push(format!(
             "{}{}",
             conflict.files.join(", "),
-            with_whom(&conflict.with)
+            with_whom(conflict.with.iter().map(|task| batch.key_of(task)))
         ));
     }
     for coming in &batch.predicted_conflicts {
         if let Some(other) = coming.other_than(&task.task_id) {
+            let other = batch.key_of(other);
             let files = in_files(&coming.files);
             notes.push(format!("coming conflict with {other}{files}"));
         }
@@ -376,6 +377,7 @@ fn notes(batch: &BatchView, task: &TaskView) -> Vec<String> {
         notes.push("cut off".to_owned());
     }
     if let Some(branch) = &task.branch
+        && task.has_branch
         && !matches!(task.state, "merged" | "queued" | "running")
     {
         notes.push(format!("→ {branch}"));

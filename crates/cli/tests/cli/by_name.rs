@@ -177,7 +177,7 @@ fn one_before_forty_nine() {
     let story = scene.story(&["-j", "8"]);
     assert_eq!((story.code, story.status()), (0, "completed"));
     assert_eq!(story.outcomes().matches(":merged").count(), 50);
-    let first_woven = &story.told("batch:task:completed")[0]["taskId"];
+    let first_woven = &story.told("batch:task:completed")[0]["key"];
     assert_eq!(first_woven, "1");
 }
 

@@ -68,6 +68,59 @@ fn a_rollback_takes_the_branch_of_the_batch_away_and_nothing_else() {
 }
 
 #[test]
+fn a_rollback_of_a_batch_that_is_over_takes_its_branch_away() {
+    let held = Held::with(TWO, "land = \"none\"", "");
+    let run = held.run(&["-j", "2"]);
+    drop((held.gate("1.1"), held.gate("1.2")));
+    assert_eq!(run.end().code, 0);
+    let over = held.pleach(&["cancel", "1"]).bad(2);
+    assert!(over.contains("pleach cancel 1 --rollback"), "{over}");
+    let before = held.batch(1);
+    assert_eq!(
+        (&before["batchBranch"], &before["hasBranch"]),
+        (&"pleach/batch-1".into(), &true.into())
+    );
+    held.pleach(&["cancel", "1", "--rollback"]).good();
+    let branches = held.scene.repo.git(&["branch", "--list", "pleach/*"]);
+    assert_eq!(branches, "");
+    assert_eq!(held.scene.plan(), TWO, "what nobody has is not done");
+    let after = held.batch(1);
+    assert_eq!(
+        (&after["status"], &after["hasBranch"]),
+        (&"cancelled".into(), &false.into())
+    );
+    held.pleach(&["cancel", "1", "--rollback"]).bad(2);
+}
+
+#[test]
+fn a_stopped_batch_finishes_what_runs_and_cancels_the_rest() {
+    let held = Held::with(
+        "- [ ] 1.1 A\n- [ ] 1.2 B\n- [ ] 1.3 C\n",
+        "land = \"none\"",
+        "",
+    );
+    let nothing = held.pleach(&["stop"]).bad(2);
+    assert!(nothing.contains("no batch runs here"), "{nothing}");
+    let run = held.run(&["-j", "1"]);
+    let gate = held.gate("1.1");
+    let begun = held.batch(1);
+    assert_eq!(begun["batchBranch"], "pleach/batch-1");
+    assert_eq!(begun["tasks"][0]["branch"], "pleach/task-1/1.1");
+    let said = held.pleach(&["stop"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert_eq!(held.pleach(&["stop", "1"]).code, 0, "twice is once");
+    drop(gate);
+    assert_eq!(run.end().code, 1);
+    assert_eq!(held.states(1), "1.1:merged 1.2:cancelled 1.3:cancelled");
+    assert_eq!(held.batch(1)["status"], "completed");
+    assert_eq!(held.scene.show("pleach/batch-1", "done-1.1"), "done");
+    let over = held.pleach(&["stop", "1"]).bad(2);
+    assert!(over.contains("batch 1 is over"), "{over}");
+    let begun = held.batch(1);
+    assert_eq!(begun["tasks"][0]["branch"], "pleach/task-1/1.1");
+}
+
+#[test]
 fn a_queue_goes_on_when_it_is_approved() {
     let held = Held::new(TWO);
     let mut run = held.run(&["--mode", "queue", "--json"]);

@@ -92,7 +92,7 @@ impl Held {
         let tasks = batch["tasks"].as_array().unwrap().iter();
         let words = tasks.map(|task| {
             let word = |name: &str| task[name].as_str().unwrap().to_owned();
-            format!("{}:{}", word("taskId"), word("state"))
+            format!("{}:{}", word("key"), word("state"))
         });
         words.collect::<Vec<_>>().join(" ")
     }

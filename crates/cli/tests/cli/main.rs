@@ -57,6 +57,7 @@ mod serve_fetch;
 mod serve_folders;
 mod serve_from_nothing;
 mod serve_guide;
+mod serve_ids;
 mod serve_interrupted;
 mod serve_pages;
 mod serve_parallel;

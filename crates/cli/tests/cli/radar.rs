@@ -13,13 +13,31 @@ fn held() -> Held {
     Held::with(THREE, "radar = \"100ms\"", AGAIN)
 }
 
+/// Pairs with the keys of their tasks.
+fn with_keys(held: &Held, mut pairs: Value) -> Value {
+    let batch = held.batch(1);
+    let tasks = batch["tasks"].as_array().unwrap();
+    for pair in pairs.as_array_mut().unwrap() {
+        for name in pair["tasks"].as_array_mut().unwrap() {
+            let task = tasks.iter().find(|task| task["taskId"] == *name);
+            *name = task.unwrap()["key"].clone();
+        }
+    }
+    pairs
+}
+
+/// What `status` says is coming.
+fn coming(held: &Held) -> Value {
+    with_keys(held, held.batch(1)["predictedConflicts"].clone())
+}
+
 /// Waits until other conflicts are coming than before.
 #[track_caller]
-fn predicted(run: &mut Running) -> Value {
+fn predicted(held: &Held, run: &mut Running) -> Value {
     let line = run.line_with("batch:predicted");
     let told: Value = serde_json::from_str(&line).unwrap();
     assert!(told["id"].is_u64(), "it is in the log: {line}");
-    told["data"]["pairs"].clone()
+    with_keys(held, told["data"]["pairs"].clone())
 }
 
 #[test]
@@ -30,8 +48,8 @@ fn a_coming_conflict_is_shown_on_both_tasks_until_it_is_none_any_more() {
     held.tell("1.2", "echo two > README.md; again");
     held.tell("1.3", "echo three > other.txt; again");
     let pair = json!([{"tasks": ["1.1", "1.2"], "files": ["README.md"]}]);
-    assert_eq!(predicted(&mut run), pair);
-    assert_eq!(held.batch(1)["predictedConflicts"], pair);
+    assert_eq!(predicted(&held, &mut run), pair);
+    assert_eq!(coming(&held), pair);
     let text = held.pleach(&["status"]).good();
     for note in [
         "coming conflict with 1.2 in README.md",
@@ -40,8 +58,8 @@ fn a_coming_conflict_is_shown_on_both_tasks_until_it_is_none_any_more() {
         assert_eq!(text.matches(note).count(), 1, "{text}");
     }
     held.tell("1.2", "git checkout --quiet -- README.md; again");
-    assert_eq!(predicted(&mut run), json!([]));
-    assert_eq!(held.batch(1)["predictedConflicts"], json!([]));
+    assert_eq!(predicted(&held, &mut run), json!([]));
+    assert_eq!(coming(&held), json!([]));
     for task in ["1.1", "1.2", "1.3"] {
         held.tell(task, ":");
     }
@@ -56,20 +74,19 @@ fn what_is_woven_counts_and_a_task_that_fails_does_not() {
     run.line_with("merged");
     held.tell("1.2", "echo two > README.md; again");
     let pair = |other: &str| json!({"tasks": ["1.1", other], "files": ["README.md"]});
-    assert_eq!(predicted(&mut run), json!([pair("1.2")]));
+    assert_eq!(predicted(&held, &mut run), json!([pair("1.2")]));
     held.tell("1.3", "echo three > README.md; again");
     let both = json!({"tasks": ["1.2", "1.3"], "files": ["README.md"]});
-    assert_eq!(predicted(&mut run), json!([pair("1.2"), pair("1.3"), both]));
+    assert_eq!(
+        predicted(&held, &mut run),
+        json!([pair("1.2"), pair("1.3"), both])
+    );
     held.tell("1.2", "exit 3");
     run.line_with("batch:task:failed");
-    assert_eq!(
-        held.batch(1)["predictedConflicts"],
-        json!([pair("1.3")]),
-        "without another look"
-    );
+    assert_eq!(coming(&held), json!([pair("1.3")]), "without another look");
     held.tell("1.3", ":");
     assert_eq!(run.end().code, 1);
-    assert_eq!(held.batch(1)["predictedConflicts"], json!([]));
+    assert_eq!(coming(&held), json!([]));
 }
 
 #[test]

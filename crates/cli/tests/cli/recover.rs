@@ -72,7 +72,7 @@ fn what_is_kept_is_listed_and_comes_back_as_branches() {
     let merged = all["kept"].as_array().unwrap().iter();
     let merged: Vec<_> = merged.filter(|work| work["merged"] == true).collect();
     assert_eq!(merged.len(), 1);
-    assert_eq!(merged[0]["taskId"], "1.1");
+    assert_eq!(merged[0]["key"], "1.1");
     let back = held.pleach(&["recover", "1"]).good();
     assert!(back.contains("pleach/recovered-1/1.2"), "{back}");
     assert!(

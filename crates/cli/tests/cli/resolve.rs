@@ -56,7 +56,7 @@ impl Conflict {
         let batch = answer.json()["batches"][0].clone();
         let tasks = batch["tasks"].as_array().unwrap().iter();
         let word = |task: &Value, name: &str| task[name].as_str().unwrap().to_owned();
-        let words = tasks.map(|task| format!("{}:{}", word(task, "taskId"), word(task, "state")));
+        let words = tasks.map(|task| format!("{}:{}", word(task, "key"), word(task, "state")));
         words.collect::<Vec<_>>().join(" ")
     }
 

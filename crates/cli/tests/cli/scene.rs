@@ -268,17 +268,14 @@ impl Story {
         let tasks = self.summary()["tasks"].as_array().unwrap();
         let words = tasks
             .iter()
-            .map(|task| format!("{}:{}", task["taskId"].as_str().unwrap(), of(task)));
+            .map(|task| format!("{}:{}", task["key"].as_str().unwrap(), of(task)));
         words.collect::<Vec<_>>().join(" ")
     }
 
     /// The error that one task ended with, or the reason why it never ran.
     #[track_caller]
     pub(crate) fn error_of(&self, task: &str) -> String {
-        let of_task = self
-            .events
-            .iter()
-            .filter(|(_, data)| data["taskId"] == task);
+        let of_task = self.events.iter().filter(|(_, data)| data["key"] == task);
         let mut told = of_task.filter_map(|(_, data)| {
             let error = data["error"].as_str().or(data["reason"].as_str());
             error.map(str::to_owned)

@@ -42,7 +42,7 @@ fn a_client_runs_three_tasks_at_once_cancels_one_and_lands_the_rest() {
     assert_eq!(table.marks(), "completed pending completed");
     check_diffs(&server);
     let plan = server.get("/api/batches/1/plan").good(200);
-    assert_eq!(plan["waves"], json!([["1", "2", "3"]]));
+    assert_eq!(plan["waves"], json!([table.tasks]));
     let validation = server.get("/api/batches/1/validation").good(200);
     assert_eq!(validation["verdict"], "not_configured");
     let landed = server
@@ -138,6 +138,7 @@ const SENSELESS: &str = r#"
 {"taskIds": ["TASK"], "mode": "sideways"} -> 400 bad_body
 {"taskIds": ["TASK"], "maxConcurrent": 0} -> 422 bad_field
 {"taskIds": ["TASK"], "maxConcurrent": 65} -> 422 bad_field
+{"taskIds": ["TASK"], "phaseThreshold": 1.5} -> 422 bad_field
 {"taskIds": ["TASK"], "prompt": "LONG"} -> 422 bad_field
 {"taskIds": ["TASK"], "prompt": "{{colour}}"} -> 422 bad_prompt
 {"taskIds": ["TASK"], "agent": "nobody"} -> 422 unknown_agent
@@ -354,4 +355,33 @@ fn a_batch_that_finds_no_server_can_be_landed_in_its_branch() {
     let wish = json!({"into": over["landInto"]});
     server.post("/api/batches/1/land", &wish).good(200);
     assert_eq!(table.scene.show("main", "file-1"), "x");
+}
+
+#[test]
+fn a_client_has_a_batch_finish_what_runs_and_start_nothing_new() {
+    let table = Table::new(3, "land = \"none\"", &patient());
+    let mut gate = Gate::at(&table.scene);
+    let server = table.serve();
+    table.start(&server, &json!({"maxConcurrent": 2}));
+    gate.wait_for(2);
+    let stopped = server.post("/api/batches/1/stop", &json!({})).good(200);
+    assert_eq!(stopped["status"], "running");
+    gate.let_go(2);
+    let over = until_over(&server, 1);
+    assert_eq!(outcomes(&over), "1:merged 2:merged 3:cancelled");
+    assert_eq!(over["status"], "completed");
+    let again = server.post("/api/batches/1/stop", &json!({}));
+    assert_eq!(again.bad(409), "batch_over");
+}
+
+#[test]
+fn a_client_asks_for_waves() {
+    let table = Table::new(2, "land = \"none\"", "echo x > file-$PLEACH_TASK");
+    let server = table.serve();
+    let made = table.start(&server, &json!({"waves": true, "noFallback": true}));
+    assert_eq!(made["stages"].as_array().unwrap().len(), 1, "{made}");
+    until_over(&server, 1);
+    let options =
+        json!({"taskIds": table.tasks, "allowOverlap": true, "strict": true, "phaseThreshold": 0});
+    server.post("/api/batches/preview", &options).good(200);
 }

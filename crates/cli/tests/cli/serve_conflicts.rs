@@ -28,8 +28,9 @@ impl Conflict {
         table.start(&server, &json!({"maxConcurrent": 1}));
         let over = until_over(&server, 1);
         assert_eq!(outcomes(&over), "1:merged 2:conflicted");
+        let [first, second] = [&table.tasks[0], &table.tasks[1]];
         let named = json!([
-            {"taskId": "2", "files": ["shared"], "with": ["1"], "resolving": null}
+            {"taskId": second, "key": "2", "files": ["shared"], "with": [first], "resolving": null}
         ]);
         assert_eq!(over["conflicts"], named);
         Self { table, server }

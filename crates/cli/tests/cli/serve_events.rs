@@ -332,7 +332,7 @@ fn what_agents_do_is_told_while_they_do_it_and_their_words_are_fetched() {
         let heard = listener.next_event().unwrap();
         if heard.event.starts_with("execution:") {
             assert_eq!(heard.id, None);
-            assert_eq!(heard.data["taskId"], "1.1");
+            assert_eq!(heard.data["key"], "1.1");
             assert_eq!(heard.data["worktreeId"], "batch-1/task-1.1");
             assert!(heard.data["at"].is_string(), "{heard:?}");
             live.push((heard.event, heard.data));

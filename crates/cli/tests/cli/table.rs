@@ -87,7 +87,7 @@ pub(crate) fn outcomes(batch: &Value) -> String {
     let tasks = batch["tasks"].as_array().unwrap().iter();
     let words = tasks.map(|task| {
         let outcome = task["outcome"].as_str().unwrap_or("none");
-        format!("{}:{outcome}", task["taskId"].as_str().unwrap())
+        format!("{}:{outcome}", task["key"].as_str().unwrap())
     });
     words.collect::<Vec<_>>().join(" ")
 }

@@ -61,7 +61,7 @@ fn tasks(scene: &Scene) -> Vec<Value> {
 
 fn state_of(scene: &Scene, id: &str) -> String {
     let tasks = tasks(scene);
-    let task = tasks.iter().find(|task| task["taskId"] == id).unwrap();
+    let task = tasks.iter().find(|task| task["key"] == id).unwrap();
     task["state"].as_str().unwrap().to_owned()
 }
 

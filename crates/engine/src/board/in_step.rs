@@ -13,6 +13,7 @@ use super::tasks::blank;
 use super::{BoardError, last_position};
 use crate::database::board::{BoardTables, Said, TaskRow};
 use crate::database::{BoardEvent, now};
+use crate::task_ids;
 
 /// Makes the rows of a plan those of a document that has no errors.
 pub(super) fn bring_in_step(
@@ -58,10 +59,15 @@ pub(super) fn bring_in_step(
         } else {
             let is_last = matches[at..].iter().all(Option::is_none);
             let position = places.behind(ahead.filter(|_| !is_last));
-            let new = TaskRow {
+            let mut new = TaskRow {
                 position,
                 ..blank(project, plan, task.id.as_str())?
             };
+            let id = task_ids::of_file(project, plan, task, document.places[at].identity);
+            // A task that got another key keeps the id that it had by its first one.
+            if tables.task(&id)?.is_none() {
+                new.id = id;
+            }
             let row = read_over(&new, document, &index, at);
             tables.insert(&row)?;
             created.push(row.clone());

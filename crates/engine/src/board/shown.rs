@@ -200,7 +200,7 @@ impl Replayed {
                 outcome: task.outcome.map(str::to_owned),
                 told_seq: 0,
             };
-            (task.task_id.to_string(), (task.title, standing))
+            (task.key.to_string(), (task.title, standing))
         });
         let mut tasks: HashMap<String, (String, Standing)> = tasks.collect();
         for stored in &loaded.events {

@@ -117,6 +117,15 @@ impl Database {
         })
     }
 
+    /// What programs know the tasks of a plan by, by their keys; those that are on no board are not among them.
+    pub(crate) fn task_ids(
+        &self,
+        project: &str,
+        plan: &str,
+    ) -> Result<HashMap<String, String>, DatabaseError> {
+        self.look_at_boards(|tables| tables.ids(project, plan))
+    }
+
     /// Says how far tasks of a project's board are, and logs each that changed; ids of no task are passed over.
     pub fn mark_on_board(
         &mut self,

@@ -215,6 +215,7 @@ pub(super) const STEPS: &[&str] = &[
     UPDATE batch SET number = id;
     CREATE UNIQUE INDEX number_of_batch ON batch (project, number);
 ",
+    super::task_ids::TAKE_OVER,
 ];
 
 /// Brings the database to the version of `steps`, with a copy first if there is anything to lose.

@@ -9,6 +9,7 @@ use pleach_domain::batch::{BatchStatus, Landed};
 use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
 use pleach_domain::task_state::{Commit, Ending};
 
+use super::paths::project_name;
 use super::run_loop::Loop;
 use super::{Heard, RunError, Summary, TaskReport, Told};
 use crate::causes::with_causes;
@@ -195,9 +196,12 @@ impl Loop<'_> {
 
     /// What became of the batch.
     pub(super) fn summary(&self) -> Summary {
-        let tasks = self.batch.tasks.iter().zip(&self.workshop.record.tasks);
+        let record = &self.workshop.record;
+        let ids = record.task_ids(&project_name(&self.workshop.store));
+        let tasks = self.batch.tasks.iter().zip(&record.tasks);
         let tasks = tasks.map(|(task, record)| TaskReport {
             id: record.id.clone(),
+            task_id: ids.id(&record.id),
             title: record.title.clone(),
             ending: task.state.ending().cloned(),
             time: self.clock.work_on(&record.id),

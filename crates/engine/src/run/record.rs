@@ -21,6 +21,7 @@ use crate::git::ref_segment;
 use crate::plan_to_run::PlanOrigin;
 use crate::sandbox::Holding;
 use crate::secrets::Hider;
+use crate::task_ids::TaskIds;
 use crate::validate::Tests;
 use crate::weave::Strategy;
 
@@ -118,6 +119,13 @@ impl BatchRecord {
         names
     }
 
+    /// What programs know its tasks by.
+    pub(crate) fn task_ids(&self, project: &str) -> TaskIds {
+        let tasks = self.tasks.iter();
+        let tasks = tasks.map(|task| (&task.id, task.opaque_id.as_deref()));
+        TaskIds::of(project, &self.plan.key(), tasks)
+    }
+
     /// What a task is called in refs and paths.
     pub(crate) fn segment(&self, id: &TaskId) -> String {
         let found = self.tasks.iter().find(|task| task.id == *id);
@@ -168,10 +176,14 @@ pub(crate) struct Text(#[serde(with = "crate::path_text")] pub(crate) PathBuf);
 /// A task as the batch knows it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct TaskRecord {
+    /// Its key in the plan.
     pub(crate) id: TaskId,
     /// What it is called in refs and paths; batches of earlier versions have none.
     #[serde(default)]
     pub(crate) segment: Option<String>,
+    /// What programs know it by; batches of earlier versions do not say it.
+    #[serde(default)]
+    pub(crate) opaque_id: Option<String>,
     pub(crate) title: String,
     /// What the plan says besides.
     #[serde(default)]
@@ -230,6 +242,7 @@ impl TaskRecord {
             title,
             id: self.id,
             segment: self.segment,
+            opaque_id: self.opaque_id,
             on_board: self.on_board,
         }
     }

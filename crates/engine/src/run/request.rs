@@ -32,6 +32,7 @@ use crate::secrets::Secrets;
 use crate::settings::{RunMode, Settings};
 use crate::state_folder::StateFolder;
 use crate::step::{Step, reached};
+use crate::task_ids;
 use crate::weave::Loom;
 
 /// What to run.
@@ -101,8 +102,10 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         .map_err(Box::new)
         .map_err(RunError::Worktree)?;
     let plan = weigh_by_the_past(&mut request.plan, &database, &store)?;
+    let ids = database.task_ids(&paths::project_name(&store), &plan.key())?;
     let mut record = record(&request, plan, base.to_string());
     record.sandbox = sandbox;
+    give_ids(&mut record, &request, &paths::project_name(&store), ids);
     let secrets = Secrets::of_project(&store, &base, &record.passed_on());
     let hider = secrets.hider();
     let template = request.template.as_ref().map(Template::text);
@@ -286,6 +289,25 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
     }
 }
 
+/// Says what programs know the tasks by: what the board says, else what follows from the plan file.
+fn give_ids(
+    record: &mut BatchRecord,
+    request: &RunRequest,
+    project: &str,
+    mut known: HashMap<String, String>,
+) {
+    let plan = record.plan.key();
+    let document = &request.plan.document;
+    for (task, position) in record.tasks.iter_mut().zip(&request.chosen) {
+        let known = known.remove(task.id.as_str());
+        let id = known.unwrap_or_else(|| {
+            let identity = document.places[*position].identity;
+            task_ids::of_file(project, &plan, &document.plan.tasks[*position], identity)
+        });
+        task.opaque_id = Some(id);
+    }
+}
+
 /// The chosen tasks, each with what its agent is told.
 fn task_records(request: &RunRequest) -> Vec<TaskRecord> {
     let PlanToRun {
@@ -306,6 +328,7 @@ fn task_records(request: &RunRequest) -> Vec<TaskRecord> {
             TaskRecord {
                 id: task.id.clone(),
                 segment: Some(segment),
+                opaque_id: None,
                 title: task.title.clone(),
                 details: task.details.clone(),
                 prompt: prompt(&document.plan, task, plan_file.as_deref(), template),

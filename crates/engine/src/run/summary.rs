@@ -63,8 +63,10 @@ pub struct Summary {
 /// What became of a task.
 #[derive(Debug)]
 pub struct TaskReport {
-    /// Its id.
+    /// Its key in the plan.
     pub id: TaskId,
+    /// What programs know it by.
+    pub task_id: String,
     /// Its title.
     pub title: String,
     /// How it ended; every task of an ended batch has.

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use pleach_domain::graph::{Graph, Order, Rules, Strictness};
+use pleach_domain::graph::{Graph, Order, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::problem::Problem;
 
@@ -58,13 +58,13 @@ impl Preview {
         for position in &chosen.tasks {
             members[*position] = true;
         }
-        let order = Order::of(&graph, &members, Rules::default());
+        let order = Order::of(&graph, &members, start.order.rules);
         let collisions = order.ordered.iter().filter_map(|pair| {
             let first: HashSet<&String> = graph.task(pair.first).files.iter().collect();
             let both = graph.task(pair.then).files.iter();
             let files: Vec<String> = both.filter(|file| first.contains(file)).cloned().collect();
             (!files.is_empty()).then(|| PredictedView {
-                tasks: [name(pair.first), name(pair.then)],
+                tasks: [name(pair.first), name(pair.then)].map(|task| task.to_string()),
                 files,
             })
         });

@@ -10,10 +10,12 @@ use pleach_domain::task_state::Ending;
 use serde_json::{Map, Value, json};
 
 use super::replay::History;
-use super::shape::seconds;
-use super::wire::{wire_in, worktree_id};
+use super::shape::{progress_of, seconds};
+use super::standing::TaskStatusWord;
+use super::wire::{name_tasks, wire_in, worktree_id};
 use super::{Record, ViewError};
 use crate::database::{LoadedBatch, StoredEvent};
+use crate::task_ids::TaskIds;
 
 /// The outcomes that a summary counts, by their word and by their name for programs.
 const OUTCOMES: [(&str, &str); 8] = [
@@ -47,6 +49,8 @@ pub struct Origin {
     pub titles: Vec<String>,
     /// What they are called in refs and paths.
     pub segments: Vec<String>,
+    /// What programs know its tasks by.
+    pub ids: TaskIds,
 }
 
 impl Narrator {
@@ -72,6 +76,7 @@ impl Narrator {
             ViewError::Record { batch, source }
         })?;
         let segments = record.segments();
+        let ids = record.task_ids(loaded);
         let titles = record.tasks.into_iter().map(|task| task.title);
         let mut narrator = Self::new(record.design).with_origin(Origin {
             project: loaded.project.clone(),
@@ -79,6 +84,7 @@ impl Narrator {
             plan: loaded.plan.clone(),
             titles: titles.collect(),
             segments,
+            ids,
         });
         for stored in loaded.events.iter().take_while(|stored| stored.seq < seq) {
             narrator.follow(stored);
@@ -107,7 +113,15 @@ impl Narrator {
                     data["projectId"] = json!(origin.project);
                     data["mainRepoPath"] = json!(origin.repository.to_string_lossy());
                     data["plan"] = json!(origin.plan);
+                    data["keys"] = data["tasks"].clone();
                     data["titles"] = json!(origin.titles);
+                }
+            }
+            Event::Batch(BatchEvent::Progressed { .. }) => {
+                let tasks = self.history.batch.tasks.iter();
+                let counted = progress_of(tasks.map(|task| TaskStatusWord::of(&task.state)));
+                if let Value::Object(counts) = json!(counted) {
+                    data.as_object_mut().expect("it is one").extend(counts);
                 }
             }
             Event::Batch(BatchEvent::StageEnded { stage, .. }) => {
@@ -125,6 +139,9 @@ impl Narrator {
                 }
             }
             _ => {}
+        }
+        if let Some(origin) = &self.origin {
+            name_tasks(&mut data, &origin.ids);
         }
         (name, data)
     }

@@ -6,6 +6,8 @@ use pleach_domain::batch::Design;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::task_ids::TaskIds;
+
 /// The order of a batch's tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -44,9 +46,9 @@ pub struct OrderedStage {
 }
 
 impl OrderView {
-    /// The order that a design says.
-    pub fn of(design: &Design) -> Self {
-        let name = |position: usize| design.tasks[position].id.as_str().to_owned();
+    /// The order that a design says, with tasks by their ids.
+    pub fn of(design: &Design, ids: &TaskIds) -> Self {
+        let name = |position: usize| ids.id(&design.tasks[position].id);
         let kinds = design.tasks.iter().enumerate().flat_map(|(to, task)| {
             let needs = task.needs.iter().map(|from| (*from, "needs"));
             let after = task.after.iter().map(|from| (*from, "after"));
@@ -153,7 +155,7 @@ mod tests {
         let all: Vec<usize> = (0..plan.tasks.len()).collect();
         let settings = BatchSettings::default();
         let design = Design::of(&graph, &all, Rules::default(), Barriers::Stages, settings);
-        OrderView::of(&design)
+        OrderView::of(&design, &TaskIds::default())
     }
 
     #[test]

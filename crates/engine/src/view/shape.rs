@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pleach_domain::batch::{Approval, BatchStatus, BatchTask, Mode, OnConflict, OnFailure};
+use pleach_domain::batch::{Approval, Batch, BatchStatus, BatchTask, Mode, OnConflict, OnFailure};
 use pleach_domain::event::{Coming, MergeStatus};
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::{Ending, TaskState};
@@ -13,10 +13,11 @@ use super::replay::{History, StageHistory, TaskHistory};
 use super::standing::TaskStatusWord;
 use super::validation::ValidationView;
 use super::wire::{counted_from_1, mode_word, usd, worktree_id};
-use super::{Owner, Surroundings, rfc3339};
+use super::{Owner, Record, Surroundings, rfc3339};
 use crate::database::LoadedBatch;
 use crate::resolve::folder_of;
 use crate::run::BuildsOn;
+use crate::task_ids::TaskIds;
 
 /// A batch.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -47,7 +48,10 @@ pub struct BatchView {
     pub main_repo_path: PathBuf,
     pub plan: String,
     pub base: Option<String>,
+    /// The name of its branch, from the start; none where it runs in a folder that is no repository.
     pub batch_branch: Option<String>,
+    /// Whether that branch is in the user's repository.
+    pub has_branch: bool,
     pub pr_url: Option<String>,
     /// The batches that it builds on and that were not in its base.
     pub builds_on: Vec<BuildsOn>,
@@ -76,8 +80,11 @@ pub struct BatchView {
     reason = "the names are those of the interface, which its guide explains"
 )]
 pub struct TaskView {
+    /// The task's own id, which is the same in every batch.
+    pub task_id: String,
+    /// Its id in the plan.
     #[schema(value_type = String)]
-    pub task_id: TaskId,
+    pub key: TaskId,
     pub title: String,
     pub status: TaskStatusWord,
     /// The finer word of where it stands.
@@ -88,7 +95,10 @@ pub struct TaskView {
     /// Where its worktree is, while there is one.
     #[schema(value_type = Option<String>)]
     pub worktree_path: Option<PathBuf>,
+    /// The name of its branch, from the start; in the user's repository it is only where the task was left out.
     pub branch: Option<String>,
+    /// Whether that branch is in the user's repository.
+    pub has_branch: bool,
     pub session_id: Option<String>,
     pub error: Option<String>,
     /// How many attempts count: those that a limit or an overload ended do not.
@@ -132,6 +142,7 @@ pub struct SettingsView {
 #[expect(missing_docs, reason = "the names say it")]
 pub struct ProgressView {
     pub total: usize,
+    /// Those that were merged, or needed no change.
     pub completed: usize,
     pub failed: usize,
     pub running: usize,
@@ -148,11 +159,13 @@ pub struct ProgressView {
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct ConflictView {
+    pub task_id: String,
+    /// Its id in the plan.
     #[schema(value_type = String)]
-    pub task_id: TaskId,
+    pub key: TaskId,
     pub files: Vec<String>,
-    #[schema(value_type = Vec<String>)]
-    pub with: Vec<TaskId>,
+    /// The ids of the tasks that it collides with.
+    pub with: Vec<String>,
     /// Where a person has it laid out, until it is done or given up.
     pub resolving: Option<ResolvingView>,
 }
@@ -171,20 +184,20 @@ pub struct ResolvingView {
 #[expect(missing_docs, reason = "the names say it")]
 pub struct PredictedView {
     #[schema(value_type = Vec<String>)]
-    pub tasks: [TaskId; 2],
+    pub tasks: [String; 2],
     pub files: Vec<String>,
 }
 
 impl PredictedView {
-    pub(super) fn of(coming: &Coming) -> Self {
+    fn of(coming: &Coming, ids: &TaskIds) -> Self {
         Self {
-            tasks: [coming.a.clone(), coming.b.clone()],
+            tasks: [ids.id(&coming.a), ids.id(&coming.b)],
             files: coming.files.clone(),
         }
     }
 
     /// The other one of the two, if a task is one of them.
-    pub fn other_than(&self, task: &TaskId) -> Option<&TaskId> {
+    pub fn other_than(&self, task: &str) -> Option<&str> {
         let [a, b] = &self.tasks;
         match task {
             task if task == a => Some(b),
@@ -215,45 +228,33 @@ pub struct StageView {
     pub seconds: Option<f64>,
 }
 
-/// What the tasks of a batch are called, in their order.
-pub(super) struct Names {
-    pub(super) titles: Vec<String>,
-    /// In refs and paths.
-    pub(super) segments: Vec<String>,
-}
-
 /// Draws a replayed batch.
 pub(super) fn draw(
     loaded: &LoadedBatch,
     history: &History,
-    names: Names,
-    base: Option<String>,
-    test_command: Option<String>,
-    sandbox: &str,
+    record: &Record,
     surroundings: &Surroundings<'_>,
 ) -> BatchView {
     let batch = &history.batch;
     let is_over = batch.status.is_over();
-    let Names { titles, segments } = names;
-    let names = titles.into_iter().zip(&segments);
-    let draw_task = |((task, times), (title, segment)): (_, (String, &String))| {
-        draw_task(
-            loaded.number,
-            task,
-            times,
+    let ids = &record.task_ids(loaded);
+    let segments = record.segments();
+    let mut titles = record.tasks.iter().map(|task| task.title.clone());
+    let sandbox = record.sandbox.label();
+    let tasks = batch.tasks.iter().zip(&history.tasks).zip(&segments);
+    let tasks = tasks.map(|((task, times), segment)| {
+        let title = titles.next().unwrap_or_default();
+        let published = task.published.as_ref().map(|(branch, _)| branch.clone());
+        let named = || record.branches.task(loaded.number, segment, &title);
+        TaskView {
+            task_id: ids.id(&task.design.id),
+            branch: published.or_else(|| (!record.is_in_place()).then(named)),
+            sandbox: sandbox.clone(),
             title,
-            segment,
-            sandbox,
-            surroundings,
-        )
-    };
-    let tasks: Vec<TaskView> = batch
-        .tasks
-        .iter()
-        .zip(&history.tasks)
-        .zip(names)
-        .map(draw_task)
-        .collect();
+            ..draw_task(loaded.number, task, times, segment, surroundings)
+        }
+    });
+    let tasks: Vec<TaskView> = tasks.collect();
     let until = history.ended_at.unwrap_or(surroundings.now);
     let interrupted = !is_over && surroundings.owner == Owner::Gone;
     let left = (!is_over && !interrupted)
@@ -262,7 +263,7 @@ pub(super) fn draw(
     let began = history
         .started_at
         .map_or(0, |began| until.saturating_sub(began));
-    let conflict = |(task, segment): (_, &String)| conflict_of(task, segment, surroundings);
+    let conflict = |(task, segment): (_, &String)| conflict_of(task, segment, ids, surroundings);
     BatchView {
         id: loaded.id,
         number: loaded.number,
@@ -276,19 +277,24 @@ pub(super) fn draw(
         settings: settings_of(history),
         main_repo_path: loaded.repository.to_string_lossy().into_owned().into(),
         plan: loaded.plan.clone(),
-        base,
-        batch_branch: batch.published.as_ref().map(|(branch, _)| branch.clone()),
+        base: record.base.clone(),
+        batch_branch: batch_branch_of(batch, loaded.number, record),
+        has_branch: batch.published.is_some(),
         pr_url: batch.pr_url.clone(),
         builds_on: Vec::new(),
-        progress: progress_of(&tasks),
-        validation: ValidationView::of(batch, test_command),
+        progress: progress_of(tasks.iter().map(|task| task.status)),
+        validation: ValidationView::of(batch, record.validate.clone()),
         conflicts: batch
             .tasks
             .iter()
             .zip(&segments)
             .filter_map(conflict)
             .collect(),
-        predicted_conflicts: batch.foreseen.iter().map(PredictedView::of).collect(),
+        predicted_conflicts: batch
+            .foreseen
+            .iter()
+            .map(|coming| PredictedView::of(coming, ids))
+            .collect(),
         stages: (0..history.stages.len())
             .map(|stage| draw_stage(history, stage))
             .collect(),
@@ -343,23 +349,23 @@ fn draw_task(
     batch: BatchNumber,
     task: &BatchTask,
     times: &TaskHistory,
-    title: String,
     segment: &str,
-    sandbox: &str,
     surroundings: &Surroundings<'_>,
 ) -> TaskView {
     let id = &task.design.id;
     let has_begun = task.attempts > 0;
     let worktree = surroundings.worktrees.join(format!("task-{segment}"));
     TaskView {
-        task_id: id.clone(),
-        title,
+        task_id: String::new(),
+        key: id.clone(),
+        title: String::new(),
         status: TaskStatusWord::of(&task.state),
         state: task.state.as_str(),
         outcome: task.state.ending().map(Ending::outcome),
         worktree_id: has_begun.then(|| worktree_id(batch, segment)),
         worktree_path: (has_begun && worktree.is_dir()).then_some(worktree),
-        branch: task.published.as_ref().map(|(branch, _)| branch.clone()),
+        branch: None,
+        has_branch: task.published.is_some(),
         session_id: task.session.clone(),
         error: task_error(&task.state, times),
         attempts: task.spent_attempts(),
@@ -373,11 +379,19 @@ fn draw_task(
             _ => Vec::new(),
         },
         files: task.files.clone(),
-        sandbox: sandbox.to_owned(),
+        sandbox: String::new(),
         started_at: times.started_at.map(rfc3339),
         completed_at: times.ended_at.map(rfc3339),
         seconds: seconds(times.worked_until(surroundings.now)),
     }
+}
+
+/// The name that the branch of a batch has, had, or would have.
+fn batch_branch_of(batch: &Batch, number: BatchNumber, record: &Record) -> Option<String> {
+    let published = batch.published.as_ref().map(|(branch, _)| branch.clone());
+    let pushed = || batch.pushed.as_ref().map(|pushed| pushed.branch.clone());
+    let named = || (!record.is_in_place()).then(|| record.branches.batch(number));
+    published.or_else(pushed).or_else(named)
 }
 
 fn task_error(state: &TaskState, times: &TaskHistory) -> Option<String> {
@@ -396,6 +410,7 @@ fn task_error(state: &TaskState, times: &TaskHistory) -> Option<String> {
 fn conflict_of(
     task: &BatchTask,
     segment: &str,
+    ids: &TaskIds,
     surroundings: &Surroundings<'_>,
 ) -> Option<ConflictView> {
     let TaskState::Ended(Ending::Conflicted { files, with, .. }) = &task.state else {
@@ -404,20 +419,20 @@ fn conflict_of(
     let id = &task.design.id;
     let path = folder_of(surroundings.worktrees, segment);
     Some(ConflictView {
-        task_id: id.clone(),
+        task_id: ids.id(id),
+        key: id.clone(),
         files: files.clone(),
-        with: with.clone(),
+        with: with.iter().map(|task| ids.id(task)).collect(),
         resolving: path.is_dir().then_some(ResolvingView { path }),
     })
 }
 
-fn progress_of(tasks: &[TaskView]) -> ProgressView {
-    let mut progress = ProgressView {
-        total: tasks.len(),
-        ..ProgressView::default()
-    };
-    for task in tasks {
-        let count = match task.status {
+/// Counts tasks by where they stand.
+pub(super) fn progress_of(tasks: impl IntoIterator<Item = TaskStatusWord>) -> ProgressView {
+    let mut progress = ProgressView::default();
+    for status in tasks {
+        progress.total += 1;
+        let count = match status {
             TaskStatusWord::Queued | TaskStatusWord::Waiting | TaskStatusWord::Limited => {
                 &mut progress.queued
             }

@@ -7,9 +7,10 @@ use pleach_domain::event::{BatchEvent, Coming, Event, TaskEvent};
 use pleach_domain::id::{BatchNumber, TaskId};
 use serde_json::{Value, json};
 
-use super::{PredictedView, rfc3339};
+use super::rfc3339;
 use crate::database::StoredEvent;
 use crate::git::task_segments;
+use crate::task_ids::TaskIds;
 
 pub(super) const TOOK_TOO_LONG: &str = "the task took too long";
 pub(super) const INTERRUPTED: &str = "the process that ran it died";
@@ -117,7 +118,7 @@ fn batch_wire(event: &BatchEvent) -> (&'static str, Value) {
             let percentage = progress.percentage();
             (
                 "batch:progress",
-                json!({"completed": over, "total": total, "percentage": percentage, "running": running}),
+                json!({"total": total, "percentage": percentage, "running": running}),
             )
         }
         BatchEvent::Started => ("batch:started", json!({})),
@@ -151,6 +152,7 @@ fn batch_wire(event: &BatchEvent) -> (&'static str, Value) {
         BatchEvent::CancelRequested { rollback } => {
             ("batch:cancelling", json!({ "rollback": rollback }))
         }
+        BatchEvent::StopRequested => ("batch:finishing", json!({})),
         BatchEvent::Foreseen { pairs } => ("batch:predicted", json!({ "pairs": predicted(pairs) })),
         BatchEvent::GaveUp { because } => ("batch:stopping", json!({ "reason": because })),
         BatchEvent::Merging => ("batch:merging", json!({})),
@@ -162,8 +164,36 @@ fn batch_wire(event: &BatchEvent) -> (&'static str, Value) {
     }
 }
 
-fn predicted(pairs: &[Coming]) -> Vec<PredictedView> {
-    pairs.iter().map(PredictedView::of).collect()
+fn predicted(pairs: &[Coming]) -> Vec<Value> {
+    let pair = |coming: &Coming| json!({"tasks": [coming.a, coming.b], "files": coming.files});
+    pairs.iter().map(pair).collect()
+}
+
+/// Says tasks by their ids, which is what programs know them by; keys are what the log knows.
+pub(super) fn name_tasks(data: &mut Value, ids: &TaskIds) {
+    let id_of = |key: &Value| ids.id(&TaskId::new(key.as_str().unwrap_or_default()));
+    let rename = |list: &mut Value| {
+        for key in list.as_array_mut().into_iter().flatten() {
+            *key = json!(id_of(key));
+        }
+    };
+    if let Some(key) = data.get("taskId").cloned() {
+        data["taskId"] = json!(id_of(&key));
+        data["key"] = key;
+    }
+    for list in ["tasks", "with"] {
+        if let Some(list) = data.get_mut(list) {
+            rename(list);
+        }
+    }
+    for pair in data
+        .get_mut("pairs")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
+        rename(&mut pair["tasks"]);
+    }
 }
 
 /// What is told at the end of a batch: proofs, landing, and how it ended.

@@ -80,12 +80,17 @@ fn woven(task: &str) -> Event {
 
 const BEGUN: Event = Event::Batch(BatchEvent::Started);
 
+/// What programs know a task by.
+fn opaque(key: &str) -> String {
+    format!("id-of-{key}")
+}
+
 /// Batch 7 of that design, with events at seconds after new year.
 fn loaded(design: &Design, events: &[(u64, Event)]) -> LoadedBatch {
     let titles: Vec<Value> = design
         .tasks
         .iter()
-        .map(|task| json!({"title": format!("Do {}", task.id), "prompt": "…"}))
+        .map(|task| json!({"title": format!("Do {}", task.id), "opaque_id": opaque(task.id.as_str()), "prompt": "…"}))
         .collect();
     let record = json!({
         "design": design,

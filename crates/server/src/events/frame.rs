@@ -111,7 +111,8 @@ fn whose(live: &LiveAttempt) -> Value {
     json!({
         "batchId": live.batch,
         "projectId": &*live.project,
-        "taskId": live.task,
+        "taskId": live.task_id,
+        "key": live.task,
         "worktreeId": worktree_id(live.number, &live.segment),
         "attempt": live.attempt,
         "at": rfc3339(now()),

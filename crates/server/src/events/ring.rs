@@ -314,6 +314,7 @@ mod tests {
             number: BatchNumber(1),
             task: TaskId::new("1"),
             segment: "1".to_owned(),
+            task_id: "opaque".to_owned(),
             attempt: 1,
             total,
             action: Some(action.to_owned()),

@@ -2,6 +2,7 @@
 
 mod consenting;
 mod control;
+mod ending;
 mod looking;
 mod preview;
 mod starting;
@@ -9,10 +10,7 @@ mod starting;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use pleach_domain::id::TaskId;
-use pleach_engine::board::Board;
 use pleach_engine::database::{Among, BatchFilter, Database};
-use pleach_engine::plan_to_run::PlanOrigin;
 use pleach_engine::stored_batch::{LookupError, StoredBatch};
 use pleach_engine::view::BatchView;
 use serde::{Deserialize, Serialize};
@@ -24,7 +22,8 @@ use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::input::{Asked, Id, Named, check_id};
 
-pub(super) use control::{cancel_batch, control};
+pub(super) use control::control;
+pub(super) use ending::stop_batch;
 pub(super) use starting::{BatchOptions, fetch_of, key_of, start_batch, with_mode};
 
 /// So many batches are listed if nothing is said.
@@ -40,6 +39,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(starting::run_task))
         .merge(consenting::routes())
         .merge(control::routes())
+        .merge(ending::routes())
         .merge(looking::routes())
 }
 
@@ -155,26 +155,4 @@ fn shown(app: &App, id: u32) -> Result<BatchView, Refusal> {
 
 fn stored(app: &App, id: u32) -> Result<StoredBatch, Refusal> {
     Ok(StoredBatch::load(&Database::open(&app.state)?, id)?)
-}
-
-/// The task of a batch that is named by its key there, or by its id on the board.
-pub(super) fn task_of(app: &App, batch: &StoredBatch, named: &str) -> Result<TaskId, Refusal> {
-    let key = TaskId::new(named);
-    let Err(unknown) = batch.position(&key) else {
-        return Ok(key);
-    };
-    let task = Board::open(&app.state).and_then(|board| board.task(named));
-    let Ok(task) = task else {
-        return Err(unknown.into());
-    };
-    let plan = shown(app, batch.id)?.plan;
-    let is_of_plan = match &task.plan {
-        None => plan == PlanOrigin::BOARD,
-        Some(file) => std::path::Path::new(&plan).ends_with(file),
-    };
-    let key = TaskId::new(&task.key);
-    if is_of_plan && task.project_id == batch.project && batch.position(&key).is_ok() {
-        return Ok(key);
-    }
-    Err(unknown.into())
 }

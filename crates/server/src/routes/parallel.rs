@@ -3,24 +3,21 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use pleach_domain::event::Rollback;
 use pleach_engine::board::{Board, BoardError};
 use pleach_engine::config::Config;
 use pleach_engine::database::{Database, Provenance};
 use pleach_engine::execution::{Execution, Manner};
 use pleach_engine::run::EarlierBatches;
-use pleach_engine::start::{Dependencies, Start};
+use pleach_engine::start::{Dependencies, OrderChoice, Start};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::batches::{
-    BatchOptions, cancel_batch, control, fetch_of, key_of, start_batch, with_mode,
-};
+use super::batches::{BatchOptions, control, fetch_of, key_of, start_batch, stop_batch, with_mode};
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
-use crate::hosting::{Settled, aside, within};
+use crate::hosting::aside;
 use crate::input::{Body, Id, Named, check_id};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -99,6 +96,7 @@ async fn start(
             plan: planned.plan,
             tasks: planned.tasks,
             dependencies: Dependencies::Chosen,
+            order: OrderChoice::default(),
             flags: Config::default(),
             prompt: None,
             earlier: EarlierBatches::Weave,
@@ -185,7 +183,7 @@ fn how_far(app: &App, id: &str) -> Result<ExecutionStatus, Refusal> {
     })
 }
 
-/// Has the execution plan of a project stop; answers at once
+/// Has the execution plan of a project finish what runs and start nothing new; answers at once
 #[utoipa::path(post, path = "/api/projects/{id}/parallel/stop", operation_id = "stopParallel", tag = "parallel",
     params(("id" = inline(Id), Path, description = "The id of the project")),
     responses((status = 200, body = Told),
@@ -207,16 +205,9 @@ async fn stop(State(app): State<App>, Named(id): Named<String>) -> Result<Json<T
         }
     });
     let batch = running.await?;
-    let work = move |app: &App| cancel_batch(app, batch, Rollback::Keep);
-    let at_once = within(&app, std::time::Duration::ZERO, work).await?;
+    let message = app.blocking(move |app| stop_batch(app, batch)).await?;
     Ok(Json(Told {
         status: "stopping",
-        message: match at_once {
-            Settled::Done(message) => message,
-            Settled::GoesOn => format!(
-                "batch {} is being stopped; its work is kept",
-                control(&app, batch).number()
-            ),
-        },
+        message,
     }))
 }

@@ -23,7 +23,6 @@ use utoipa_axum::routes;
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::input::{Asked, Named};
-use crate::routes::batches::task_of;
 
 /// How many transcripts are remembered; more are not read at once by one person.
 const MOST_KNOWN: usize = 64;
@@ -164,7 +163,7 @@ fn read(
     // Looked at first: an owner that ends in between has written its last event by then.
     let is_owned = is_owned(&app.state.batch(batch)).map_err(ViewError::from)?;
     let stored = StoredBatch::load(&Database::open(&app.state)?, batch)?;
-    let task = task_of(app, &stored, named)?;
+    let task = stored.key_of(named)?;
     let position = stored.position(&task)?;
     let known = &stored.batch.tasks[position];
     let number = attempt.unwrap_or(known.attempts);

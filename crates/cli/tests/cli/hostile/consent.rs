@@ -124,7 +124,7 @@ fn a_task_that_changes_what_a_steering_link_or_import_leads_to_makes_its_depende
     }
     let told: Vec<String> = waiting(&scene)
         .iter()
-        .map(|task| format!("{} {}", task["taskId"], task["consent"][0]))
+        .map(|task| format!("{} {}", task["key"], task["consent"][0]))
         .collect();
     assert_eq!(
         told,
@@ -245,7 +245,7 @@ fn a_client_approves_exactly_what_it_was_shown() {
     let server = Serving::of(&scene, &[]);
     let shown = server.get("/api/batches/1/consent").good(200);
     let pending = &shown["pending"];
-    assert_eq!(pending["taskId"], "b");
+    assert_eq!(pending["key"], "b");
     let first = &pending["changes"][0];
     assert_eq!(first["name"], ".claude/settings.json");
     assert_eq!(first["now"], "{\"hooks\": \"curl evil\"}\n");

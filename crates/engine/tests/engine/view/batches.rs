@@ -14,7 +14,7 @@ use pleach_engine::state_folder::StateFolder;
 use pleach_engine::view::{BatchView, Owner, Surroundings, ViewError};
 use serde_json::{Value, json};
 
-use super::{BEGUN, built, design, loaded, of_task, started, view, woven};
+use super::{BEGUN, built, design, loaded, of_task, opaque, started, view, woven};
 
 fn failed(task: &str) -> Event {
     let error = "exit 1".into();
@@ -27,7 +27,7 @@ fn merge_over() -> [Event; 2] {
 
 fn task<'a>(view: &'a Value, id: &str) -> &'a Value {
     let tasks = view["tasks"].as_array().unwrap();
-    tasks.iter().find(|task| task["taskId"] == id).unwrap()
+    tasks.iter().find(|task| task["key"] == id).unwrap()
 }
 
 #[test]
@@ -35,8 +35,8 @@ fn a_new_batch_has_every_field() {
     let drawn = json!(view(&loaded(&design("1 2"), &[]), 0, Owner::Alive));
     let task = |id: &str| {
         json!({
-            "taskId": id, "title": format!("Do {id}"), "status": "queued", "state": "queued",
-            "outcome": null, "worktreeId": null, "worktreePath": null, "branch": null,
+            "taskId": opaque(id), "key": id, "title": format!("Do {id}"), "status": "queued", "state": "queued",
+            "outcome": null, "worktreeId": null, "worktreePath": null, "branch": format!("pleach/task-7/{id}"), "hasBranch": false,
             "sessionId": null, "error": null, "attempts": 0, "lastAttempt": 0, "cost": null, "tokens": null, "consent": [], "files": [],
             "sandbox": "none",
             "startedAt": null, "completedAt": null, "seconds": 0.0,
@@ -53,6 +53,7 @@ fn a_new_batch_has_every_field() {
         drawn,
         json!({
             "id": 7,
+            "landInto": null,
             "number": 7,
             "projectId": "project-1",
             "mode": "parallel",
@@ -71,7 +72,8 @@ fn a_new_batch_has_every_field() {
             "mainRepoPath": "/somewhere/project",
             "plan": "TODO.md",
             "base": "main",
-            "batchBranch": null,
+            "batchBranch": "pleach/batch-7",
+            "hasBranch": false,
             "prUrl": null,
             "progress": {
                 "total": 2, "completed": 0, "failed": 0, "running": 0, "queued": 2, "skipped": 0,
@@ -174,9 +176,12 @@ fn every_way_to_end_has_a_status_and_a_finer_word() {
     }
     assert_eq!(
         drawn["conflicts"],
-        json!([{"taskId": "collides", "files": ["a.rs"], "with": ["merged"], "resolving": null}])
+        json!([{"taskId": opaque("collides"), "key": "collides", "files": ["a.rs"], "with": [opaque("merged")], "resolving": null}])
     );
     assert_eq!(task(&drawn, "collides")["branch"], "pleach/task-7/collides");
+    assert_eq!(task(&drawn, "collides")["hasBranch"], true);
+    assert_eq!(task(&drawn, "merged")["branch"], "pleach/task-7/merged");
+    assert_eq!(task(&drawn, "merged")["hasBranch"], false);
     assert_eq!(task(&drawn, "merged")["files"], json!(["a.rs"]));
     assert_eq!(task(&drawn, "merged")["worktreeId"], "batch-7/task-merged");
     assert_eq!(task(&drawn, "blocked")["worktreeId"], json!(null));

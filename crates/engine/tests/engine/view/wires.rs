@@ -1,12 +1,12 @@
 //! What programs hear.
 
-use pleach_domain::event::{BatchEvent, Event, MergeStatus, TaskEvent};
-use pleach_domain::id::BatchNumber;
+use pleach_domain::event::{BatchEvent, Coming, Event, MergeStatus, TaskEvent};
+use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_engine::database::StoredEvent;
-use pleach_engine::view::{Narrator, wire, wire_in};
+use pleach_engine::view::{Narrator, Owner, wire, wire_in};
 use serde_json::json;
 
-use super::{BEGUN, NEW_YEAR, design, loaded, of_task, started};
+use super::{BEGUN, NEW_YEAR, design, loaded, of_task, opaque, started};
 
 fn stored(event: Event) -> StoredEvent {
     StoredEvent {
@@ -46,7 +46,7 @@ fn every_event_of_a_batch_has_a_name() {
         told,
         [
             "batch:created {}",
-            "batch:progress {completed:1,percentage:33,running:2,total:3}",
+            "batch:progress {percentage:33,running:2,total:3}",
             "batch:started {}",
             "batch:resumed {}",
             "batch:stage:started {stage:1}",
@@ -57,6 +57,7 @@ fn every_event_of_a_batch_has_a_name() {
             "batch:slots {most:3,reason:overload,slots:1}",
             "batch:predicted {pairs:[{files:[a],tasks:[1,2]}]}",
             "batch:cancelling {rollback:keep}",
+            "batch:finishing {}",
             "batch:stopping {reason:1 failed}",
             "batch:merging {}",
             "batch:completed {prUrl:null}",
@@ -160,11 +161,43 @@ fn making_a_batch_tells_whose_it_is_and_what_its_tasks_are_called() {
             "batch:created",
             json!({
                 "batchId": 7, "number": 7, "projectId": "project-1", "mainRepoPath": "/somewhere/project",
-                "plan": "TODO.md", "mode": "parallel", "tasks": ["1", "2"],
+                "plan": "TODO.md", "mode": "parallel", "tasks": [opaque("1"), opaque("2")],
+                "keys": ["1", "2"],
                 "titles": ["Do 1", "Do 2"], "at": "2026-01-01T00:00:00.000Z",
             })
         )
     );
+}
+
+#[test]
+fn tasks_are_told_by_their_ids_with_their_keys_beside() {
+    let conflicted = TaskEvent::Conflicted {
+        files: vec!["a".into()],
+        with: vec![TaskId::new("1")],
+    };
+    let pairs = vec![Coming {
+        a: TaskId::new("1"),
+        b: TaskId::new("2"),
+        files: vec!["a".into()],
+    }];
+    let events = [
+        (0, Event::Batch(BatchEvent::Created)),
+        (0, BEGUN),
+        (1, started("2", 1)),
+        (2, Event::Batch(BatchEvent::Foreseen { pairs })),
+        (3, of_task("2", conflicted)),
+    ];
+    let loaded = loaded(&design("1 2"), &events);
+    let mut narrator = Narrator::before(&loaded, 0).unwrap();
+    let told = loaded.events.iter().map(|event| narrator.tell(event).1);
+    let told: Vec<_> = told.collect();
+    assert_eq!(told[2]["taskId"], opaque("2"));
+    assert_eq!(told[2]["key"], "2");
+    assert_eq!(
+        told[3]["pairs"][0]["tasks"],
+        json!([opaque("1"), opaque("2")])
+    );
+    assert_eq!(told[4]["with"], json!([opaque("1")]));
 }
 
 #[test]
@@ -212,4 +245,35 @@ fn the_end_of_a_stage_and_of_a_batch_tell_what_their_history_knows() {
     let mut late = Narrator::before(&loaded, last.seq).unwrap();
     assert!(!late.is_over());
     assert_eq!(late.tell(last), told[11]);
+}
+
+#[test]
+fn progress_counts_as_completed_what_succeeded_as_a_batch_does() {
+    let failed = TaskEvent::Failed { error: "no".into() };
+    let progressed = BatchEvent::Progressed {
+        over: 2,
+        total: 3,
+        running: 0,
+    };
+    let events = [
+        (0, Event::Batch(BatchEvent::Created)),
+        (0, BEGUN),
+        (1, started("1", 1)),
+        (1, of_task("1", failed)),
+        (1, started("2", 1)),
+        (2, of_task("2", TaskEvent::Unchanged { reason: None })),
+        (2, Event::Batch(progressed)),
+    ];
+    let loaded = loaded(&design("1 2 3"), &events);
+    let last = loaded.events.last().unwrap();
+    let mut narrator = Narrator::before(&loaded, last.seq).unwrap();
+    let (_, mut told) = narrator.tell(last);
+    let fields = told.as_object_mut().unwrap();
+    fields.remove("batchId");
+    fields.remove("at");
+    assert_eq!(told, json!(super::view(&loaded, 2, Owner::Alive).progress));
+    assert_eq!(
+        (&told["completed"], &told["failed"]),
+        (&json!(1), &json!(1))
+    );
 }

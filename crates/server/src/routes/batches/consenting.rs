@@ -96,8 +96,9 @@ impl ConsentChange {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Pending {
-    /// The task
     task_id: String,
+    /// The id of the task in its plan
+    key: String,
     /// Sent as `consent` when the task is approved, by a person who consents
     fingerprint: String,
     changes: Vec<ConsentChange>,
@@ -120,7 +121,8 @@ async fn pending_consent(
     let pending = app.blocking(move |app| Ok(control(app, id).pending_consent()?));
     let pending: Option<PendingConsent> = pending.await?;
     let pending = pending.map(|pending| Pending {
-        task_id: pending.task.as_str().to_owned(),
+        task_id: pending.task_id,
+        key: pending.task.as_str().to_owned(),
         fingerprint: pending.fingerprint,
         changes: pending.changes.iter().map(ConsentChange::of).collect(),
     });

@@ -1,4 +1,4 @@
-//! What a person does to a batch: cancel, approve, land, resume, retry, resolve. Answered after the effect.
+//! What a person does to a batch: approve, land, resume, retry, resolve. Answered after the effect.
 
 use std::time::Duration;
 
@@ -7,7 +7,6 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use pleach_domain::batch::LandingAsked;
-use pleach_domain::event::Rollback;
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Ending;
 use pleach_engine::causes::with_causes;
@@ -20,7 +19,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{shown, stored, task_of};
+use super::{shown, stored};
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::hosting::{Settled, TO_THE_END, begin, within};
@@ -35,7 +34,6 @@ const LOOK: Duration = Duration::from_millis(50);
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(cancel))
         .routes(routes!(approve))
         .routes(routes!(land))
         .routes(routes!(resume))
@@ -47,7 +45,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// A batch after what was asked for.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Done {
+pub(super) struct Done {
     #[serde(flatten)]
     batch: BatchView,
     /// What was done, for people.
@@ -56,7 +54,7 @@ struct Done {
 
 /// What was asked for takes its time, and goes on.
 #[derive(Debug, Serialize, ToSchema)]
-struct UnderWay {
+pub(super) struct UnderWay {
     #[schema(example = "cancelling")]
     status: &'static str,
     /// Where to look.
@@ -67,7 +65,7 @@ struct UnderWay {
 /// A body without anything in it.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+pub(super) struct Nothing {}
 
 /// How long whoever asks would wait (`Prefer: wait=30`).
 fn patience(headers: &HeaderMap) -> Duration {
@@ -79,7 +77,7 @@ fn patience(headers: &HeaderMap) -> Duration {
 }
 
 /// Does something to a batch, waits for it, and shows the batch then.
-async fn done(
+pub(super) async fn done(
     app: &App,
     headers: &HeaderMap,
     batch: u32,
@@ -107,51 +105,6 @@ pub(crate) fn control(app: &App, batch: u32) -> Control<'_> {
         state: &app.state,
         batch,
         program: &app.program,
-    }
-}
-
-/// Whether what was stored by the work may be undone.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields, default)]
-struct Cancelling {
-    /// Whether the branch of the batch is removed too; its work stays kept
-    rollback: bool,
-}
-
-/// Stops a batch, and answers when it is over; all work is kept
-#[utoipa::path(post, path = "/api/batches/{id}/cancel", operation_id = "cancelBatch", tag = "batches",
-    request_body = Cancelling,
-    params(("id" = u32, Path, description = "The id of the batch"),
-        ("Prefer" = Option<String>, Header, description = "`wait=30`: seconds to wait for the effect, at most 60")),
-    responses((status = 200, body = Done), (status = 202, body = UnderWay),
-        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
-async fn cancel(
-    State(app): State<App>,
-    Named(id): Named<u32>,
-    headers: HeaderMap,
-    Body(wish): Body<Cancelling>,
-) -> Result<Response, Refusal> {
-    let rollback = if wish.rollback {
-        Rollback::Remove
-    } else {
-        Rollback::Keep
-    };
-    let work = move |app: &App| cancel_batch(app, id, rollback);
-    done(&app, &headers, id, "cancelling", work).await
-}
-
-/// Stops a batch, wherever it runs; tells when it is over.
-pub(crate) fn cancel_batch(app: &App, batch: u32, rollback: Rollback) -> Result<String, Refusal> {
-    match control(app, batch).cancel(rollback)? {
-        Effect::Done { message } => Ok(message),
-        Effect::Run(prepared) => {
-            let (_, running) = begin(app, *prepared)?;
-            let ended = running.wait(TO_THE_END).ok_or_else(Refusal::bug)??;
-            Ok(pleach_engine::control::cancelled(
-                control(app, batch).number(),
-                ended.status.as_str(),
-            ))
-        }
     }
 }
 
@@ -280,7 +233,7 @@ async fn cancel_task(
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<Response, Refusal> {
     let work = move |app: &App| {
-        let task = task_of(app, &stored(app, id)?, &task)?;
+        let task = stored(app, id)?.key_of(&task)?;
         let effect = control(app, id).cancel_task(&task)?;
         carried_out(app, effect, || format!("task {task} is cancelled"))
     };
@@ -302,7 +255,7 @@ async fn retry_task(
 ) -> Result<Response, Refusal> {
     app.may_start()?;
     let work = move |app: &App| {
-        let task = task_of(app, &stored(app, id)?, &task)?;
+        let task = stored(app, id)?.key_of(&task)?;
         let effect = control(app, id).retry(std::slice::from_ref(&task))?;
         carried_out(app, effect, || format!("task {task} is queued again"))
     };
@@ -310,7 +263,7 @@ async fn retry_task(
 }
 
 /// Runs what nobody was at; what was asked for is done once it has begun.
-fn carried_out(
+pub(super) fn carried_out(
     app: &App,
     effect: Effect,
     said: impl FnOnce() -> String,
@@ -395,7 +348,7 @@ async fn resolve_task(
         }
         Action::Abort => {
             let work = move |app: &App| {
-                let task = task_of(app, &stored(app, id)?, &task)?;
+                let task = stored(app, id)?.key_of(&task)?;
                 let resolution = Resolution::find(&app.state, id, &task).map_err(of_resolve)?;
                 resolution.abort().map_err(of_resolve)?;
                 Ok(format!("task {task} stays left out"))
@@ -406,7 +359,7 @@ async fn resolve_task(
 }
 
 fn lay_out(app: &App, id: u32, task: &str) -> Result<LaidOut, Refusal> {
-    let task = task_of(app, &stored(app, id)?, task)?;
+    let task = stored(app, id)?.key_of(task)?;
     let resolution = Resolution::find(&app.state, id, &task).map_err(of_resolve)?;
     let started = resolution.start().map_err(of_resolve)?;
     let files = started.files.iter().map(|(path, kind)| ConflictingFile {
@@ -421,7 +374,7 @@ fn lay_out(app: &App, id: u32, task: &str) -> Result<LaidOut, Refusal> {
 }
 
 fn weave_resolved(app: &App, id: u32, task: &str) -> Result<String, Refusal> {
-    let task = task_of(app, &stored(app, id)?, task)?;
+    let task = stored(app, id)?.key_of(task)?;
     let resolution = Resolution::find(&app.state, id, &task).map_err(of_resolve)?;
     let resolved = resolution.finish().map_err(of_resolve)?;
     match control(app, id).resolve(&task, &resolved)? {

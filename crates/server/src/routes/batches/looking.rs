@@ -16,7 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{shown, stored, task_of};
+use super::{shown, stored};
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
 use crate::input::{Asked, Named};
@@ -79,7 +79,7 @@ async fn task_diff(
 ) -> Result<Json<ShownPatch>, Refusal> {
     let patch = app.blocking(move |app| {
         let batch = stored(app, id)?;
-        let task = task_of(app, &batch, &task)?;
+        let task = batch.key_of(&task)?;
         let white = wanted.whitespace;
         shown_patch(&app.state, &batch, Some(&task), white, LARGEST_PATCH).map_err(of_patch)
     });
@@ -107,7 +107,10 @@ fn of_patch(error: PatchError) -> Refusal {
     responses((status = 200, body = OrderView),
     (status = 404, body = ErrorBody)))]
 async fn plan(State(app): State<App>, Named(id): Named<u32>) -> Result<Json<OrderView>, Refusal> {
-    let order = app.blocking(move |app| Ok(OrderView::of(&stored(app, id)?.batch.design)));
+    let order = app.blocking(move |app| {
+        let batch = stored(app, id)?;
+        Ok(OrderView::of(&batch.batch.design, &batch.task_ids()))
+    });
     order.await.map(Json)
 }
 
@@ -264,8 +267,10 @@ struct Worktrees {
 #[serde(rename_all = "camelCase")]
 struct WorktreeView {
     path: String,
-    /// The key of the task that it is for, if it is for one.
-    task: Option<String>,
+    /// The id of the task that it is for, if it is for one.
+    task_id: Option<String>,
+    /// The id of that task in its plan.
+    key: Option<String>,
     branch: Option<String>,
     head: Option<String>,
     /// `in_use`, `left`, `resolving`, `half_made`, `going`, `folder_gone` or `unregistered`.
@@ -290,9 +295,11 @@ async fn worktrees(
 fn listed(app: &App, id: u32) -> Result<Worktrees, Refusal> {
     let batch = stored(app, id)?;
     let found = batch.worktrees(&app.state)?;
+    let ids = batch.task_ids();
     let worktrees = found.iter().map(|tree| WorktreeView {
         path: tree.path.to_string_lossy().into_owned(),
-        task: batch.task_of_worktree(tree).map(ToString::to_string),
+        task_id: batch.task_of_worktree(tree).map(|task| ids.id(task)),
+        key: batch.task_of_worktree(tree).map(ToString::to_string),
         branch: tree.branch.clone(),
         head: tree.head.as_ref().map(ToString::to_string),
         state: match tree.state {

@@ -86,7 +86,7 @@ fn looked_up(app: &App, options: &BatchOptions) -> Result<BatchPreview, Refusal>
         tasks: names(wave),
     });
     let collisions = found.collisions.into_iter().map(|pair| PredictedView {
-        tasks: pair.tasks.map(|task| TaskId::new(name(&task))),
+        tasks: pair.tasks.map(|task| name(&TaskId::new(task))),
         files: pair.files,
     });
     let missing = found.missing.iter().map(|(task, needs)| MissingNeeds {

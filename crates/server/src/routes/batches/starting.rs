@@ -4,8 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use pleach_domain::batch::{Landing, OnConflict};
+use pleach_domain::batch::{Barriers, Fallback, Landing, OnConflict};
+use pleach_domain::graph::{Overlap, Strictness};
 use pleach_domain::id::TaskId;
+use pleach_domain::phase::Threshold;
 use pleach_domain::problem::Problem;
 use pleach_engine::board::{Board, Project};
 use pleach_engine::config::{Config, MaxParallel, Mode};
@@ -13,7 +15,7 @@ use pleach_engine::database::{Provenance, RequestKey};
 use pleach_engine::execution::Manner;
 use pleach_engine::plan_to_run::PlanToRun;
 use pleach_engine::run::{EarlierBatches, Fetch, Prepared};
-use pleach_engine::start::{self, Dependencies, Start, Started};
+use pleach_engine::start::{self, Dependencies, OrderChoice, Start, Started};
 use pleach_engine::view::BatchView;
 use pleach_engine::weave::Strategy;
 use serde::{Deserialize, Serialize};
@@ -63,6 +65,17 @@ pub(crate) struct BatchOptions {
     pub(crate) with_deps: bool,
     /// Whether the base is said to have what earlier batches did
     pub(crate) assume_landed: bool,
+    /// Whether each wave is woven and proved before the next starts
+    pub(crate) waves: bool,
+    /// Whether tasks that declare the same file may run side by side
+    pub(crate) allow_overlap: bool,
+    /// Whether the batch fails where several tasks at once do not work out, instead of running them one at a time
+    pub(crate) no_fallback: bool,
+    /// The share of an earlier phase that must be settled before a later one starts; 0.8 if nothing is said
+    #[schema(minimum = 0, maximum = 1)]
+    pub(crate) phase_threshold: Option<f64>,
+    /// Whether a dependency that is not in the plan is an error
+    pub(crate) strict: bool,
     /// The fingerprint of what was shown in a `no_consent` error, by a person who consents to it
     pub(crate) consent: Option<String>,
 }
@@ -229,6 +242,7 @@ pub(super) fn bare_start(
         plan,
         tasks,
         dependencies: Dependencies::Chosen,
+        order: OrderChoice::default(),
         flags: Config::default(),
         prompt: None,
         earlier: EarlierBatches::Weave,
@@ -389,6 +403,7 @@ impl BatchOptions {
         };
         Start {
             flags,
+            order: self.order(),
             prompt: self.prompt.clone(),
             dependencies: if self.with_deps {
                 Dependencies::Added
@@ -402,6 +417,25 @@ impl BatchOptions {
             },
             ..start
         }
+    }
+
+    fn order(&self) -> OrderChoice {
+        let mut order = OrderChoice::default();
+        if self.waves {
+            order.barriers = Barriers::Waves;
+        }
+        if self.allow_overlap {
+            order.rules.overlap = Overlap::Allowed;
+        }
+        if self.no_fallback {
+            order.fallback = Fallback::Fail;
+        }
+        if self.strict {
+            order.strictness = Strictness::Strict;
+        }
+        let threshold = self.phase_threshold.and_then(Threshold::new);
+        order.rules.threshold = threshold.unwrap_or(order.rules.threshold);
+        order
     }
 
     pub(super) fn check(&self) -> Result<(), Refusal> {
@@ -422,6 +456,11 @@ impl BatchOptions {
                 "it is 1 to 64".to_owned(),
                 "3 is a good beginning",
             );
+        }
+        let threshold = self.phase_threshold;
+        if threshold.is_some_and(|share| Threshold::new(share).is_none()) {
+            let message = "it is from 0 to 1".to_owned();
+            return unfit("phaseThreshold", message, "0.8 is usual, 0 is none");
         }
         if self
             .prompt

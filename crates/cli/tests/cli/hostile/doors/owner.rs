@@ -67,7 +67,7 @@ fn state_of(scene: &Scene, task: &str) -> String {
     let status = pleach(scene.repo.path(), &scene.home(), &["status", "1", "--json"]);
     let status = status.json();
     let tasks = status["batches"][0]["tasks"].as_array().unwrap();
-    let found = tasks.iter().find(|known| known["taskId"] == task);
+    let found = tasks.iter().find(|known| known["key"] == task);
     found.unwrap()["state"].as_str().unwrap().to_owned()
 }
 
