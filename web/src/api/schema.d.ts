@@ -1464,6 +1464,8 @@ export interface components {
             base?: string | null;
             /** @description The name of its branch, from the start; none where it runs in a folder that is no repository. */
             batchBranch?: string | null;
+            /** @description The batches that it builds on and that were not in its base. */
+            buildsOn: components["schemas"]["BuildsOn"][];
             completedAt?: string | null;
             conflicts: components["schemas"]["ConflictView"][];
             createdAt: string;
@@ -1562,6 +1564,20 @@ export interface components {
             title: string;
             /** @description When it was changed last. */
             updatedAt: string;
+        };
+        /** @description A batch whose work another one builds on, and that the base lacks. */
+        BuildsOn: {
+            /**
+             * Format: int32
+             * @description Its number.
+             */
+            batch: number;
+            /** @description Its branch in the user's repository. */
+            branch: string;
+            /** @description Its pull request, if it has one. */
+            prUrl?: string | null;
+            /** @description The tasks whose work it is. */
+            tasks: string[];
         };
         /** @description Whether what was stored by the work may be undone. */
         Cancelling: {
