@@ -288,16 +288,10 @@ pub fn recover(
         let Some(last) = last else { continue };
         let commit = latest.remove(&position);
         let commit = commit.unwrap_or_else(|| last.commit.clone());
-        let segment = stored.segment(position);
         let back = if last.is_unchanged(&store, &commit)? {
             Back::Unchanged
-        } else if store.plain_folder().is_some() {
-            Back::Folder(into_folder::bring_back(
-                state, stored, &store, &commit, &segment,
-            )?)
         } else {
-            let wanted = stored.record.branches.recovered(stored.number, &segment);
-            Back::Branch(store.publish(&commit, &wanted, None)?)
+            bring_back(state, stored, &store, &commit, &stored.segment(position))?
         };
         recovered.push(Recovered {
             task: id.clone(),
@@ -311,6 +305,21 @@ pub fn recover(
         return Err(KeptError::Nothing(nothing_of(stored, task, which)));
     }
     Ok(recovered)
+}
+
+fn bring_back(
+    state: &StateFolder,
+    stored: &StoredBatch,
+    store: &Store,
+    commit: &CommitId,
+    segment: &str,
+) -> Result<Back, KeptError> {
+    if store.plain_folder().is_some() {
+        let folder = into_folder::bring_back(state, stored, store, commit, segment)?;
+        return Ok(Back::Folder(folder));
+    }
+    let wanted = stored.record.branches.recovered(stored.number, segment);
+    Ok(Back::Branch(store.publish(commit, &wanted, None)?))
 }
 
 fn nothing_of(stored: &StoredBatch, task: Option<&TaskId>, which: Which) -> String {

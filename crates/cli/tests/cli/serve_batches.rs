@@ -63,6 +63,14 @@ fn a_client_runs_three_tasks_at_once_cancels_one_and_lands_the_rest() {
     assert_eq!(open, json!({"batches": []}));
     let all = server.get("/api/batches?status=all&limit=1").good(200);
     assert_eq!(all["batches"][0]["id"], 1);
+    let project = all["batches"][0]["projectId"].as_str().unwrap();
+    let numbered = |number: u32| {
+        let asked = format!("/api/batches?project={project}&number={number}");
+        server.get(&asked).good(200)["batches"].clone()
+    };
+    assert_eq!(numbered(1)[0]["number"], 1);
+    assert_eq!(numbered(2), json!([]));
+    server.get("/api/batches?number=1").good(422);
 }
 
 /// The batch has brought what its first and third task added.

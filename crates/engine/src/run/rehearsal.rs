@@ -99,11 +99,11 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
     let remote = store.remote()?;
     let forge = remote.as_ref();
     let forge = forge.and_then(|remote| recognise(remote, settings.forge).ok());
-    let names = BranchNames::of(settings);
+    let patterns = BranchNames::of(settings);
     let chosen = request.chosen.iter().zip(segments(request));
     let branch = |(position, segment): (&usize, String)| {
         let task = &request.plan.document.plan.tasks[*position];
-        names.task(batch, &segment, &task.title)
+        patterns.task(batch, &segment, &task.title)
     };
     let worktrees = settings.worktrees.as_deref();
     let target = match &last {
@@ -122,7 +122,7 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
             told
         },
         base: Some(base),
-        batch_branch: Some(names.batch(batch)),
+        batch_branch: Some(patterns.batch(batch)),
         task_branches: chosen.map(branch).collect(),
         worktrees: Some(request.state.worktrees(worktrees, &project, batch)),
         consent: consent(request, &project, &steering)?,
