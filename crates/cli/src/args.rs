@@ -16,7 +16,7 @@ use pleach_engine::weave::Strategy;
 
 pub(crate) use following::{
     ApproveArgs, CancelArgs, DiffArgs, GcArgs, LandArgs, LogsArgs, ProgressArgs, RecoverArgs,
-    ResolveArgs, RetryArgs, StatusArgs, StopArgs,
+    ResolveArgs, ResumeArgs, RetryArgs, StatusArgs, StopArgs,
 };
 pub(crate) use serving::{LogFormat, ServeArgs, TrustArgs};
 pub(crate) use setup::{
@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Mark(MarkArgs),
     /// Run an agent on tasks of the plan and weave what it did into one branch
     Run(RunArgs),
+    /// Go on with an interrupted batch
+    Resume(ResumeArgs),
     /// Weave branches of this repository into one, leaving out what conflicts
     Weave(WeaveArgs),
     /// Show how far batches are, and what is to do

@@ -65,6 +65,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failures> {
         Command::Next(arguments) => commands::next::run(&arguments),
         Command::Mark(arguments) => commands::mark::run(&arguments),
         Command::Run(arguments) => commands::run::run(&arguments),
+        Command::Resume(arguments) => commands::run::resume(&arguments),
         Command::Weave(arguments) => commands::weave::run(&arguments),
         Command::Status(arguments) => commands::status::run(&arguments),
         Command::Progress(arguments) => commands::progress::run(&arguments),

@@ -270,7 +270,7 @@ impl Reporter {
             }
             TaskEvent::Interrupted => self.line(YELLOW, "cut off", &name),
             TaskEvent::TimedOut => self.line(RED, "timed out", &name),
-            TaskEvent::Blocked { because } => {
+            TaskEvent::Blocked { because } | TaskEvent::TakenOver { because } => {
                 self.line(YELLOW, "blocked", &format!("{name}: {because}"))
             }
             TaskEvent::Invalid { because, .. } => {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use pleach_domain::batch::{BatchStatus, Landed, Proof};
 use pleach_domain::task_state::Ending;
+use pleach_domain::id::TaskId;
 use pleach_engine::run::{Summary, TaskReport};
 use pleach_engine::shell_words::quoted;
 use pleach_engine::view::usd;
@@ -40,7 +41,7 @@ pub(crate) fn print(summary: &Summary) {
     tell(format_args!(
         "\n{BOLD}Batch {} {}{BOLD:#} in {} {DIM}({} of work){DIM:#}{why}\n\n",
         summary.number,
-        summary.status.as_str(),
+        status_of(summary),
         seconds(summary.time),
         seconds(work),
     ));
@@ -48,6 +49,9 @@ pub(crate) fn print(summary: &Summary) {
     let table = Table::of(&summary.tasks, width);
     for line in summary.tasks.iter().flat_map(|task| table.lines(task)) {
         tell(format_args!("{line}\n"));
+    }
+    if !summary.status.is_over() {
+        return print_how_to_go_on(summary);
     }
     let merged = summary
         .tasks
@@ -372,7 +376,7 @@ pub(crate) fn print_json(summary: &Summary) {
     let data = json!({
         "batchId": summary.id,
         "number": summary.number,
-        "status": summary.status.as_str(),
+        "status": status_of(summary),
         "batchBranch": summary.branch,
         "base": summary.base.as_str(),
         "tip": summary.tip.as_str(),

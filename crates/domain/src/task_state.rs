@@ -186,6 +186,19 @@ impl TaskState {
         self.ending().is_some_and(Ending::is_success)
     }
 
+    /// The commit that holds its work, where that is built.
+    pub fn commit(&self) -> Option<&Commit> {
+        match self {
+            Self::Built { commit }
+            | Self::Ended(
+                Ending::Merged { commit }
+                | Ending::Conflicted { commit, .. }
+                | Ending::Invalid { commit, .. },
+            ) => Some(commit),
+            _ => None,
+        }
+    }
+
     /// The attempt that is under way.
     pub fn attempt(&self) -> Option<u32> {
         match self {
@@ -205,6 +218,11 @@ impl TaskState {
     /// Whether it can go out for the sake of another one.
     fn may_be_blocked(&self) -> bool {
         self.is_idle() || self.is_success() || matches!(self, Self::Built { .. })
+    }
+
+    /// Whether another batch may take it while nobody runs this one: there is no work of it here that counts.
+    pub fn may_be_taken_over(&self) -> bool {
+        !self.is_success() && !matches!(self, Self::Built { .. })
     }
 
     /// The state after an event.
@@ -266,6 +284,11 @@ impl TaskState {
         let at_work = self.attempt().is_some();
         match (self, event) {
             (state, Event::Blocked { because }) if state.may_be_blocked() => {
+                Some(Ending::Blocked {
+                    because: because.clone(),
+                })
+            }
+            (state, Event::TakenOver { because }) if state.may_be_taken_over() => {
                 Some(Ending::Blocked {
                     because: because.clone(),
                 })
@@ -376,7 +399,7 @@ mod tests {
             let merged = matches!(ending, Ending::Merged { .. });
             for event in TaskEvent::one_of_each() {
                 let moves = match event {
-                    TaskEvent::Retried => !ending.is_success(),
+                    TaskEvent::Retried | TaskEvent::TakenOver { .. } => !ending.is_success(),
                     TaskEvent::Invalid { .. } | TaskEvent::Conflicted { .. } => merged,
                     TaskEvent::Blocked { .. } => ending.is_success(),
                     TaskEvent::Resolved { .. } => matches!(ending, Ending::Conflicted { .. }),

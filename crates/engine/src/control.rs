@@ -168,7 +168,7 @@ impl Control<'_> {
         Err(refused(
             "interrupted",
             format!("batch {} is interrupted: nobody runs it", self.batch),
-            format!("`pleach run --resume {}` goes on with it", self.batch),
+            format!("`pleach resume {}` goes on with it", self.batch),
         ))
     }
 
@@ -199,7 +199,7 @@ impl Control<'_> {
                 "interrupted",
                 format!("batch {} is interrupted: nothing of it runs", self.batch),
                 format!(
-                    "`pleach cancel {0}` ends it, `pleach run --resume {0}` goes on with it",
+                    "`pleach cancel {0}` ends it, `pleach resume {0}` goes on with it",
                     self.number()
                 ),
             )),
@@ -249,7 +249,7 @@ impl Control<'_> {
                     return Ok(prepared);
                 }
                 let message = format!("{message}: it is interrupted");
-                let hint = format!("`pleach run --resume {}` goes on with it", self.batch);
+                let hint = format!("`pleach resume {}` goes on with it", self.batch);
                 return Err(refused("interrupted", message, hint));
             }
             let hint = "it lands by itself when it completes, unless `land` says otherwise";
@@ -311,7 +311,7 @@ impl Control<'_> {
             let tasks = stored.batch.tasks.iter();
             let missed = tasks.filter(|task| {
                 let ending = task.state.ending();
-                ending.is_some_and(|ending| !ending.is_success())
+                ending.is_some_and(|ending| !ending.is_success()) && !task.is_elsewhere
             });
             let missed: Vec<TaskId> = missed.map(|task| task.design.id.clone()).collect();
             if !missed.is_empty() {
@@ -371,6 +371,7 @@ impl Control<'_> {
             "batch_stopping",
             "task_not_found",
             "task_over",
+            "task_busy",
             "not_conflicted",
             "bad_resolution",
             "bad_key",

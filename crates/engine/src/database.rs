@@ -21,7 +21,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use pleach_domain::event::{BatchEvent, Event};
+use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::{BatchNumber, TaskId};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
@@ -150,15 +150,17 @@ impl Database {
         id: u32,
         new: &NewBatch<'_>,
     ) -> Result<StoredEvent, DatabaseError> {
-        self.create_batch_for(id, new, &Provenance::default())
+        self.create_batch_for(id, new, &Provenance::default(), &[])
     }
 
-    /// The same with what it is made for; a request that is repeated makes one batch, whatever happens in between.
+    /// The same with what it is made for, and with the tasks that other batches lose to it; a request that is repeated
+    /// makes one batch, whatever happens in between.
     pub fn create_batch_for(
         &mut self,
         id: u32,
         new: &NewBatch<'_>,
         provenance: &Provenance,
+        taken_over: &[(u32, Vec<TaskId>)],
     ) -> Result<StoredEvent, DatabaseError> {
         self.write("create a batch", |transaction| {
             let tasks = serde_json::to_string(new.tasks).expect("ids are plain strings");
@@ -192,6 +194,20 @@ impl Database {
                 // Before its tasks are found busy, which they are by the batch that it made.
                 request_keys::remember(transaction, key, id)?;
             }
+            for (batch, tasks) in taken_over {
+                let because = format!("batch {number} has taken it over");
+                let events: Vec<Event> = tasks
+                    .iter()
+                    .map(|task| Event::Task {
+                        task: task.clone(),
+                        event: TaskEvent::TakenOver {
+                            because: because.clone(),
+                        },
+                    })
+                    .collect();
+                let loser = Subject::load(transaction, *batch)?;
+                store(transaction, &loser, at, &events)?;
+            }
             subject.add(transaction, new.tasks)?;
             let created = [Event::Batch(BatchEvent::Created)];
             let mut stored = store(transaction, &subject, at, &created)?;
@@ -208,6 +224,16 @@ impl Database {
         self.write("store an event", |transaction| {
             let subject = Subject::load(transaction, batch)?;
             store(transaction, &subject, now(), events)
+        })
+    }
+
+    /// Takes tasks of a batch back that another one has taken over; fails while one of them is in that.
+    pub fn claim(&mut self, batch: u32, tasks: &[TaskId]) -> Result<(), DatabaseError> {
+        self.write("claim tasks", |transaction| {
+            let subject = Subject::load(transaction, batch)?;
+            tasks
+                .iter()
+                .try_for_each(|task| subject.claim(transaction, task))
         })
     }
 

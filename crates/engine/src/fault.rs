@@ -378,7 +378,7 @@ impl From<ControlError> for Faults {
             } => Fault::new(Blame::User, code, message).hint(hint).into(),
             ControlError::Ask(error @ AskError::Older(_)) => {
                 Fault::new(Blame::Environment, "older_owner", error.to_string())
-                    .hint("stop that process (Ctrl-C keeps all work), then `pleach run --resume` goes on with the batch")
+                    .hint("stop that process (Ctrl-C keeps all work), then `pleach resume` goes on with the batch")
                     .into()
             }
             ControlError::Ask(error) => {

@@ -260,7 +260,9 @@ impl Known {
                 stands,
                 seconds: task.seconds,
                 at,
-                is_live: is_live && task.outcome.is_none(),
+                // What a batch has done stays with it until it is over, also while nobody runs it.
+                is_live: is_live && task.outcome.is_none()
+                    || view.completed_at.is_none() && stands == TaskStatusWord::Completed,
                 was_blocked: task.outcome == Some(BLOCKED),
             };
             self.tasks.entry(task.key.clone()).or_insert(last);

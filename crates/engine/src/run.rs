@@ -39,6 +39,7 @@ mod run_loop;
 mod spares;
 mod summary;
 mod taking;
+mod take_over;
 mod talk;
 mod timers;
 mod weaver;

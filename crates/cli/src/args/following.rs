@@ -157,6 +157,24 @@ pub(crate) struct LandArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples: pleach resume · pleach resume 3\n\n\
+                        Ctrl-C, a crash or a power cut leave a batch interrupted. Tasks that a newer batch has taken since\n\
+                        are left out. `pleach cancel` gives a batch up.")]
+pub(crate) struct ResumeArgs {
+    /// The batch; the last interrupted one of this repository if none is named
+    pub(crate) batch: Option<u32>,
+    /// Go on in the background; `pleach status` tells how far it is
+    #[arg(long)]
+    pub(crate) detach: bool,
+    /// Set by --detach for the process that goes on in the background
+    #[arg(long, hide = true)]
+    pub(crate) in_background: bool,
+    /// Print one event a line as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 #[command(after_help = "Examples: pleach retry 3 1.2 · pleach retry 3\n\n\
                         While the batch runs, the tasks are queued again there. A batch that is over is opened again and\n\
                         runs here, as `pleach run` does.")]

@@ -218,7 +218,7 @@ impl Archive<'_> {
             self.say_not_started(standing);
         } else if standing.interrupted && !standing.is_over {
             tell_error(format_args!(
-                "batch {batch} is interrupted; `pleach run --resume {batch}` goes on with task {task}\n"
+                "batch {batch} is interrupted; `pleach resume {batch}` goes on with task {task}\n"
             ));
         }
     }

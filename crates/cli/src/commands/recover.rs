@@ -174,7 +174,7 @@ fn bring_back(
     let is_live = is_owned(&state.batch(id)).map_err(KeptError::from)?;
     if !stored.batch.status.is_over() && !is_live {
         tell_error(format_args!(
-            "batch {batch} is interrupted; `pleach run --resume {batch}` goes on with it\n"
+            "batch {batch} is interrupted; `pleach resume {batch}` goes on with it\n"
         ));
     }
     let task = arguments.task.as_ref();

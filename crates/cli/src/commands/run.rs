@@ -1,9 +1,9 @@
 //! `pleach run`: runs an agent on tasks and weaves what it did.
 
+mod detached;
 mod plain;
 
 use std::collections::HashSet;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use pleach_domain::batch::{Barriers, BatchStatus, Fallback, Landed, Landing, OnConflict};
@@ -12,7 +12,7 @@ use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::Ending;
 use pleach_engine::causes::with_causes;
 use pleach_engine::config::{Config, MaxParallel, Mode};
-use pleach_engine::detach::{self, Beginning};
+use pleach_engine::detach;
 use pleach_engine::outlook::Recall;
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::run::{
@@ -23,14 +23,14 @@ use pleach_engine::settings::Settings;
 use pleach_engine::start::Errand;
 use pleach_engine::state_folder::StateFolder;
 
+pub(crate) use detached::start_detached;
+
 use super::status::find_batch;
 use super::watch::carry_out;
-use serde_json::json;
-
-use crate::args::{MergeStrategy, ModeArg, OnTaskConflict, RunArgs};
+use crate::args::{MergeStrategy, ModeArg, OnTaskConflict, ResumeArgs, RunArgs};
 use crate::consent::{self, Consent};
 use crate::failure::{Exit, Failure, Failures, warn};
-use crate::output::{Reader, one_line, tell, tell_error};
+use crate::output::{Reader, one_line, tell_error};
 use crate::picker::{self, Picked};
 use crate::plan_source::{PlanSource, check, choose, current_folder};
 use crate::plan_states::recall_states;
@@ -43,33 +43,35 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<Exit, Failures> {
 }
 
 fn start(arguments: &RunArgs) -> Result<Exit, Failures> {
-    let place = Place {
-        folder: current_folder()?,
-        state: if arguments.dry_run {
-            StateFolder::imagined()?
-        } else {
-            StateFolder::of_user()?
-        },
-        program: own_program()?,
-        reader: Reader::of(arguments.json),
-        in_background: arguments.in_background,
+    let state = if arguments.dry_run {
+        StateFolder::imagined()?
+    } else {
+        StateFolder::of_user()?
     };
-    if place.in_background {
-        detach::leave_terminal();
-    }
+    let place = Place::of(state, Reader::of(arguments.json), arguments.in_background)?;
     if let Some(wanted) = arguments.resume {
-        return place.resume(wanted, arguments);
+        return place.resume(wanted, arguments.detach);
     }
     let settings = Settings::load(&project_folder(&place.folder), flags(arguments))?;
     super::config::warn_of_slips();
     // What is wrong with the plan is told before anything is done; what is taken up may change it.
     PlanSource::load(arguments.plan.as_deref())?;
-    let resumed = if arguments.dry_run || arguments.detach {
+    let resumed = if arguments.dry_run {
         Vec::new()
     } else {
-        place.resume_all()?
+        place.resume_if_asked(arguments)?
     };
     place.fresh(arguments, settings, &resumed)
+}
+
+/// Goes on with an interrupted batch.
+pub(crate) fn resume(arguments: &ResumeArgs) -> Result<Exit, Failures> {
+    let reader = Reader::of(arguments.json);
+    let resumed = || {
+        let place = Place::of(StateFolder::of_user()?, reader, arguments.in_background)?;
+        place.resume(arguments.batch, arguments.detach)
+    };
+    resumed().map_err(|failures: Failures| failures.told_to(reader))
 }
 
 /// Who runs where.
@@ -83,6 +85,20 @@ struct Place {
 }
 
 impl Place {
+    /// The place that the user stands in, or the one of a run in the background, which leaves the terminal.
+    fn of(state: StateFolder, reader: Reader, in_background: bool) -> Result<Self, Failures> {
+        if in_background {
+            detach::leave_terminal();
+        }
+        Ok(Self {
+            folder: current_folder()?,
+            state,
+            program: own_program()?,
+            reader,
+            in_background,
+        })
+    }
+
     /// Runs a batch to its end; the first one is told to whoever waits for a number.
     fn carry_out(&self, prepared: Prepared) -> Result<Summary, Failures> {
         carry_out(prepared, self.reader, |number| {
@@ -92,25 +108,41 @@ impl Place {
         })
     }
 
-    /// Goes on with batches whose process died.
-    fn resume_all(&self) -> Result<Vec<Summary>, Failures> {
+    /// Goes on with interrupted batches that the person at the terminal wants finished first; others are named and left
+    /// alone.
+    fn resume_if_asked(&self, arguments: &RunArgs) -> Result<Vec<Summary>, Failures> {
+        let may_ask = !arguments.yes && !arguments.detach && self.reader == Reader::Person;
         let mut summaries = Vec::new();
         for row in interrupted(&self.state, &self.folder)? {
             let number = row.number;
-            match take_up(&self.state, row.id, &self.program, None) {
-                Ok(prepared) => summaries.extend(self.go_on(number, prepared)?),
-                // Whoever took it up before us has ended it.
-                Err(RunError::Over(_)) => {}
-                // The new tasks can do nothing for it; those that it holds are refused.
-                Err(error) => {
-                    let why = one_line(&with_causes(&error));
-                    tell_error(format_args!(
-                        "note: batch {number} stays interrupted: {why}\n"
-                    ));
-                }
+            let question = format!("Batch {number} is interrupted. Finish it first?");
+            if may_ask && asks(&question) == Some(true) {
+                summaries.extend(self.resume_first(&row)?);
+                continue;
             }
+            tell_error(format_args!(
+                "note: batch {number} is interrupted and stays so; `pleach resume {number}` goes on with it, \
+                 `pleach cancel {number}` gives it up\n"
+            ));
         }
         Ok(summaries)
+    }
+
+    fn resume_first(&self, row: &BatchRow) -> Result<Option<Summary>, Failures> {
+        let number = row.number;
+        match take_up(&self.state, row.id, &self.program, None) {
+            Ok(prepared) => self.go_on(number, prepared),
+            // Whoever took it up before us has ended it.
+            Err(RunError::Over(_)) => Ok(None),
+            // The new tasks can do nothing for it.
+            Err(error) => {
+                let why = one_line(&with_causes(&error));
+                tell_error(format_args!(
+                    "note: batch {number} stays interrupted: {why}\n"
+                ));
+                Ok(None)
+            }
+        }
     }
 
     /// Goes on with one batch; `None` if somebody else does.
@@ -128,7 +160,7 @@ impl Place {
         self.carry_out(prepared).map(Some)
     }
 
-    fn resume(&self, wanted: Option<BatchNumber>, arguments: &RunArgs) -> Result<Exit, Failures> {
+    fn resume(&self, wanted: Option<BatchNumber>, detach: bool) -> Result<Exit, Failures> {
         let (id, number) = match wanted {
             Some(number) => (find_batch(&self.state, number)?, number),
             None => interrupted(&self.state, &self.folder)?
@@ -141,7 +173,7 @@ impl Place {
                 })?,
         };
         let prepared = take_up(&self.state, id, &self.program, None)?;
-        if arguments.detach && prepared.is_some() {
+        if detach && prepared.is_some() {
             // It lets go of the batch, for whoever goes on in the background.
             drop(prepared);
             return start_detached(&self.state, &self.program, &[], self.reader);
@@ -276,64 +308,6 @@ fn nothing_picked() -> Failure {
         "no task was chosen, so nothing was run",
     )
     .hint("`pleach run all` runs everything that is open")
-}
-
-/// Starts the same command once more, in the background and with further words.
-pub(crate) fn start_detached(
-    state: &StateFolder,
-    program: &Path,
-    further: &[&str],
-    reader: Reader,
-) -> Result<Exit, Failures> {
-    let switches = ["--detach", "--yes", "--autonomous"];
-    let is_switch = |word: &OsString| switches.iter().any(|switch| word == switch);
-    let mut given = std::env::args_os().skip(1);
-    // Right behind the command: what comes later may be taken for something else.
-    let command = given.next().into_iter();
-    let words: Vec<OsString> = command
-        .chain(further.iter().map(OsString::from))
-        .chain(["--in-background".into()])
-        .chain(given.filter(|word| !is_switch(word)))
-        .collect();
-    let log = state.detached_log();
-    let more = format!("{} tells more", log.display());
-    let failed = |message: String| Failure::new(Exit::Environment, "detach", message).hint(&*more);
-    let started = detach::start(program, &words, &log)
-        .map_err(|error| failed(format!("could not go to the background: {error}")))?;
-    let number = match started {
-        Beginning::Well(number) => number,
-        Beginning::Ended { code, said } => return Err(not_begun(code, &said, &more).into()),
-    };
-    match reader {
-        Reader::Program => {
-            let number: Option<BatchNumber> = number.parse().ok();
-            let id = number.map(|number| find_batch(state, number)).transpose()?;
-            tell(format_args!(
-                "{}\n",
-                json!({"batchId": id, "number": number})
-            ));
-        }
-        Reader::Person => tell(format_args!(
-            "batch {number} runs in the background\n  follow it  pleach status {number} --watch\n  stop it    \
-             pleach cancel {number}\n"
-        )),
-    }
-    Ok(Exit::Success)
-}
-
-/// Why there is no run in the background, by what it said of that itself.
-fn not_begun(code: Option<i32>, said: &str, more: &str) -> Failure {
-    let line = |start: &str| said.lines().find_map(|line| line.strip_prefix(start));
-    let why = line("error: ").map(|why| format!(": {why}"));
-    let message = format!(
-        "the run in the background did not begin{}",
-        why.unwrap_or_default()
-    );
-    let exit = match code {
-        Some(2) => Exit::Usage,
-        _ => Exit::Environment,
-    };
-    Failure::new(exit, "detach", message).hint(line("hint: ").unwrap_or(more))
 }
 
 impl RunArgs {
@@ -504,7 +478,7 @@ pub(crate) fn exit(summary: &Summary) -> Exit {
     let is_nowhere =
         summary.branch.is_none() && summary.pushed.is_none() && summary.folder.is_none();
     let result_is_lost = is_nowhere && summary.tasks.iter().any(is_merged);
-    if summary.status == BatchStatus::Cancelled || was_stopped {
+    if !summary.status.is_over() || summary.status == BatchStatus::Cancelled || was_stopped {
         Exit::Interrupted
     } else if summary.tasks.iter().all(|task| succeeded(&task.ending))
         && summary.status == BatchStatus::Completed

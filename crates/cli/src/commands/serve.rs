@@ -13,7 +13,7 @@ use pleach_server::{Consent, Options, ServeError, Server, TokenError, write_open
 use serde_json::json;
 
 use super::run::own_program;
-use super::watch::on_signals;
+use super::watch::{OnHangup, on_signals};
 use crate::args::ServeArgs;
 use crate::browser;
 use crate::failure::{Exit, Failure, Failures};
@@ -49,7 +49,7 @@ fn serve(arguments: &ServeArgs) -> Result<Exit, Failures> {
     logging::begin(arguments.log);
     let stopper = server.stopper();
     let drains = arguments.drain;
-    on_signals(move |before| match before {
+    on_signals(OnHangup::Stop, move |before| match before {
         0 if drains => stopper.drain(),
         0 => stopper.leave(),
         _ => stopper.end(),

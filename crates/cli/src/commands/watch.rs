@@ -8,7 +8,7 @@ use pleach_engine::run::{Controls, Prepared, Summary, Told};
 
 use crate::failure::{Exit, Failure, Failures};
 use crate::live::Live;
-use crate::output::Reader;
+use crate::output::{Reader, tell};
 use crate::report::Reporter;
 use crate::{summary, terminal};
 
@@ -56,7 +56,7 @@ pub(crate) fn follow_and_hear(
         Reader::Person => Live::begin(&prepared),
         Reader::Program => None,
     };
-    stop_on_signals(prepared.controls(), live.as_ref().map(Live::ear))?;
+    leave_on_signals(prepared.controls(), reader, live.as_ref().map(Live::ear))?;
     let summary = prepared.run(&mut |told| {
         hear(&told);
         match &live {
@@ -68,24 +68,42 @@ pub(crate) fn follow_and_hear(
     Ok(summary?)
 }
 
-/// The first signal asks what runs to stop, the second stops it at once.
-fn stop_on_signals(
+/// The first signal asks what runs to stop and leaves the batch interrupted, the second stops it at once; a terminal that
+/// is closed stops nothing.
+fn leave_on_signals(
     controls: Controls,
+    reader: Reader,
     shown: Option<impl Fn(usize) + Send + 'static>,
 ) -> Result<(), Failures> {
-    on_signals(move |before| {
+    on_signals(OnHangup::GoOn, move |before| {
         match before {
-            0 => controls.cancel(),
-            _ => controls.cancel_at_once(),
+            0 => controls.leave(),
+            _ => controls.leave_at_once(),
         }
-        if let Some(show) = &shown {
-            show(before);
+        match &shown {
+            Some(show) => show(before),
+            None if reader == Reader::Person && before == 0 => tell(format_args!(
+                "stopping: agents were asked to stop; Ctrl-C again stops them at once\n"
+            )),
+            None => {}
         }
     })
 }
 
+/// What happens when the terminal is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnHangup {
+    /// It counts as any other signal.
+    Stop,
+    /// Nothing: what runs goes on without anybody who looks.
+    GoOn,
+}
+
 /// Does something whenever somebody wants the program to end, told how often that was so before.
-pub(crate) fn on_signals(heard: impl Fn(usize) + Send + 'static) -> Result<(), Failures> {
+pub(crate) fn on_signals(
+    hangup: OnHangup,
+    heard: impl Fn(usize) + Send + 'static,
+) -> Result<(), Failures> {
     let failed = |error: std::io::Error| {
         Failures::from(Failure::new(
             Exit::Environment,
@@ -103,7 +121,10 @@ pub(crate) fn on_signals(heard: impl Fn(usize) + Send + 'static) -> Result<(), F
     terminal::leave_signals_to_others();
     let seen = Arc::new(AtomicUsize::new(0));
     std::thread::spawn(move || {
-        for _ in signals.forever() {
+        for signal in signals.forever() {
+            if signal == signal_hook::consts::SIGHUP && hangup == OnHangup::GoOn {
+                continue;
+            }
             heard(seen.fetch_add(1, Ordering::SeqCst));
         }
     });

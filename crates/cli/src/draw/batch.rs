@@ -211,7 +211,7 @@ fn foot(batch: &BatchView, width: Option<usize>) -> Vec<String> {
     let id = batch.number;
     if batch.interrupted {
         say(YELLOW, "interrupted: the process that ran it is gone");
-        say(PLAIN, &format!("go on   pleach run --resume {id}"));
+        say(PLAIN, &format!("go on   pleach resume {id}"));
         say(PLAIN, &format!("end it  pleach cancel {id}"));
     } else if let Some(error) = &batch.error {
         say(RED, &one_line(error));

@@ -43,19 +43,19 @@ fn an_interrupted_batch_goes_on_in_the_background_if_it_is_told_to() {
 }
 
 #[test]
-fn nobody_waits_for_an_interrupted_batch_that_the_background_ends_first() {
+fn a_new_run_leaves_an_interrupted_batch_alone_and_says_so() {
     let held = interrupted();
-    let words = ["run", "1.2", "--yes", "--detach"];
-    let answer = held.pleach(&words).good();
-    assert!(
-        answer.contains("batch 1 runs in the background"),
-        "{answer}"
-    );
-    drop(held.gate("1.1"));
+    let run = held.run(&["1.2"]);
     drop(held.gate("1.2"));
-    let watch = held.begin(&["status", "2", "--watch"]);
-    assert_eq!(watch.end().code, 0);
+    let answer = run.end();
+    assert_eq!(answer.code, 0, "{}", answer.err);
+    assert!(answer.err.contains("`pleach resume 1`"), "{}", answer.err);
     assert_eq!(held.states(2), "1.2:merged");
+    assert_eq!(held.states(1), "1.1:running");
+    let resumed = held.begin(&["resume"]);
+    drop(held.gate("1.1"));
+    assert_eq!(resumed.end().code, 0);
+    assert_eq!(held.states(1), "1.1:merged");
 }
 
 #[test]

@@ -170,9 +170,9 @@ fn an_interrupted_batch_is_shown_as_such_and_ended_by_whoever_cancels_it() {
     run.kill();
     let status = held.pleach(&["status"]).good();
     assert!(status.contains("Batch 1 interrupted"), "{status}");
-    assert!(status.contains("pleach run --resume 1"), "{status}");
+    assert!(status.contains("pleach resume 1"), "{status}");
     let approve = held.pleach(&["approve", "1"]).bad(2);
-    assert!(approve.contains("pleach run --resume 1"), "{approve}");
+    assert!(approve.contains("pleach resume 1"), "{approve}");
     let task = held.pleach(&["cancel", "1", "1.1"]).bad(2);
     assert!(task.contains("nothing of it runs"), "{task}");
     let answer = held.pleach(&["cancel", "1"]);

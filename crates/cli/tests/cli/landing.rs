@@ -447,7 +447,7 @@ fn what_cannot_land_is_refused_with_the_reason() {
     dies.env(DIE_AT, format!("{:?}", Step::AllOver));
     dies.output().unwrap();
     let interrupted = crate::pleach(scene.repo.path(), &scene.home(), &["land", "1"]);
-    assert!(interrupted.bad(2).contains("pleach run --resume 1"));
+    assert!(interrupted.bad(2).contains("pleach resume 1"));
     let unknown = crate::pleach(scene.repo.path(), &scene.home(), &["land", "9"]);
     assert!(unknown.bad(2).contains("no batch 9"));
 }

@@ -80,11 +80,7 @@ fn following_ends_when_the_batch_is_interrupted() {
     run.kill();
     let answer = follow.end();
     assert_eq!(answer.code, 0);
-    assert!(
-        answer.err.contains("pleach run --resume 1"),
-        "{}",
-        answer.err
-    );
+    assert!(answer.err.contains("pleach resume 1"), "{}", answer.err);
     drop(gate);
 }
 

@@ -79,6 +79,7 @@ mod stopping;
 mod store_damage;
 mod table;
 mod task_consent;
+mod taken_over;
 mod terminal;
 mod two_evenings;
 mod unfit;

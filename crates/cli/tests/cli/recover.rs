@@ -142,11 +142,7 @@ fn the_work_of_an_interrupted_batch_comes_back_and_it_can_still_be_resumed() {
     let gate = held.gate("1.1");
     run.kill();
     let answer = held.pleach(&["recover", "1"]);
-    assert!(
-        answer.err.contains("pleach run --resume 1"),
-        "{}",
-        answer.err
-    );
+    assert!(answer.err.contains("pleach resume 1"), "{}", answer.err);
     answer.good();
     assert_eq!(
         held.scene.show("pleach/recovered-1/1.1", "half-1.1"),

@@ -307,7 +307,7 @@ fn an_interrupted_batch_and_a_missing_login_are_warnings() {
     assert_ne!(command.output().unwrap().status.code(), Some(0));
     let answer = with(&scene, &["doctor", "--json"], &[]);
     assert_eq!(answer.code, 0, "{}", answer.out);
-    assert_eq!(finding(&answer, "batches").2, "pleach run --resume 1");
+    assert_eq!(finding(&answer, "batches").2, "pleach resume 1");
     let (level, message, _) = finding(&answer, "server");
     assert_eq!(level, "warning");
     assert!(message.contains("git.example.com"), "{message}");

@@ -1,6 +1,7 @@
 //! Stopping a run.
 
 use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -36,25 +37,42 @@ pub(crate) fn waiting_run(scene: &Scene, shell_after: &str) -> (Child, std::fs::
 }
 
 #[test]
-fn ctrl_c_stops_the_agent_and_keeps_its_work() {
-    check_stopped_by(Signal::INT);
+fn ctrl_c_stops_the_agent_keeps_its_work_and_leaves_the_batch_interrupted() {
+    let scene = Scene::new("- [ ] 1.1 A\n- [ ] 1.2 B\n", "");
+    let (run, gate) = waiting_run(&scene, "");
+    kill_process(Pid::from_child(&run), Signal::INT).unwrap();
+    let answer = Answer::from(run.wait_with_output().unwrap());
+    drop(gate);
+    assert_eq!(answer.code, 130, "{}{}", answer.out, answer.err);
+    for told in ["Batch 1 interrupted", "pleach resume 1", "pleach cancel 1"] {
+        assert!(answer.out.contains(told), "{told}: {}", answer.out);
+    }
+    let store = format!("--git-dir={}", scene.store().display());
+    let kept = scene
+        .repo
+        .git(&[&store, "for-each-ref", "refs/pleach/keep/"]);
+    assert_eq!(kept.lines().count(), 1, "{kept}");
+    assert_eq!(scene.plan(), "- [ ] 1.1 A\n- [ ] 1.2 B\n");
+    scene.configure("", "echo x > file-$PLEACH_TASK");
+    let pleach = |words: &[&str]| crate::pleach(scene.repo.path(), &scene.home(), words);
+    let status = pleach(&["status", "1", "--json"]).json();
+    assert_eq!(status["batches"][0]["interrupted"], true);
+    pleach(&["cancel", "1"]).good();
+    let over = pleach(&["resume", "1"]);
+    assert_eq!(over.code, 2, "{}", over.err);
 }
 
 #[test]
-fn a_terminal_that_is_closed_stops_the_agent_and_keeps_its_work() {
-    check_stopped_by(Signal::HUP);
-}
-
-#[track_caller]
-fn check_stopped_by(signal: Signal) {
-    let scene = Scene::new("- [ ] 1.1 A\n- [ ] 1.2 B\n", "");
-    let (run, _gate) = waiting_run(&scene, "");
-    kill_process(Pid::from_child(&run), signal).unwrap();
-    let answer = Answer::from(run.wait_with_output().unwrap());
-    assert_eq!(answer.code, 130, "{}{}", answer.out, answer.err);
-    assert!(answer.out.contains("Batch 1 cancelled"), "{}", answer.out);
-    assert_eq!(scene.show("pleach/task-1/1.1", "half"), "half");
-    assert_eq!(scene.plan(), "- [ ] 1.1 A\n- [ ] 1.2 B\n");
+fn a_terminal_that_is_closed_lets_the_run_go_on() {
+    let scene = Scene::new("- [ ] 1.1 A\n", "");
+    let (mut run, mut gate) = waiting_run(&scene, "");
+    // Nobody reads any more what it prints.
+    drop((run.stdout.take(), run.stderr.take()));
+    kill_process(Pid::from_child(&run), Signal::HUP).unwrap();
+    writeln!(gate, "go").unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+    assert_eq!(scene.show("pleach/batch-1", "half"), "half");
+    assert_eq!(scene.plan(), "- [x] 1.1 A\n");
 }
 
 #[test]
@@ -85,7 +103,7 @@ fn a_second_ctrl_c_ends_an_agent_that_ignores_the_first() {
     kill_process(Pid::from_child(&run), Signal::INT).unwrap();
     wait_for(&mut output, "stopping");
     kill_process(Pid::from_child(&run), Signal::INT).unwrap();
-    wait_for(&mut output, "cancelled");
+    wait_for(&mut output, "interrupted");
     assert_eq!(run.wait().unwrap().code(), Some(130));
 }
 

@@ -183,18 +183,56 @@ fn the_first_ctrl_c_asks_and_says_so_and_the_second_stops_at_once() {
     terminal.wait_for("stopping");
     terminal.type_in("\x03");
     check_end(&mut terminal, 130);
-    assert!(terminal.screen().contains("cancelled"));
+    assert!(terminal.screen().contains("interrupted"));
 }
 
 #[test]
 fn a_signal_stops_a_run_and_leaves_the_terminal_as_it_was() {
-    for signal in [Signal::TERM, Signal::HUP] {
-        let (_scene, mut gate, mut terminal) = held(80, 40);
-        gate.wait_for(2);
-        terminal.wait_for("0/2");
-        terminal.signal(signal);
-        check_end(&mut terminal, 130);
-    }
+    let (_scene, mut gate, mut terminal) = held(80, 40);
+    gate.wait_for(2);
+    terminal.wait_for("0/2");
+    terminal.signal(Signal::TERM);
+    check_end(&mut terminal, 130);
+}
+
+#[test]
+fn a_run_goes_on_when_its_terminal_is_closed() {
+    let (_scene, mut gate, mut terminal) = held(80, 40);
+    gate.wait_for(2);
+    terminal.signal(Signal::HUP);
+    gate.let_go(2);
+    check_end(&mut terminal, 0);
+}
+
+#[test]
+fn an_interrupted_batch_is_asked_about_and_left_alone_on_no() {
+    let (scene, mut gate, mut terminal) = held(80, 40);
+    gate.wait_for(2);
+    terminal.signal(Signal::TERM);
+    check_end(&mut terminal, 130);
+    let answered = |answer: &str| {
+        let mut terminal = at_terminal(&scene, 80, 40, &["run", "2.1"]);
+        terminal.wait_for("Batch 1 is interrupted. Finish it first? [y/N]");
+        terminal.type_in(answer);
+        terminal
+    };
+    let status = || {
+        let status = ["status", "1", "--json"];
+        let status = crate::pleach(scene.repo.path(), &scene.home(), &status).json();
+        status["batches"][0]["status"].clone()
+    };
+    let mut terminal = answered("n\r");
+    // What it needs is in the batch that nobody finished.
+    check_end(&mut terminal, 2);
+    assert_eq!(status(), "running");
+    let mut terminal = answered("y\r");
+    gate.wait_for(2);
+    gate.let_go(2);
+    // Then it does what it was asked for.
+    gate.wait_for(1);
+    assert_eq!(status(), "completed");
+    gate.let_go(1);
+    check_end(&mut terminal, 0);
 }
 
 #[test]

@@ -380,6 +380,7 @@ impl Batch {
         let tasks = self.tasks.iter().enumerate();
         tasks
             .filter(|(_, task)| matches!(task.state, TaskState::Ended(Ending::Blocked { .. })))
+            .filter(|(_, task)| !task.is_elsewhere)
             .map(|(position, _)| position)
             .filter(|position| waits_for_them(*position))
             .collect()

@@ -57,6 +57,8 @@ pub struct BatchTask {
     pub proved: bool,
     /// Whether it counted as done, which it may have ceased to.
     pub was_done: bool,
+    /// Whether another batch has taken it.
+    pub is_elsewhere: bool,
     /// The branch in the user's repository for what was left out of it, and the commit that was put there.
     pub published: Option<(String, Commit)>,
 }
@@ -92,6 +94,7 @@ impl BatchTask {
             files: Vec::new(),
             proved: false,
             was_done: false,
+            is_elsewhere: false,
             published: None,
         }
     }
@@ -128,15 +131,12 @@ impl BatchTask {
                 self.on_woven = true;
                 self.asked_again = false;
             }
-            TaskEvent::Blocked { .. } | TaskEvent::Invalid { .. } => {
+            TaskEvent::Blocked { .. } | TaskEvent::Invalid { .. } | TaskEvent::TakenOver { .. } => {
                 // What goes out again, or does not go in, is kept like everything else.
-                if let TaskState::Built { commit } | TaskState::Ended(Ending::Merged { commit }) =
-                    &self.state
-                {
-                    self.kept = Some(commit.clone());
-                }
+                self.kept = self.state.commit().cloned().or(self.kept.take());
                 // It is news, also of what was woven before a person opened the batch again.
                 self.excused = false;
+                self.is_elsewhere |= matches!(event, TaskEvent::TakenOver { .. });
             }
             TaskEvent::Conflicted { .. } => self.excused = false,
             TaskEvent::Resolved { basis, files, .. } => {
@@ -160,6 +160,7 @@ impl BatchTask {
             self.state,
             TaskState::Ended(Ending::Conflicted { .. } | Ending::Invalid { .. })
         );
+        self.is_elsewhere = false;
         self.failures = 0;
         self.spent_before = self.spent;
         self.goes_on = false;

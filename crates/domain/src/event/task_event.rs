@@ -125,6 +125,11 @@ pub enum TaskEvent {
         /// Why.
         because: String,
     },
+    /// Nobody ran the batch, and another one has taken the task.
+    TakenOver {
+        /// Which.
+        because: String,
+    },
     /// It was stopped by a person, or because the batch stopped.
     Cancelled,
     /// A person wants it tried again.
@@ -165,6 +170,7 @@ impl TaskEvent {
             Self::Invalid { .. } => "found invalid",
             Self::Resolved { .. } => "resolved",
             Self::Blocked { .. } => "blocked",
+            Self::TakenOver { .. } => "taken over",
             Self::Cancelled => "cancelled",
             Self::Retried => "retried",
             Self::Published { .. } => "published",
@@ -241,6 +247,9 @@ impl TaskEvent {
             },
             Self::Blocked {
                 because: "1 failed".into(),
+            },
+            Self::TakenOver {
+                because: "batch 2 has it".into(),
             },
             Self::Cancelled,
             Self::Retried,

@@ -183,7 +183,7 @@ impl Search<'_, '_> {
         let (code, why) = match task.hold {
             Hold::None => return false,
             Hold::Blocked => (Code::Blocked, "is blocked; only its id starts it"),
-            Hold::InLiveBatch => (Code::InProgress, "is in a batch that is running"),
+            Hold::InLiveBatch => (Code::InProgress, "is in a batch that is not over"),
         };
         let message = format!("task {} {why}", task.id);
         self.note(Problem::new(code, message).at(task.line));

@@ -132,7 +132,7 @@ fn after(was: Now, event: &TaskEvent) -> Now {
         TaskEvent::Unchanged { .. } => Now::Unchanged,
         TaskEvent::Failed { .. } | TaskEvent::TimedOut => Now::Failed,
         TaskEvent::Conflicted { .. } => Now::Conflicted,
-        TaskEvent::Blocked { .. } => Now::Blocked,
+        TaskEvent::Blocked { .. } | TaskEvent::TakenOver { .. } => Now::Blocked,
         TaskEvent::Cancelled => Now::Cancelled,
         TaskEvent::Woven { .. } => Now::Merged,
         TaskEvent::StopRequested

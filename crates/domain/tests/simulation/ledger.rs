@@ -191,6 +191,9 @@ impl<'d> Ledger<'d> {
             assert_eq!(self.course, Course::Running, "nobody can help it now");
             self.forget_fallback(at);
             self.asked_again();
+        } else if matches!(event, TaskEvent::TakenOver { .. }) {
+            let counts = was.is_success() || was == Now::Built;
+            assert!(!counts, "{at} is taken over with work that counts");
         } else if was.is_success() {
             self.check_leaving(at, event);
         } else {

@@ -254,12 +254,28 @@ impl<'d> World<'d> {
         if self.batch.status.is_over() {
             return Ok(());
         }
+        self.lose_tasks_to_others()?;
         self.store(vec![Event::Batch(BatchEvent::Resumed)])?;
         for at in 0..self.batch.tasks.len() {
             if self.batch.tasks[at].state.attempt().is_some() {
                 let result = self.results.remove(&at);
                 let ending = result.unwrap_or(AttemptEnding::Interrupted);
                 self.attempt_ended(at, ending)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// While nobody runs the batch, others may take what it has not done.
+    fn lose_tasks_to_others(&mut self) -> OrCrash {
+        if !self.dice.one_in(8) {
+            return Ok(());
+        }
+        for at in 0..self.batch.tasks.len() {
+            if self.batch.tasks[at].state.may_be_taken_over() && self.dice.one_in(4) {
+                self.results.remove(&at);
+                let because = "batch 2 has taken it over".to_owned();
+                self.happened(at, TaskEvent::TakenOver { because })?;
             }
         }
         Ok(())

@@ -57,6 +57,17 @@ impl Subject {
         Ok(())
     }
 
+    /// Makes a task live again, unless another batch has it.
+    pub(super) fn claim(&self, connection: &Connection, task: &TaskId) -> Result<(), Stop> {
+        let claimed = connection.execute(
+            "UPDATE batch_task SET live = 1 WHERE batch = ?1 AND task = ?2",
+            params![self.id, task.as_str()],
+        );
+        claimed
+            .map(|_| ())
+            .map_err(|error| self.busy_or(connection, task, error))
+    }
+
     /// Brings the rows up to date with one event.
     pub(super) fn follow(&self, connection: &Connection, stored: &StoredEvent) -> Result<(), Stop> {
         match &stored.event {
@@ -87,8 +98,12 @@ impl Subject {
                  WHERE batch = ?1 AND task = ?2",
                 params![self.id, name, at, seq],
             ),
-            TaskEvent::Retried | TaskEvent::Resolved { .. } => connection.execute(
-                "UPDATE batch_task SET live = 1 WHERE batch = ?1 AND task = ?2",
+            TaskEvent::Retried | TaskEvent::Resolved { .. } => {
+                self.claim(connection, task)?;
+                Ok(1)
+            }
+            TaskEvent::TakenOver { .. } => connection.execute(
+                "UPDATE batch_task SET live = 0 WHERE batch = ?1 AND task = ?2",
                 params![self.id, name],
             ),
             _ => Ok(0),

@@ -138,7 +138,9 @@ impl DatabaseError {
             Self::NoRoom { .. } => Some("free some disk space, then run the command again"),
             Self::Locked { .. } => Some("run the command again"),
             Self::NoLog { .. } => Some("set PLEACH_HOME to a folder on a local disk"),
-            Self::TaskBusy { .. } => Some("wait until that batch is over, or cancel it"),
+            Self::TaskBusy { .. } => {
+                Some("wait until that batch is over; if it is interrupted, resume or cancel it")
+            }
             Self::Sqlite { .. } => Some("check that the disk of the folder works and has room"),
             Self::NoBatch(_) | Self::RequestKnown { .. } | Self::StrangeEvent { .. } => None,
         }

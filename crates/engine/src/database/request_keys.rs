@@ -108,7 +108,7 @@ mod tests {
             execution_plan: None,
         };
         database
-            .create_batch_for(number, &new, &provenance)
+            .create_batch_for(number, &new, &provenance, &[])
             .map(drop)
     }
 

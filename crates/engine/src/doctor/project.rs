@@ -217,7 +217,7 @@ fn left_over(state: &StateFolder, store: &Store, folder: &Path, findings: &mut V
         Ok(rows) => findings.extend(rows.iter().map(|row| {
             let number = row.number;
             let message = format!("batch {number} was interrupted");
-            Finding::warning("batches", message, format!("pleach run --resume {number}"))
+            Finding::warning("batches", message, format!("pleach resume {number}"))
         })),
         Err(error) => findings.push(Finding::warning(
             "batches",

@@ -58,7 +58,9 @@ impl Loop<'_> {
                 self.outbox.push(Effect::Answer(reply, answer));
             }
             Request::Retry { tasks } => {
-                let answer = if self.decide(Message::Retry(tasks)) {
+                let answer = if let Some(busy) = self.taken_elsewhere(&tasks) {
+                    refused("task_busy", &busy)
+                } else if self.decide(Message::Retry(tasks)) {
                     done("tried again")
                 } else if self.batch.status.is_stopping() {
                     refused(
@@ -100,6 +102,20 @@ impl Loop<'_> {
                 task: Some(task), ..
             } => self.cancel_task(task, reply),
         }
+    }
+
+    /// Why tasks that another batch has taken over cannot come back; those that can are ours again.
+    fn taken_elsewhere(&mut self, tasks: &[TaskId]) -> Option<String> {
+        let is_elsewhere = |task: &&TaskId| {
+            let position = self.batch.position(task);
+            position.is_some_and(|at| self.batch.tasks[at].is_elsewhere)
+        };
+        let lost: Vec<TaskId> = tasks.iter().filter(is_elsewhere).cloned().collect();
+        if lost.is_empty() {
+            return None;
+        }
+        let claimed = self.database.claim(self.workshop.number, &lost);
+        claimed.err().map(|error| error.to_string())
     }
 
     fn cancel_task(&mut self, task: TaskId, reply: Reply) {

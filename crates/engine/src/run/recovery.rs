@@ -53,7 +53,10 @@ impl Loop<'_> {
                 TaskState::Queued | TaskState::Waiting { .. } => {}
                 TaskState::Built { .. } => self.watch_over_built(task)?,
                 TaskState::Ended(_) => {
-                    self.mark_again(task);
+                    // What another batch has is marked there.
+                    if !self.batch.tasks[task].is_elsewhere {
+                        self.mark_again(task);
+                    }
                     if self.awaits_proof(task) {
                         self.watch_over_built(task)?;
                     }

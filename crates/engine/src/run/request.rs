@@ -17,6 +17,7 @@ use super::earlier::{Earlier, EarlierBatches, Found};
 use super::in_place::{self, FolderLock, Where};
 use super::last_batch::LastBatch;
 use super::record::{BatchRecord, PlanMark, TaskRecord, Text};
+use super::take_over::TakenOver;
 use super::{Controls, Opening, Prepared, RunError, paths};
 use crate::agent::Chosen;
 use crate::branches::BranchNames;
@@ -415,7 +416,10 @@ pub(super) fn create(
         record: &text,
         tasks: &tasks,
     };
-    let created = database.create_batch_for(id, &new, provenance);
+    let created = TakenOver::of(state, database, &new).and_then(|taken| {
+        let created = database.create_batch_for(id, &new, provenance, &taken.lost);
+        created.map_err(RunError::from)
+    });
     let created = created.inspect_err(|_| {
         // Nobody knows of the id yet; a folder that stays is an empty one.
         let _ = std::fs::remove_dir_all(&folder);

@@ -107,6 +107,12 @@ impl Controls {
         let _ = self.inbox.send(Heard::Leave);
     }
 
+    /// The same without waiting for what runs.
+    pub fn leave_at_once(&self) {
+        self.leave();
+        let _ = self.inbox.send(Heard::StopAtOnce);
+    }
+
     /// Stops what runs without waiting; all work is kept.
     pub fn cancel_at_once(&self) {
         self.cancel();

@@ -11,7 +11,8 @@ use pleach_domain::problem::Problem;
 
 use super::{Chosen, Start, StartError, chosen_by, errand, trusted_settings};
 use crate::database::{Database, DatabaseError};
-use crate::run::rehearse;
+use crate::ownership::is_owned;
+use crate::run::{RunError, rehearse};
 use crate::state_folder::StateFolder;
 use crate::view::PredictedView;
 
@@ -99,6 +100,8 @@ fn refuse_busy(
         .find_map(|task| Some((task, busy.get(task.as_str())?)));
     match taken {
         None => Ok(()),
+        // Nobody runs it: what it has not done is free.
+        Some((_, batch)) if !is_owned(&state.batch(*batch)).map_err(RunError::from)? => Ok(()),
         Some((task, batch)) => Err(DatabaseError::TaskBusy {
             task: task.clone(),
             batch: *batch,

@@ -134,6 +134,7 @@ impl AttemptView {
             TaskEvent::Invalid { because: why, .. } => ("invalid", because(why)),
             // What happens to a task between two attempts says nothing of the one before.
             TaskEvent::Blocked { because: why } if self.is_success() => ("blocked", because(why)),
+            TaskEvent::TakenOver { because: why } if is_at_work => ("interrupted", because(why)),
             TaskEvent::Cancelled if is_at_work => ("cancelled", None),
             _ => return None,
         })

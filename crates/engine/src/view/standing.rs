@@ -80,7 +80,9 @@ impl TaskStatusWord {
             TaskEvent::TimedOut => (Self::Failed, Some("timed_out")),
             TaskEvent::Conflicted { .. } => (Self::Skipped, Some("conflicted")),
             TaskEvent::Invalid { .. } => (Self::Skipped, Some("invalid")),
-            TaskEvent::Blocked { .. } => (Self::Skipped, Some("blocked")),
+            TaskEvent::Blocked { .. } | TaskEvent::TakenOver { .. } => {
+                (Self::Skipped, Some("blocked"))
+            }
             TaskEvent::Cancelled => (Self::Cancelled, Some("cancelled")),
         })
     }

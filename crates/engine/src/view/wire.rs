@@ -98,6 +98,7 @@ fn has_worktree(event: &TaskEvent) -> bool {
         TaskEvent::Waiting { .. }
             | TaskEvent::Approved
             | TaskEvent::Blocked { .. }
+            | TaskEvent::TakenOver { .. }
             | TaskEvent::Retried
     )
 }
@@ -273,9 +274,10 @@ fn task_name(event: &TaskEvent) -> &'static str {
         TaskEvent::Published { .. } => "batch:task:published",
         TaskEvent::Unchanged { .. } | TaskEvent::Woven { .. } => "batch:task:completed",
         TaskEvent::Failed { .. } | TaskEvent::TimedOut => "batch:task:failed",
-        TaskEvent::Conflicted { .. } | TaskEvent::Invalid { .. } | TaskEvent::Blocked { .. } => {
-            "batch:task:skipped"
-        }
+        TaskEvent::Conflicted { .. }
+        | TaskEvent::Invalid { .. }
+        | TaskEvent::Blocked { .. }
+        | TaskEvent::TakenOver { .. } => "batch:task:skipped",
         TaskEvent::Cancelled => "batch:task:cancelled",
     }
 }
@@ -324,7 +326,7 @@ fn task_data(event: &TaskEvent) -> Value {
         TaskEvent::Invalid { because, with } => {
             json!({"outcome": "invalid", "reason": because, "files": [], "with": with})
         }
-        TaskEvent::Blocked { because } => {
+        TaskEvent::Blocked { because } | TaskEvent::TakenOver { because } => {
             json!({"outcome": "blocked", "reason": because, "files": []})
         }
         TaskEvent::Cancelled => json!({"outcome": "cancelled"}),

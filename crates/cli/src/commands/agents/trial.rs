@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 use crate::args::AgentTestArgs;
 use crate::columns::seconds;
 use crate::commands::run::own_program;
-use crate::commands::watch::{follow_and_hear, on_signals};
+use crate::commands::watch::{OnHangup, follow_and_hear, on_signals};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{self, Reader, one_line};
 use crate::plan_source::current_folder;
@@ -204,7 +204,7 @@ impl Trial<'_> {
 /// Runs a batch for somebody who wants to know how it ended only.
 fn run_quietly(prepared: Prepared, hear: impl Fn(&Told<'_>)) -> Result<Summary, Failures> {
     let controls: Controls = prepared.controls();
-    on_signals(move |before| match before {
+    on_signals(OnHangup::Stop, move |before| match before {
         0 => controls.cancel(),
         _ => controls.cancel_at_once(),
     })?;

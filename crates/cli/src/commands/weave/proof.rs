@@ -15,7 +15,7 @@ use pleach_engine::weave::{Foreseen, Loom, Outcome, Strand, Strategy, foresee};
 use super::{Fate, branches, is_left_out};
 use crate::args::WeaveArgs;
 use crate::commands::run::own_program;
-use crate::commands::watch::on_signals;
+use crate::commands::watch::{OnHangup, on_signals};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::tell_error;
 use crate::plan_source::current_folder;
@@ -63,7 +63,7 @@ pub(super) fn prove(
         Failure::new(Exit::Environment, "no_tests", message)
     })?;
     let stop = cancel.clone();
-    on_signals(move |_| stop.cancel())?;
+    on_signals(OnHangup::Stop, move |_| stop.cancel())?;
     let alone = Alone {
         store: &store,
         state: &state,

@@ -184,8 +184,19 @@ impl Ordeal {
         }
     }
 
+    /// Begins the batch, or goes on with it where a run before has begun it.
     pub(super) fn run(&self) -> Command {
-        self.pleach(&["run", "--yes"])
+        let has_begun = self.state_path().join("pleach.db").exists()
+            && !self
+                .database()
+                .batches(BatchFilter::default())
+                .unwrap()
+                .is_empty();
+        if has_begun {
+            self.pleach(&["resume"])
+        } else {
+            self.pleach(&["run", "--yes"])
+        }
     }
 
     pub(super) fn pleach(&self, words: &[&str]) -> Command {

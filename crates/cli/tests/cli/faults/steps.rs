@@ -97,8 +97,9 @@ fn of_several_runs_after_a_crash_one_goes_on_and_the_others_say_so() {
         let answer = Answer::from(run.wait_with_output().unwrap());
         if answer.code == 2 {
             let told = [
-                "is in batch 1, which is not over",
-                "is in a batch that is running",
+                "is running in another process",
+                "no batch of this repository or folder is interrupted",
+                "batch 1 is over",
             ];
             let is_told = told.iter().any(|told| answer.err.contains(told));
             assert!(is_told, "{}", answer.err);

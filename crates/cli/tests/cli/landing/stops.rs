@@ -51,10 +51,8 @@ fn check_left(hangs_at: &str) {
     let story = run.story();
     story.check(130, "1:merged");
     harbour.scene.check_nobody_is_left();
-    assert_eq!(story.status(), "completed");
-    let told = story.told("batch:not_landed")[0].to_string();
-    assert!(told.contains("`pleach land 1` goes on"), "{told}");
-    let words = ["land", "1", "--json"];
+    assert_eq!(story.status(), "interrupted");
+    let words = ["resume", "1", "--json"];
     let land = Running::start(&mut by_ssh(&harbour, &words, hangs_at));
     gate.wait_for(1);
     land.signal(Signal::TERM);
@@ -108,7 +106,7 @@ fn a_forge_that_says_nothing_keeps_nobody_waiting() {
     let story = run.story();
     story.check(130, "1:merged");
     assert!(asked.elapsed() < AT_ONCE, "{:?}", asked.elapsed());
-    let later = harbour.story(&["land", "1"]);
+    let later = harbour.story(&["resume", "1"]);
     later.check(0, "1:merged");
     harbour.check_landed(&later);
 }

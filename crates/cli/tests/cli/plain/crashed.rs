@@ -36,7 +36,7 @@ fn a_run_that_was_killed_in_mid_task_goes_on_with_what_is_there() {
 }
 
 #[test]
-fn the_next_run_takes_up_what_was_interrupted() {
+fn what_was_interrupted_is_resumed() {
     let shell = format!("echo x > x; {WAIT}");
     let scene = plain("retries = 0", "- [ ] A\n", &shell);
     let mut gate = Gate::at(&scene);
@@ -44,7 +44,7 @@ fn the_next_run_takes_up_what_was_interrupted() {
     gate.wait_for(1);
     run.signal(Signal::KILL);
     run.answer();
-    let again = scene.start(&["--mode", "queue"]);
+    let again = scene.start(&["--resume"]);
     gate.wait_for(1);
     gate.let_go(1);
     assert_eq!(again.answer().code, 0);

@@ -55,6 +55,30 @@ fn a_task_is_in_one_batch_until_that_is_over() {
 }
 
 #[test]
+fn a_task_that_was_taken_over_is_free_and_comes_back_when_it_is_free_again() {
+    let home = Home::new();
+    let mut database = home.open();
+    let first = create(&mut database, "p", "1 2").unwrap();
+    let lost = TaskEvent::TakenOver {
+        because: "another batch has it".into(),
+    };
+    database
+        .append(first, &[BEGUN, of_task("1", lost)])
+        .unwrap();
+    let second = create(&mut database, "p", "1").unwrap();
+    check_busy(create(&mut database, "p", "2"), "2", first);
+    let one = [TaskId::new("1")];
+    check_busy(database.claim(first, &one), "1", second);
+    database.rebuild().unwrap();
+    check_busy(database.claim(first, &one), "1", second);
+    database
+        .append(second, &[BEGUN, MERGING, COMPLETED])
+        .unwrap();
+    database.claim(first, &one).unwrap();
+    check_busy(create(&mut database, "p", "1"), "1", first);
+}
+
+#[test]
 fn a_task_that_is_tried_again_must_be_free() {
     let home = Home::new();
     let mut database = home.open();

@@ -1,0 +1,97 @@
+//! Takes tasks for a new batch out of batches that nobody runs.
+//!
+//! Whoever does so holds the lock of such a batch until the new one is stored: nobody goes on with it in between.
+
+use std::collections::BTreeSet;
+
+use pleach_domain::id::TaskId;
+
+use super::attempt::PATIENCE;
+use super::record::BatchRecord;
+use super::{RunError, replay};
+use crate::database::{Database, DatabaseError, NewBatch, Whose};
+use crate::git::ref_segment;
+use crate::ownership::BatchLock;
+use crate::process::{ProcessIdentity, end_leftovers, end_marked};
+use crate::state_folder::StateFolder;
+
+/// What interrupted batches lose to a new one, and the hold on each of them.
+#[derive(Debug)]
+pub(super) struct TakenOver {
+    /// The tasks that each of them loses.
+    pub(super) lost: Vec<(u32, Vec<TaskId>)>,
+    #[expect(dead_code, reason = "holding them is their use")]
+    locks: Vec<BatchLock>,
+}
+
+impl TakenOver {
+    /// Ends what is left of agents at tasks of a new batch, and says which of them the batches lose that have them now.
+    ///
+    /// Tasks that such a batch has done stay there, and those of a batch that runs.
+    pub(super) fn of(
+        state: &StateFolder,
+        database: &Database,
+        new: &NewBatch<'_>,
+    ) -> Result<Self, RunError> {
+        let busy = database.look_at_boards(|tables| tables.busy(new.project, new.plan));
+        let busy = busy.map_err(|error: DatabaseError| RunError::from(error))?;
+        let holders = new.tasks.iter().filter_map(|task| busy.get(task.as_str()));
+        let (mut lost, mut locks) = (Vec::new(), Vec::new());
+        for holder in holders.collect::<BTreeSet<_>>() {
+            let Some(lock) = BatchLock::take(&state.batch(*holder))? else {
+                continue;
+            };
+            lost.push((*holder, lose(state, database, *holder, new)?));
+            locks.push(lock);
+        }
+        Ok(Self { lost, locks })
+    }
+}
+
+/// The tasks that a batch which nobody runs loses to a new one; no agent is at any of them afterwards.
+fn lose(
+    state: &StateFolder,
+    database: &Database,
+    holder: u32,
+    new: &NewBatch<'_>,
+) -> Result<Vec<TaskId>, RunError> {
+    let loaded = database.load(holder)?.ok_or(RunError::NoBatch(holder))?;
+    let record: BatchRecord =
+        serde_json::from_str(&loaded.record).map_err(|error| RunError::Unreadable {
+            batch: holder,
+            message: error.to_string(),
+        })?;
+    let batch = replay(holder, &record, &loaded.events)?;
+    if batch.status.is_over() {
+        // It ended a moment ago.
+        return Ok(Vec::new());
+    }
+    let is_lost = |task: &&TaskId| {
+        let position = batch.position(task);
+        position.is_some_and(|at| batch.tasks[at].state.may_be_taken_over())
+    };
+    let lost: Vec<TaskId> = new.tasks.iter().filter(is_lost).cloned().collect();
+    let root = record.worktrees.as_ref().map(|root| root.0.as_path());
+    let trees = state.worktrees(root, new.project, holder);
+    for noted in database.processes(holder)? {
+        let Whose::Attempt(task, _) = &noted.whose else {
+            continue;
+        };
+        if !lost.contains(task) {
+            continue;
+        }
+        let identity = ProcessIdentity {
+            boot_id: noted.boot_id,
+            pid: noted.pid,
+            start_time: noted.start_time,
+            nonce: noted.nonce,
+        };
+        if record.is_in_place() {
+            end_marked(&identity, PATIENCE)?;
+        } else {
+            let tree = trees.join(format!("task-{}", ref_segment(task.as_str())));
+            end_leftovers(&identity, &tree, PATIENCE)?;
+        }
+    }
+    Ok(lost)
+}
