@@ -7,6 +7,7 @@ mod displaced;
 mod draft;
 mod error;
 mod merge;
+mod open_files;
 mod retry;
 mod source;
 mod swap;

@@ -8,12 +8,17 @@ use std::time::{Duration, Instant};
 use super::aside::digest;
 use super::error::PlanFileError;
 use super::merge::{Overlap, merge};
+use super::open_files::is_open;
 use super::retry::PAUSES;
 use super::source::load_text;
 use super::swap::Writer;
 use super::turn::Turn;
 
 pub(super) const SLOWEST_WRITER: Duration = Duration::from_secs(2);
+/// The wait for writers whose open files cannot be looked at: those of other users, and of other containers.
+const UNSEEN_WRITER: Duration = Duration::from_millis(200);
+/// The pause between two looks at who has a file open.
+const LOOK: Duration = Duration::from_millis(50);
 const MOST_PASSES: u32 = 16;
 
 /// A file that was the plan for a while: somebody may hold it open and write to it.
@@ -126,7 +131,7 @@ impl Writer {
             let Some(mut aside) = self.asides.pop_front() else {
                 break;
             };
-            thread::sleep((aside.since + wait).saturating_duration_since(Instant::now()));
+            aside.wait_for_writers(wait);
             match aside.late_save() {
                 Ok(None) => aside.remove(),
                 Ok(Some(text)) => match self.merge_in_turn(&aside, &text) {
@@ -191,6 +196,15 @@ impl Aside {
     pub(super) fn remove(self) {
         // One that cannot be deleted is swept by a later rewrite.
         let _ = fs::remove_file(self.path);
+    }
+
+    /// Waits as long as somebody who had the file open may still write to it; nobody else can reach it any more.
+    fn wait_for_writers(&self, longest: Duration) {
+        let shortest = longest.min(UNSEEN_WRITER);
+        thread::sleep((self.since + shortest).saturating_duration_since(Instant::now()));
+        while self.since.elapsed() < longest && is_open(&self.path) {
+            thread::sleep(LOOK);
+        }
     }
 
     /// The text that somebody has saved into the file since.
