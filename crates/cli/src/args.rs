@@ -246,6 +246,9 @@ pub(crate) struct RunArgs {
     /// The plan's file
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
+    /// A status.json that says what is done instead of the database, and is kept up to date
+    #[arg(long, value_name = "FILE")]
+    pub(crate) status: Option<PathBuf>,
     /// How many tasks run at once, from 1 to 64
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
     pub(crate) jobs: Option<u64>,

@@ -2,13 +2,20 @@
 //!
 //! Every command that shows or starts tasks goes this way, so that all of them say the same of a task.
 
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_engine::database::Database;
 use pleach_engine::outlook::{Recall, Setting, recall};
+use pleach_engine::plan_file::PlanFile;
 use pleach_engine::scope::Scope;
 use pleach_engine::state_folder::StateFolder;
+use pleach_formats::StatusFile;
 
-use crate::failure::Failures;
+use crate::commands::next::bad_status;
+use crate::failure::{Exit, Failure, Failures};
 use crate::plan_source::{PlanSource, current_folder};
 
 /// The database of a plan whose project is known.
@@ -68,4 +75,48 @@ pub(crate) fn recall_states(source: &mut PlanSource, what: Recall) -> Result<(),
         states.recall(&mut source.document.plan, what)?;
     }
     Ok(())
+}
+
+/// Gives the tasks of a plan file the states that a status file has; tells which tasks that knows.
+pub(crate) fn recorded_states(
+    source: &mut PlanSource,
+    path: &Path,
+) -> Result<HashSet<TaskId>, Failures> {
+    let file = PlanFile::load(path)?;
+    let recorded = StatusFile::read(file.text()).map_err(|error| bad_status(&error, path))?;
+    let recorded = recorded.plan(&Plan::default());
+    let index = recorded.index();
+    for task in &mut source.document.plan.tasks {
+        if let Some(position) = index.find(task.id.as_str()) {
+            task.status = recorded.tasks[position].status;
+        }
+    }
+    Ok(recorded.tasks.iter().map(|task| task.id.clone()).collect())
+}
+
+/// Fails if a status file could not keep what becomes of the chosen tasks.
+pub(crate) fn check_recorded(
+    source: &PlanSource,
+    chosen: &[usize],
+    recorded: &HashSet<TaskId>,
+    path: &Path,
+) -> Result<(), Failures> {
+    let ids = chosen.iter().map(|at| &source.document.plan.tasks[*at].id);
+    let missing = ids.filter(|id| !recorded.contains(*id)).map(|id| {
+        let message = format!("task {id} is not in {}", path.display());
+        Failure::new(Exit::Usage, "task_not_found", message)
+            .hint("add it there, or run without --status")
+    });
+    Failures::check(missing.collect())
+}
+
+/// A file's whole path, by which another process finds it too.
+pub(crate) fn whole_path(file: Option<&Path>) -> Result<Option<PathBuf>, Failures> {
+    let whole = file.map(|file| {
+        file.canonicalize().map_err(|error| {
+            let message = format!("could not find {}: {error}", file.display());
+            Failure::new(Exit::Usage, "bad_file", message).hint("name a status file that exists")
+        })
+    });
+    Ok(whole.transpose()?)
 }

@@ -37,6 +37,7 @@ mod request;
 mod resolution;
 mod run_loop;
 mod spares;
+mod status_file;
 mod summary;
 mod taking;
 mod take_over;
@@ -71,6 +72,7 @@ use self::clock::Clock;
 use self::marks::Marks;
 use self::record::TaskRecord;
 use self::run_loop::Loop;
+use self::status_file::KeptStatus;
 use self::talk::Heard;
 use crate::consent::{Steering, SteeringFiles};
 use crate::database::{Database, DatabaseError, LoadedBatch, Provenance, StoredEvent};
@@ -422,6 +424,11 @@ impl Prepared {
         let run = Loop {
             slots: Slots::new(&self.state, self.record.parallel_limit)?,
             marks: Marks::new(&self.record.plan, &self.state, &self.store),
+            kept_status: self
+                .record
+                .status_file
+                .as_ref()
+                .map(|path| KeptStatus::new(path.0.clone())),
             workshop: Arc::new(Workshop {
                 included: Included::list(&self.store, &base)
                     .map_err(Box::new)

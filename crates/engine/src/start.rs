@@ -152,6 +152,7 @@ fn errand(
         program: program.to_owned(),
         fetch: start.fetch,
         earlier: start.earlier,
+        status_file: None,
     }
 }
 
@@ -207,6 +208,8 @@ pub struct Errand {
     pub fetch: Fetch,
     /// What is done about work of earlier batches.
     pub earlier: EarlierBatches,
+    /// A status file that is kept, by its whole path.
+    pub status_file: Option<PathBuf>,
 }
 
 impl Errand {
@@ -237,6 +240,7 @@ impl Errand {
             program: self.program,
             fetch: self.fetch,
             earlier: self.earlier,
+            status_file: self.status_file,
         })
     }
 }

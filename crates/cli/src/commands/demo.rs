@@ -98,6 +98,7 @@ fn request(folder: &Path, repository: &Path) -> Result<RunRequest, Failures> {
         program: own_program()?,
         fetch: Fetch::Nothing,
         earlier: EarlierBatches::Weave,
+        status_file: None,
     })
 }
 

@@ -33,8 +33,8 @@ use crate::failure::{Exit, Failure, Failures, warn};
 use crate::output::{Reader, one_line, tell_error};
 use crate::picker::{self, Picked};
 use crate::plan_source::{PlanSource, check, choose, current_folder};
-use crate::plan_states::recall_states;
-use crate::preview::{Shown, ask_to_run};
+use crate::plan_states::{check_recorded, recall_states, recorded_states, whole_path};
+use crate::preview::{Shown, ask_to_run, asks};
 use crate::rehearsal;
 
 /// Runs the chosen tasks.
@@ -194,7 +194,13 @@ impl Place {
         resumed: &[Summary],
     ) -> Result<Exit, Failures> {
         let mut source = PlanSource::load(arguments.plan.as_deref())?;
-        recall_states(&mut source, what_to_recall(&arguments.select))?;
+        let recorded = match &arguments.status {
+            Some(path) => Some(recorded_states(&mut source, path)?),
+            None => {
+                recall_states(&mut source, what_to_recall(&arguments.select))?;
+                None
+            }
+        };
         let earlier = resumed.iter().map(exit).max();
         let select = match self.picked(&source, arguments) {
             None => arguments.select.clone(),
@@ -206,6 +212,9 @@ impl Place {
             source.reopen(&select)?;
         }
         let chosen = chosen_tasks(&source, &select, arguments, resumed)?;
+        if let (Some(path), Some(recorded)) = (&arguments.status, &recorded) {
+            check_recorded(&source, &chosen, recorded, path)?;
+        }
         if chosen.is_empty() {
             return Ok(earlier.unwrap_or(Exit::Success));
         }
@@ -275,6 +284,7 @@ impl Place {
             program: self.program.clone(),
             fetch: arguments.fetch(),
             earlier: arguments.earlier(),
+            status_file: whole_path(arguments.status.as_deref())?,
         };
         Ok(errand.request()?)
     }

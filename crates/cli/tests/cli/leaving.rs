@@ -52,6 +52,7 @@ fn prepared(scene: &Scene) -> Prepared {
         program: env!("CARGO_BIN_EXE_pleach").into(),
         fetch: Fetch::Nothing,
         earlier: EarlierBatches::Weave,
+        status_file: None,
     };
     prepare(errand.request().unwrap()).unwrap()
 }

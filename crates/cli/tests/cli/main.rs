@@ -22,6 +22,7 @@ mod given;
 mod governors;
 mod held;
 mod hostile;
+mod kept_status;
 mod landing;
 mod leaving;
 mod logs;

@@ -46,7 +46,7 @@ impl Loop<'_> {
         // Kept worktrees keep their folder; an empty one is nobody's.
         let _ = std::fs::remove_dir(self.workshop.trees());
         reached(Step::AllCleared);
-        self.marks.write(self.told);
+        self.write_marks();
         self.marks.settle(self.told);
         reached(Step::PlanSettled);
         self.take_in(Event::Batch(event));

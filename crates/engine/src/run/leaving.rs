@@ -35,7 +35,14 @@ impl Loop<'_> {
         // Worktrees of tasks that are over; those of the others stay for whoever goes on.
         self.workshop.spares.clear();
         crate::worktree::finish_removals();
-        self.marks.write(self.told);
+        // Nobody is at them any more; whoever goes on says so again.
+        for task in self.batch.tasks.iter().zip(&self.workshop.record.tasks) {
+            let (state, record) = task;
+            if state.state.ending().is_none() && state.attempts > 0 {
+                self.marks.set(record.as_before());
+            }
+        }
+        self.write_marks();
         self.marks.settle(self.told);
         Ok(())
     }

@@ -38,6 +38,9 @@ pub(crate) struct BatchRecord {
     pub(crate) plan: PlanOrigin,
     /// The plan's paths in the repository, whose changes by agents are no part of their work.
     pub(crate) leave_out: Vec<Text>,
+    /// The status file that is kept besides, if one was named.
+    #[serde(default)]
+    pub(crate) status_file: Option<Text>,
     /// The commit that it starts from.
     pub(crate) base: String,
     pub(crate) agent: Chosen,

@@ -69,6 +69,8 @@ pub struct RunRequest {
     pub fetch: Fetch,
     /// What is done about work of earlier batches.
     pub earlier: EarlierBatches,
+    /// A status file that is kept, by its whole path.
+    pub status_file: Option<PathBuf>,
 }
 
 /// Whether the project's server is asked before the base is chosen.
@@ -260,6 +262,7 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
             .map(Text)
             .collect(),
         folder: request.folder.clone(),
+        status_file: request.status_file.clone().map(Text),
         plan,
         base,
         agent: request.agent.clone(),

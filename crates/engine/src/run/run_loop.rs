@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
-use pleach_domain::batch::{Batch, Chance, Message, Progress, Spent};
+use pleach_domain::batch::{Batch, Message, Progress, Spent};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_domain::schedule::{Action, schedule};
@@ -24,7 +24,8 @@ use super::paths::task_branch;
 use super::probe::{Probe, ProbeEnded};
 use super::proving::Probing;
 use super::radar::Watch;
-use super::timers::Timers;
+use super::status_file::KeptStatus;
+use super::timers::{Timers, chance};
 use super::{Heard, RunError, Told};
 use crate::consent::SteeringFiles;
 use crate::database::{Database, NotedProcess};
@@ -44,6 +45,7 @@ pub(super) struct Loop<'r> {
     pub(super) tip: CommitId,
     pub(super) steering: SteeringFiles,
     pub(super) marks: Marks,
+    pub(super) kept_status: Option<KeptStatus>,
     pub(super) clock: Clock,
     pub(super) slots: Slots,
     /// Events that are applied and not stored yet; nothing acts on them before they are.
@@ -117,7 +119,7 @@ impl Loop<'_> {
             if self.is_leaving() && !self.is_busy() {
                 return self.take_leave();
             }
-            self.marks.write(self.told);
+            self.write_marks();
             self.listen(inbox)?;
         }
     }
@@ -491,10 +493,4 @@ impl Loop<'_> {
         self.outbox.push(Effect::Attend(Box::new(attempt), line));
         Ok(())
     }
-}
-
-/// So that tasks that failed together do not come back together.
-fn chance() -> Chance {
-    let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
-    Chance(u16::try_from(random % 1_000).unwrap_or_default())
 }

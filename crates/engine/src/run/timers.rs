@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant};
 
+use pleach_domain::batch::Chance;
 use pleach_domain::id::TaskId;
 
 /// How long to wait before looking for a free slot again.
@@ -94,4 +95,10 @@ fn is_due(time: &mut Option<Instant>) -> bool {
         *time = None;
     }
     due
+}
+
+/// So that tasks that failed together do not come back together.
+pub(super) fn chance() -> Chance {
+    let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
+    Chance(u16::try_from(random % 1_000).unwrap_or_default())
 }

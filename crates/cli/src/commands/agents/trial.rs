@@ -151,6 +151,7 @@ impl Trial<'_> {
             program: own_program()?,
             fetch: Fetch::Nothing,
             earlier: EarlierBatches::Weave,
+            status_file: None,
         };
         if self.reader == Reader::Person {
             let shown = Shown::of(&request, Where::Worktrees);
