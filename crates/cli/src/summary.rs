@@ -1,5 +1,6 @@
 //! Prints what became of a batch.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
@@ -30,6 +31,19 @@ const WIDEST_TITLE: usize = 48;
 const NARROWEST_TITLE: usize = 8;
 /// As wide as the widest word for how a task ends.
 const OUTCOME: usize = 10;
+/// More than so many ticks are counted, not named.
+const MOST_TICKED: usize = 12;
+
+/// What is said of a batch that was left before its end.
+const INTERRUPTED: &str = "interrupted";
+
+fn status_of(summary: &Summary) -> &'static str {
+    if summary.status.is_over() {
+        summary.status.as_str()
+    } else {
+        INTERRUPTED
+    }
+}
 
 /// For people.
 pub(crate) fn print(summary: &Summary) {
@@ -92,6 +106,48 @@ pub(crate) fn print(summary: &Summary) {
             "\nNothing was merged, so there is no branch.\n"
         )),
     }
+    if let Some(text) = ticked(summary) {
+        tell(format_args!("  {DIM}{text}{DIM:#}\n"));
+    }
+}
+
+/// Which lines of the plan were changed, if any were.
+fn ticked(summary: &Summary) -> Option<String> {
+    let path = summary.plan.path()?;
+    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    let inside = here
+        .ok()
+        .and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
+    let name = one_line(&inside.as_deref().unwrap_or(path).to_string_lossy());
+    let list = |each: &dyn Fn(&(TaskId, u32)) -> String| {
+        let each: Vec<String> = summary.ticked.iter().map(each).collect();
+        each.join(", ")
+    };
+    let lines = if summary.ticked.len() == 1 {
+        "line"
+    } else {
+        "lines"
+    };
+    match summary.ticked.len() {
+        0 => None,
+        many if many > MOST_TICKED => Some(format!("ticked {many} tasks in {name}")),
+        _ => Some(format!(
+            "ticked {} in {name} ({lines} {})",
+            one_line(&list(&|(id, _)| id.to_string())),
+            list(&|(_, line)| line.to_string()),
+        )),
+    }
+}
+
+fn print_how_to_go_on(summary: &Summary) {
+    let number = summary.number;
+    let ended = summary.tasks.iter().filter(|task| task.ending.is_some());
+    tell(format_args!(
+        "\n{}/{} tasks finished; all work is kept\n  {DIM}go on{DIM:#}       pleach resume {number}\n  \
+         {DIM}give it up{DIM:#}  pleach cancel {number}\n",
+        ended.count(),
+        summary.tasks.len(),
+    ));
 }
 
 /// Where the work is when it was done in the user's own folder.
@@ -382,6 +438,7 @@ pub(crate) fn print_json(summary: &Summary) {
         "tip": summary.tip.as_str(),
         "seconds": summary.time.as_secs_f64(),
         "tasks": tasks,
+        "ticked": summary.ticked.iter().map(|(id, line)| json!({"taskId": id.as_str(), "line": line})).collect::<Vec<_>>(),
         "prUrl": summary.pr_url,
         "buildsOn": summary.builds_on,
         "validation": validation(summary),

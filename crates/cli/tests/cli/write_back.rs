@@ -72,6 +72,22 @@ fn what_is_interrupted_or_never_started_has_its_marker_as_it_was() {
 }
 
 #[test]
+fn the_summary_names_the_lines_that_were_ticked() {
+    let plan = "# Plan\n\n- [ ] 1.1 A\n- [ ] 1.2 B\n  more\n- [ ] 1.3 C\n";
+    let shell = "test $PLEACH_TASK != 1.2 && echo x > file-$PLEACH_TASK";
+    let scene = Scene::new(plan, shell);
+    let story = scene.story(&["1.1", "1.2"]);
+    let line = serde_json::json!([{"taskId": "1.1", "line": 3}]);
+    assert_eq!(story.summary()["ticked"], line);
+    let answer = scene.run(&["1.3"]);
+    assert!(
+        answer.out.contains("ticked 1.3 in TODO.md (line 6)"),
+        "{}",
+        answer.out
+    );
+}
+
+#[test]
 fn all_else_stays_byte_for_byte() {
     let plan = "\u{feff}# Plan \r\n\r\n- [ ] 1.1 A\t \r\n  more\r\n* [ ]  1.2 B  (depends: 1.1)\r\n\r\n### 7. C\r\ntext";
     let scene = Scene::new(plan, "echo x > file-$PLEACH_TASK");

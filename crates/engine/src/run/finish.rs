@@ -222,6 +222,7 @@ impl Loop<'_> {
             tip,
             is_of_lost_proof: is_kept,
             branch: self.published().map(|(branch, _)| branch),
+            ticked: self.marks.ticked(),
             tasks: tasks.collect(),
             test_command: self
                 .workshop

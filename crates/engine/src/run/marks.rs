@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use pleach_domain::id::TaskId;
 use pleach_domain::task::TaskStatus;
-use pleach_formats::{Change, set_markers};
+use pleach_formats::{Change, Marker, set_markers};
 
 use super::Told;
 use super::paths::project_name;
@@ -57,6 +57,14 @@ impl Marks {
         match self {
             Self::InFile(marks) => marks.write(told),
             Self::OnBoard(marks) => marks.write(told),
+        }
+    }
+
+    /// What was ticked in a file, with the lines that it stands in by now.
+    pub(super) fn ticked(&self) -> Vec<(TaskId, u32)> {
+        match self {
+            Self::InFile(marks) => marks.ticked(),
+            Self::OnBoard(_) => Vec::new(),
         }
     }
 
@@ -152,6 +160,29 @@ impl FileMarks {
             }
         }
         reached(Step::PlanMarked);
+    }
+
+    fn ticked(&self) -> Vec<(TaskId, u32)> {
+        let is_tick = |change: &&Change| change.to == Marker::Completed;
+        let ticked: Vec<&TaskId> = self
+            .written
+            .iter()
+            .filter(is_tick)
+            .map(|change| &change.id)
+            .collect();
+        if ticked.is_empty() {
+            return Vec::new();
+        }
+        let Ok(plan) = PlanFile::load(&self.path) else {
+            return Vec::new();
+        };
+        let tasks = pleach_formats::read(plan.text()).plan.tasks;
+        let done = tasks
+            .into_iter()
+            .filter(|task| task.status == TaskStatus::Completed);
+        done.filter(|task| ticked.contains(&&task.id))
+            .map(|task| (task.id, task.line))
+            .collect()
     }
 
     /// Whether somebody saved an older text over ours, which no look at what we displaced can show.

@@ -32,6 +32,8 @@ pub struct Summary {
     pub is_of_lost_proof: bool,
     /// The branch in the user's repository, if anything was woven.
     pub branch: Option<String>,
+    /// What was ticked in the plan's file, with the lines.
+    pub ticked: Vec<(TaskId, u32)>,
     /// Its tasks, in plan order.
     pub tasks: Vec<TaskReport>,
     /// The command that tests what is woven, if one is set.
