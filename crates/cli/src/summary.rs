@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use pleach_domain::batch::{BatchStatus, Landed, Proof};
-use pleach_domain::task_state::Ending;
 use pleach_domain::id::TaskId;
+use pleach_domain::task_state::Ending;
 use pleach_engine::run::{Summary, TaskReport};
 use pleach_engine::shell_words::quoted;
 use pleach_engine::view::usd;

@@ -1,6 +1,7 @@
 //! Makes it happen: git, worktrees, weaving, agents, processes, plan files.
 
 pub mod agent;
+pub mod batch_time;
 pub mod board;
 pub mod branches;
 pub mod capture;

@@ -2,9 +2,10 @@
 //!
 //! The plan says what is done; the database adds what is under way, what failed, and how long things take.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
+use pleach_domain::batch::Design;
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::plan::Plan;
 use pleach_domain::task::{Hold, Task, TaskStatus};
@@ -162,6 +163,53 @@ pub fn seconds_left(tasks: impl IntoIterator<Item = f64>, at_once: usize) -> Opt
     (count > 0).then(|| longest.max(sum / slots as f64))
 }
 
+/// The same for a batch, given what is left of each task that is not over: stages and phases follow each other, and within
+/// one nothing is faster than its longest chain.
+pub fn batch_seconds_left(design: &Design, left: &[Option<f64>], at_once: usize) -> Option<f64> {
+    let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (position, task) in design.tasks.iter().enumerate() {
+        if left[position].is_some() {
+            let phase = task.phase.filter(|_| task.follows_phase);
+            groups
+                .entry((task.stage, phase))
+                .or_default()
+                .push(position);
+        }
+    }
+    let each = groups.values().map(|group| {
+        let mut chains = HashMap::new();
+        let members: HashSet<usize> = group.iter().copied().collect();
+        let chain = |position: &usize| chain(design, left, &members, &mut chains, *position);
+        let longest = group.iter().map(chain).fold(0.0, f64::max);
+        let alone = group.iter().filter_map(|position| left[*position]);
+        seconds_left(alone, at_once).map_or(longest, |spread| spread.max(longest))
+    });
+    (!groups.is_empty()).then(|| each.sum())
+}
+
+/// How long it takes until a task is over, with what it waits for among the members.
+fn chain(
+    design: &Design,
+    left: &[Option<f64>],
+    members: &HashSet<usize>,
+    known: &mut HashMap<usize, f64>,
+    position: usize,
+) -> f64 {
+    if let Some(known) = known.get(&position) {
+        return *known;
+    }
+    let task = &design.tasks[position];
+    let mut before = 0.0_f64;
+    for earlier in task.needs.iter().chain(&task.after) {
+        if members.contains(earlier) {
+            before = before.max(chain(design, left, members, known, *earlier));
+        }
+    }
+    let total = before + left[position].unwrap_or(0.0).max(0.0);
+    known.insert(position, total);
+    total
+}
+
 /// What the database adds to what a plan says of its tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recall {
@@ -202,7 +250,7 @@ pub fn recall(plan: &mut Plan, setting: &Setting<'_>, recall: Recall) -> Result<
     clippy::cast_sign_loss,
     reason = "an estimate is neither negative nor longer than a life"
 )]
-fn milliseconds(seconds: f64) -> u64 {
+pub(crate) fn milliseconds(seconds: f64) -> u64 {
     (seconds * 1_000.0) as u64
 }
 
@@ -320,5 +368,36 @@ impl Known {
             took.unwrap_or(mean) - spent
         });
         seconds_left(lefts, at_once)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pleach_domain::batch::{Barriers, BatchSettings};
+    use pleach_domain::graph::{Graph, Rules, Strictness};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(plan: &str, left: &[Option<f64>], at_once: usize, expected: Option<f64>) {
+        let plan = pleach_formats::read(plan).plan;
+        let graph = Graph::of(&plan, Strictness::AsWritten);
+        let all: Vec<usize> = (0..plan.tasks.len()).collect();
+        let (rules, settings) = (Rules::default(), BatchSettings::default());
+        let design = Design::of(&graph, &all, rules, Barriers::Stages, settings);
+        assert_eq!(batch_seconds_left(&design, left, at_once), expected);
+    }
+
+    #[test]
+    fn no_batch_ends_before_its_longest_chain() {
+        let chain =
+            "- [ ] 1.1 A\n- [ ] 1.2 B (depends: 1.1)\n- [ ] 1.3 C (depends: 1.2)\n- [ ] 1.4 D\n";
+        let two = Some(2.0);
+        check(chain, &[two; 4], 4, Some(6.0));
+        check(chain, &[two; 4], 1, Some(8.0));
+        check(chain, &[None, Some(0.5), two, None], 4, Some(2.5));
+        check(chain, &[None; 4], 4, None);
+        let phases = "## Phase 1: A\n- [ ] 1.1 A\n- [ ] 1.2 B\n## Phase 2: B\n- [ ] 2.1 C\n";
+        check(phases, &[two; 3], 3, Some(4.0));
     }
 }

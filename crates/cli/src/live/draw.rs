@@ -113,9 +113,8 @@ fn total(state: &State, width: usize, moment: &Moment<'_>) -> Line {
 /// What is said of the whole, most important first.
 fn facts(state: &State, over: usize, moment: &Moment<'_>) -> Vec<(Style, String)> {
     let mut facts = vec![(PLAIN, format!("{over}/{}", state.batch.tasks.len()))];
-    if let Some(began) = state.began {
-        facts.push((DIM, since(began, moment.now)));
-    }
+    let time = Duration::from_millis(state.time.until(moment.now));
+    facts.push((DIM, elapsed(time)));
     if let Some(left) = state.left(moment.now) {
         facts.push((PLAIN, format!("about {} left", about(left))));
         let end = moment.now + u64::try_from(left.as_millis()).unwrap_or(0);

@@ -6,11 +6,12 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use pleach_domain::batch::{Batch, Design, Mode, Spent};
-use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::event::{Event, TaskEvent};
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::TaskState;
+use pleach_engine::batch_time::BatchTime;
 use pleach_engine::database::StoredEvent;
-use pleach_engine::outlook::seconds_left;
+use pleach_engine::outlook::batch_seconds_left;
 use pleach_engine::run::Progress;
 
 /// How often somebody asked it to stop.
@@ -30,8 +31,8 @@ pub(crate) struct State {
     pub(super) number: Option<BatchNumber>,
     pub(super) titles: Vec<String>,
     pub(super) times: Vec<Times>,
-    /// When it began here, in milliseconds since 1970, as all moments are.
-    pub(super) began: Option<u64>,
+    /// How long somebody has run it.
+    pub(super) time: BatchTime,
     /// When the batch as a whole last took a step.
     pub(super) stepped: u64,
     pub(super) stop: Stop,
@@ -64,7 +65,7 @@ impl State {
             times: vec![Times::default(); design.tasks.len()],
             batch: Batch::new(design.clone()),
             number: None,
-            began: None,
+            time: BatchTime::default(),
             stepped: 0,
             stop: Stop::Not,
             past,
@@ -74,14 +75,10 @@ impl State {
     /// Takes in what happened.
     pub(crate) fn hear(&mut self, stored: &StoredEvent) {
         self.number = Some(stored.number);
+        self.time.take_in(stored);
         let at = stored.at;
         match &stored.event {
-            Event::Batch(event) => {
-                if matches!(event, BatchEvent::Started | BatchEvent::Resumed) {
-                    self.began = Some(at);
-                }
-                self.stepped = at;
-            }
+            Event::Batch(_) => self.stepped = at,
             Event::Task { task, event } => {
                 if let Some(place) = self.place(task) {
                     self.step(place, event, at);
@@ -164,17 +161,21 @@ impl State {
             .collect();
         #[expect(clippy::cast_precision_loss, reason = "no batch has 2^52 tasks")]
         let mean = known.iter().sum::<f64>() / known.len() as f64;
-        let open = tasks().filter(|(task, _)| task.state.ending().is_none());
-        let lefts = open.map(|(task, times)| {
+        let lefts = tasks().map(|(task, times)| {
+            if task.state.ending().is_some() {
+                return None;
+            }
             let took = self.past.get(&task.design.id);
             let took = took.map_or(mean, Duration::as_secs_f64);
             let spent = match task.state {
                 TaskState::Running { .. } => now.saturating_sub(times.since),
                 _ => 0,
             };
-            took - Duration::from_millis(spent).as_secs_f64()
+            Some(took - Duration::from_millis(spent).as_secs_f64())
         });
-        let left = seconds_left(lefts, self.at_once()).filter(|_| !known.is_empty())?;
+        let lefts: Vec<Option<f64>> = lefts.collect();
+        let left = batch_seconds_left(&self.batch.design, &lefts, self.at_once());
+        let left = left.filter(|_| !known.is_empty())?;
         // Whoever takes longer than usual makes every estimate nothing.
         (left >= 1.0).then(|| Duration::from_secs_f64(left))
     }

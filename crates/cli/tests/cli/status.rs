@@ -42,6 +42,27 @@ fn a_batch_that_runs_is_shown_with_where_each_task_stands() {
 }
 
 #[test]
+fn a_batch_took_the_same_time_in_its_summary_and_its_status_also_after_it_was_opened_again() {
+    let held = Held::new("- [ ] 1.1 A\n");
+    let seconds = |answer: &crate::Answer| {
+        let last = answer.out.lines().last().unwrap();
+        let last: Value = serde_json::from_str(last).unwrap();
+        (
+            last["data"]["seconds"].clone(),
+            held.batch(1)["seconds"].clone(),
+        )
+    };
+    let run = held.run(&["--json"]);
+    held.tell("1.1", "exit 3");
+    let (told, shown) = seconds(&run.end());
+    assert_eq!(told, shown);
+    let again = held.begin(&["retry", "1", "--json"]);
+    drop(held.gate("1.1"));
+    let (told, shown) = seconds(&again.end());
+    assert_eq!(told, shown);
+}
+
+#[test]
 fn what_did_not_make_it_says_why_and_where_its_work_is() {
     let held = Held::new("- [ ] 1.1 A\n- [ ] 1.2 B\n- [ ] 1.3 C (depends: 1.2)\n- [ ] 1.4 D\n");
     let run = held.run(&["-j", "3"]);

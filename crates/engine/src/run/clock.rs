@@ -6,13 +6,13 @@ use std::time::Duration;
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 
+use crate::batch_time::BatchTime;
 use crate::database::StoredEvent;
 
 /// The times of a batch, in milliseconds since 1970.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
-    began: Option<u64>,
-    last: u64,
+    time: BatchTime,
     tasks: HashMap<TaskId, TaskClock>,
     last_started: Option<TaskId>,
 }
@@ -27,23 +27,24 @@ struct TaskClock {
     last: u64,
 }
 
+impl TaskClock {
+    fn end_at(&mut self, at: u64) {
+        if let Some(began) = self.began.take() {
+            self.worked += at.saturating_sub(began);
+        }
+    }
+}
+
 impl Clock {
     pub(super) fn take_in(&mut self, stored: &StoredEvent) {
-        let is_end = matches!(
-            stored.event,
-            Event::Batch(
-                BatchEvent::Completed { .. } | BatchEvent::Failed { .. } | BatchEvent::Cancelled
-            )
-        );
-        // What comes between the last task and the end is waiting for people who may be saving the plan.
-        if !is_end {
-            self.last = self.last.max(stored.at);
-        }
+        let before = self.time.last();
+        self.time.take_in(stored);
         match &stored.event {
-            Event::Batch(
-                BatchEvent::Started | BatchEvent::Reopened | BatchEvent::LandingAsked { .. },
-            ) => {
-                self.began = Some(stored.at);
+            Event::Batch(BatchEvent::Resumed) => {
+                // Agents ended with the process that died.
+                for clock in self.tasks.values_mut() {
+                    clock.end_at(before);
+                }
             }
             Event::Batch(_) => {}
             Event::Task { task, event } => {
@@ -55,11 +56,8 @@ impl Clock {
                         self.last_started = Some(task.clone());
                     }
                     TaskEvent::Kept { .. } | TaskEvent::StopRequested | TaskEvent::Spent(_) => {}
-                    _ => {
-                        if let Some(began) = clock.began.take() {
-                            clock.worked += stored.at.saturating_sub(began);
-                        }
-                    }
+                    TaskEvent::TakenOver { .. } => clock.end_at(before),
+                    _ => clock.end_at(stored.at),
                 }
             }
         }
@@ -83,9 +81,8 @@ impl Clock {
         self.last_started.as_ref()
     }
 
-    /// How long the batch has taken since it began, or since it was opened again.
+    /// How long somebody has run the batch.
     pub(super) fn total(&self) -> Duration {
-        let began = self.began.unwrap_or(self.last);
-        Duration::from_millis(self.last.saturating_sub(began))
+        Duration::from_millis(self.time.so_far())
     }
 }

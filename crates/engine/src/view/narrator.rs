@@ -130,7 +130,7 @@ impl Narrator {
                 data["duration"] =
                     json!(began.map(|began| seconds(stored.at.saturating_sub(began))));
             }
-            Event::Batch(BatchEvent::Completed { .. }) => data["summary"] = self.summary(stored.at),
+            Event::Batch(BatchEvent::Completed { .. }) => data["summary"] = self.summary(),
             Event::Task { task, .. } if data.get("worktreeId").is_some() => {
                 let position = self.history.batch.position(task);
                 let segments = self.origin.as_ref().map(|origin| &origin.segments);
@@ -146,7 +146,7 @@ impl Narrator {
         (name, data)
     }
 
-    fn summary(&self, at: u64) -> Value {
+    fn summary(&self) -> Value {
         let tasks = self.history.batch.tasks.iter();
         let ended = tasks.filter_map(|task| task.state.ending().map(Ending::outcome));
         let ended: Vec<&str> = ended.collect();
@@ -155,8 +155,7 @@ impl Narrator {
             ((*name).to_owned(), json!(count))
         };
         let mut summary: Map<String, Value> = OUTCOMES.iter().map(count).collect();
-        let began = self.history.started_at.unwrap_or(at);
-        let took = seconds(at.saturating_sub(began));
+        let took = seconds(self.history.time.so_far());
         summary.insert("seconds".to_owned(), json!(took));
         Value::Object(summary)
     }

@@ -6,6 +6,7 @@ use pleach_domain::batch::{BadEvent, Batch, Design};
 use pleach_domain::event::{BatchEvent, Event, MergeStatus, TaskEvent};
 
 use super::wire::INTERRUPTED;
+use crate::batch_time::BatchTime;
 use crate::database::StoredEvent;
 
 /// A batch with its times.
@@ -16,6 +17,7 @@ pub(super) struct History {
     pub(super) stages: Vec<StageHistory>,
     pub(super) started_at: Option<u64>,
     pub(super) ended_at: Option<u64>,
+    pub(super) time: BatchTime,
 }
 
 /// When things happened to a task, in milliseconds since 1970.
@@ -39,6 +41,12 @@ pub(super) struct StageHistory {
 }
 
 impl TaskHistory {
+    fn end_work_at(&mut self, at: u64) {
+        if let Some(since) = self.at_work_since.take() {
+            self.worked += at.saturating_sub(since);
+        }
+    }
+
     /// How long agents worked on it so far.
     pub(super) fn worked_until(&self, now: u64) -> u64 {
         let current = self.at_work_since.map(|since| now.saturating_sub(since));
@@ -55,15 +63,29 @@ impl History {
             batch,
             started_at: None,
             ended_at: None,
+            time: BatchTime::default(),
         }
     }
 
     pub(super) fn follow(&mut self, stored: &StoredEvent) -> Result<(), BadEvent> {
         self.batch.apply(&stored.event)?;
+        let before = self.time.last();
+        self.time.take_in(stored);
         match &stored.event {
             Event::Task { task, event } => {
+                // What nobody ran any more was over before it was taken away.
+                let at = match event {
+                    TaskEvent::TakenOver { .. } => before,
+                    _ => stored.at,
+                };
                 if let Some(position) = self.batch.position(task) {
-                    self.follow_task(position, event, stored.at);
+                    self.follow_task(position, event, at);
+                }
+            }
+            Event::Batch(BatchEvent::Resumed) => {
+                // Agents ended with the process that died.
+                for task in &mut self.tasks {
+                    task.end_work_at(before);
                 }
             }
             Event::Batch(event) => self.follow_batch(event, stored.at),
@@ -97,10 +119,8 @@ impl History {
             }
             _ => {}
         }
-        if state.attempt().is_none()
-            && let Some(since) = task.at_work_since.take()
-        {
-            task.worked += at.saturating_sub(since);
+        if state.attempt().is_none() {
+            task.end_work_at(at);
         }
         if state.ending().is_some() {
             task.ended_at.get_or_insert(at);

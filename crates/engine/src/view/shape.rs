@@ -15,6 +15,7 @@ use super::validation::ValidationView;
 use super::wire::{counted_from_1, mode_word, usd, worktree_id};
 use super::{Owner, Record, Surroundings, rfc3339};
 use crate::database::LoadedBatch;
+use crate::outlook::{batch_seconds_left, milliseconds};
 use crate::resolve::folder_of;
 use crate::run::BuildsOn;
 use crate::task_ids::TaskIds;
@@ -63,7 +64,7 @@ pub struct BatchView {
     pub created_at: String,
     pub started_at: Option<String>,
     pub completed_at: Option<String>,
-    /// Since it began, until it ended or now.
+    /// How long somebody ran it, until it ended or now.
     pub seconds: f64,
     /// How long agents worked, all together.
     pub worked_seconds: f64,
@@ -228,6 +229,19 @@ pub struct StageView {
     pub seconds: Option<f64>,
 }
 
+/// Nobody works on while nobody runs a batch, so its time stands still.
+fn stopped_if<'a>(
+    interrupted: bool,
+    history: &History,
+    surroundings: &Surroundings<'a>,
+) -> Surroundings<'a> {
+    let last = interrupted.then(|| history.time.last());
+    Surroundings {
+        now: last.unwrap_or(surroundings.now),
+        ..*surroundings
+    }
+}
+
 /// Draws a replayed batch.
 pub(super) fn draw(
     loaded: &LoadedBatch,
@@ -237,6 +251,8 @@ pub(super) fn draw(
 ) -> BatchView {
     let batch = &history.batch;
     let is_over = batch.status.is_over();
+    let interrupted = !is_over && surroundings.owner == Owner::Gone;
+    let surroundings = &stopped_if(interrupted, history, surroundings);
     let ids = &record.task_ids(loaded);
     let segments = record.segments();
     let mut titles = record.tasks.iter().map(|task| task.title.clone());
@@ -255,14 +271,9 @@ pub(super) fn draw(
         }
     });
     let tasks: Vec<TaskView> = tasks.collect();
-    let until = history.ended_at.unwrap_or(surroundings.now);
-    let interrupted = !is_over && surroundings.owner == Owner::Gone;
     let left = (!is_over && !interrupted)
         .then(|| time_left(history, surroundings.now))
         .flatten();
-    let began = history
-        .started_at
-        .map_or(0, |began| until.saturating_sub(began));
     let conflict = |(task, segment): (_, &String)| conflict_of(task, segment, ids, surroundings);
     BatchView {
         id: loaded.id,
@@ -301,7 +312,7 @@ pub(super) fn draw(
         created_at: rfc3339(loaded.created_at),
         started_at: history.started_at.map(rfc3339),
         completed_at: history.ended_at.map(rfc3339),
-        seconds: seconds(began),
+        seconds: seconds(history.time.until(surroundings.now)),
         worked_seconds: tasks.iter().map(|task| task.seconds).sum(),
         seconds_left: left.map(seconds),
         estimated_end: left.map(|left| rfc3339(surroundings.now + left)),
@@ -475,31 +486,27 @@ fn draw_stage(history: &History, stage: usize) -> StageView {
     }
 }
 
-/// The mean of what tasks took, for those that are left, divided by how many run at once.
+/// What tasks took on average is what each of those takes that are left.
 fn time_left(history: &History, now: u64) -> Option<u64> {
     let tasks = || history.batch.tasks.iter().zip(&history.tasks);
     let is_done =
         |state: &TaskState| matches!(state, TaskState::Built { .. }) || state.ending().is_some();
-    let (done, left): (Vec<_>, Vec<_>) = tasks().partition(|(task, _)| is_done(&task.state));
-    let took: Vec<u64> = done
-        .iter()
+    let took: Vec<u64> = tasks()
+        .filter(|(task, times)| is_done(&task.state) && times.worked > 0)
         .map(|(_, times)| times.worked)
-        .filter(|took| *took > 0)
         .collect();
     let mean = took.iter().sum::<u64>().checked_div(took.len() as u64)?;
-    let remaining: u64 = left
-        .iter()
-        .map(|(_, times)| {
-            let since = times
-                .at_work_since
-                .map_or(0, |since| now.saturating_sub(since));
-            mean.saturating_sub(since)
-        })
-        .sum();
+    let left = tasks().map(|(task, times)| {
+        let since = times
+            .at_work_since
+            .map_or(0, |since| now.saturating_sub(since));
+        (!is_done(&task.state)).then(|| seconds(mean.saturating_sub(since)))
+    });
     let slots = match history.batch.design.settings.mode {
         Mode::Parallel { slots } if !history.batch.one_at_a_time => slots,
         _ => 1,
     };
-    let at_once = slots.min(left.len()).max(1);
-    Some(remaining / at_once as u64)
+    let left: Vec<Option<f64>> = left.collect();
+    let left = batch_seconds_left(&history.batch.design, &left, slots).unwrap_or(0.0);
+    Some(milliseconds(left))
 }

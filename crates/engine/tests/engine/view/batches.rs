@@ -254,11 +254,11 @@ fn the_end_is_foreseen_from_what_tasks_took() {
     ];
     let mut design = design("1 2 3 4 5");
     let drawn = view(&loaded(&design, &events), 50, Owner::Alive);
-    // 30 s a task: 20 s of the third, all of two more, two at a time.
-    assert_eq!(drawn.seconds_left, Some(40.0));
+    // 30 s a task: two at a time, and the last one in a stage of its own.
+    assert_eq!(drawn.seconds_left, Some(60.0));
     assert_eq!(
         drawn.estimated_end.as_deref(),
-        Some("2026-01-01T00:01:30.000Z")
+        Some("2026-01-01T00:01:50.000Z")
     );
     let approval = Approval::Automatic;
     design.settings.mode = Mode::Queue { approval };
