@@ -277,10 +277,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "CMD")]
     pub(crate) validate: Option<String>,
     /// Push the result and open a pull request, whatever the configuration says
-    #[arg(long, overrides_with = "no_pr")]
+    #[arg(long, conflicts_with = "no_pr")]
     pub(crate) pr: bool,
     /// Leave the result a local branch, whatever the configuration says
-    #[arg(long, overrides_with = "pr")]
+    #[arg(long)]
     pub(crate) no_pr: bool,
     /// Start nothing new once a task did not make it, and stop what runs
     #[arg(long)]

@@ -74,7 +74,12 @@ impl InitError {
 impl Draft {
     /// Looks at the project that a folder is in.
     pub fn of(folder: &Path) -> Self {
-        let known = Settings::of([], folder).map(|usual| Presence::all(&usual));
+        let top = project_folder(folder);
+        // What the user has configured, as far as it can be read.
+        let known = Layers::load(&top)
+            .and_then(|layers| Settings::of_layers(&layers, &top))
+            .or_else(|_| Settings::of([], folder))
+            .map(|settings| Presence::all(&settings));
         let there = known.unwrap_or_default().into_iter();
         let there: Vec<Presence> = there.filter(Presence::is_installed).collect();
         Self::with(folder, &there)

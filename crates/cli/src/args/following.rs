@@ -288,5 +288,6 @@ fn task(text: &str) -> Result<TaskId, std::convert::Infallible> {
 }
 
 fn time(text: &str) -> Result<Duration, String> {
-    duration(text).ok_or_else(|| "a time is written 500ms, 90s, 30m, 1h or 2d".to_owned())
+    duration(text)
+        .ok_or_else(|| "a time above zero is written 500ms, 90s, 30m, 1h or 2d".to_owned())
 }

@@ -1,14 +1,24 @@
 //! `pleach completions`.
 
-use clap::CommandFactory as _;
+use clap::{Command, CommandFactory as _};
 use clap_complete::Shell;
 
 use crate::args::Arguments;
 use crate::failure::Exit;
 
+/// The program without the commands that nobody types.
+fn shown(all: &Command) -> Command {
+    let commands = all
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set());
+    Command::new("pleach")
+        .args(all.get_arguments().cloned())
+        .subcommands(commands.cloned())
+}
+
 /// Prints the completions for a shell.
 pub(crate) fn run(shell: Shell) -> Exit {
-    let mut command = Arguments::command();
+    let mut command = shown(&Arguments::command());
     clap_complete::generate(shell, &mut command, "pleach", &mut std::io::stdout());
     Exit::Success
 }

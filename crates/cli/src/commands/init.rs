@@ -51,7 +51,9 @@ fn print(draft: &Draft) {
         ));
     }
     match draft.agents.as_slice() {
-        [] => output::print(format_args!("no agent was found on the PATH\n")),
+        [] => output::print(format_args!(
+            "no agent was found: none is installed, and none is configured\n"
+        )),
         agents => output::print(format_args!("agents found: {}\n", agents.join(", "))),
     }
     if !draft.is_repository {

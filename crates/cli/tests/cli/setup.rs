@@ -23,6 +23,34 @@ fn line(shown: &str, key: &str) -> String {
 }
 
 #[test]
+fn what_is_wrong_in_a_file_is_told_in_the_order_of_its_lines() {
+    let scene = Scene::with("", "- [ ] 1 A\n", "true");
+    scene.repo.write(
+        "pleach.toml",
+        "bogus = 1\nretries = \"x\"\nland = 7\nodder = 2\n",
+    );
+    let error = with(&scene, &["plan"], &[]).bad(2);
+    let at = |line: &str| {
+        error
+            .find(line)
+            .unwrap_or_else(|| panic!("{line}: {error}"))
+    };
+    let places = [1, 2, 3, 4].map(|line| at(&format!("pleach.toml:{line}")));
+    assert!(places.is_sorted(), "{error}");
+}
+
+#[test]
+fn init_finds_the_agents_that_the_user_has_configured() {
+    let place = Place::new();
+    let users = place.folder.path().join("home/.config/pleach/config.toml");
+    fs::create_dir_all(users.parent().unwrap()).unwrap();
+    fs::write(users, "[agents.mine]\ncommand = [\"sh\"]\n").unwrap();
+    let told: Value = place.pleach(&["init", "--json"]).json();
+    let agents = told["agents"].as_array().unwrap();
+    assert!(agents.contains(&"mine".into()), "{told}");
+}
+
+#[test]
 fn every_setting_is_shown_with_where_it_is_from() {
     let scene = Scene::with(
         "retries = 0\nvalidate = \"make test\"",

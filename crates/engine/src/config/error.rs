@@ -140,7 +140,7 @@ impl ConfigError {
             {
                 format!("did you mean {near}?")
             }
-            Self::UnknownKey { .. } => "remove the key".to_owned(),
+            Self::UnknownKey { .. } => "`pleach config` lists the keys there are".to_owned(),
             Self::Wrong { .. } => "correct the value, or remove it for the default".to_owned(),
             Self::Branches { .. } => "`pleach config` shows how branches are named".to_owned(),
             Self::Homeless { .. } => "write the whole path".to_owned(),
@@ -158,10 +158,24 @@ impl ConfigError {
 
     /// All of them, if there is any.
     pub(crate) fn check(mut all: Vec<Self>) -> Result<(), Self> {
+        all.sort_by_key(Self::place);
         match all.len() {
             0 => Ok(()),
             1 => Err(all.remove(0)),
             _ => Err(Self::Several(all)),
+        }
+    }
+
+    /// Its file and line, so that several are told in the order of lines.
+    fn place(&self) -> Option<(PathBuf, Option<usize>)> {
+        match self {
+            Self::UnknownKey { origin, .. }
+            | Self::Wrong { origin, .. }
+            | Self::Branches { origin, .. } => match origin {
+                Origin::File { path, line } => Some((path.clone(), *line)),
+                _ => None,
+            },
+            _ => None,
         }
     }
 

@@ -281,11 +281,11 @@ fn everything_that_is_wrong_is_told_at_once_with_its_line() {
     assert_eq!(
         told,
         [
+            "pleach.toml:1: there is no key \"retrys\"",
             "pleach.toml:2: mode must be one of parallel, queue, serial",
             "pleach.toml:5: forge.kind must be one of github, gitlab, gitea, none",
-            "pleach.toml:9: agents.a.env must be a list of texts, as in [\"one\", \"two\"]",
-            "pleach.toml:1: there is no key \"retrys\"",
             "pleach.toml:6: there is no key \"forge.host\"",
+            "pleach.toml:9: agents.a.env must be a list of texts, as in [\"one\", \"two\"]",
         ]
     );
     let error = parse("retries = 1\n= 3\n").unwrap_err();
