@@ -1,11 +1,11 @@
 //! Prints what became of a batch.
 
-use std::path::Path;
+mod ticked;
+
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use pleach_domain::batch::{BatchStatus, Landed, Proof};
-use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Ending;
 use pleach_engine::run::{Summary, TaskReport};
 use pleach_engine::shell_words::quoted;
@@ -31,8 +31,6 @@ const WIDEST_TITLE: usize = 48;
 const NARROWEST_TITLE: usize = 8;
 /// As wide as the widest word for how a task ends.
 const OUTCOME: usize = 10;
-/// More than so many ticks are counted, not named.
-const MOST_TICKED: usize = 12;
 
 /// What is said of a batch that was left before its end.
 const INTERRUPTED: &str = "interrupted";
@@ -45,8 +43,8 @@ fn status_of(summary: &Summary) -> &'static str {
     }
 }
 
-/// For people.
-pub(crate) fn print(summary: &Summary) {
+/// How it ended, and its tasks.
+fn print_tasks(summary: &Summary) {
     let work: Duration = summary.tasks.iter().filter_map(|task| task.time).sum();
     let why = match &summary.status {
         BatchStatus::Failed { error } => format!(": {}", one_line(error)),
@@ -64,6 +62,11 @@ pub(crate) fn print(summary: &Summary) {
     for line in summary.tasks.iter().flat_map(|task| table.lines(task)) {
         tell(format_args!("{line}\n"));
     }
+}
+
+/// For people.
+pub(crate) fn print(summary: &Summary) {
+    print_tasks(summary);
     if !summary.status.is_over() {
         return print_how_to_go_on(summary);
     }
@@ -106,36 +109,8 @@ pub(crate) fn print(summary: &Summary) {
             "\nNothing was merged, so there is no branch.\n"
         )),
     }
-    if let Some(text) = ticked(summary) {
+    if let Some(text) = ticked::ticked(summary) {
         tell(format_args!("  {DIM}{text}{DIM:#}\n"));
-    }
-}
-
-/// Which lines of the plan were changed, if any were.
-fn ticked(summary: &Summary) -> Option<String> {
-    let path = summary.plan.path()?;
-    let here = std::env::current_dir().and_then(|here| here.canonicalize());
-    let inside = here
-        .ok()
-        .and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
-    let name = one_line(&inside.as_deref().unwrap_or(path).to_string_lossy());
-    let list = |each: &dyn Fn(&(TaskId, u32)) -> String| {
-        let each: Vec<String> = summary.ticked.iter().map(each).collect();
-        each.join(", ")
-    };
-    let lines = if summary.ticked.len() == 1 {
-        "line"
-    } else {
-        "lines"
-    };
-    match summary.ticked.len() {
-        0 => None,
-        many if many > MOST_TICKED => Some(format!("ticked {many} tasks in {name}")),
-        _ => Some(format!(
-            "ticked {} in {name} ({lines} {})",
-            one_line(&list(&|(id, _)| id.to_string())),
-            list(&|(_, line)| line.to_string()),
-        )),
     }
 }
 

@@ -68,7 +68,7 @@ impl BatchTime {
 #[cfg(test)]
 mod tests {
     use pleach_domain::event::Rollback;
-    use pleach_domain::id::TaskId;
+    use pleach_domain::id::{BatchNumber, TaskId};
 
     use super::*;
 
@@ -78,6 +78,7 @@ mod tests {
             time.take_in(&StoredEvent {
                 seq: 1,
                 batch: 1,
+                number: BatchNumber(1),
                 at: *at,
                 event: event.clone(),
             });

@@ -162,7 +162,7 @@ pub(crate) struct LandArgs {
                         are left out. `pleach cancel` gives a batch up.")]
 pub(crate) struct ResumeArgs {
     /// The batch; the last interrupted one of this repository if none is named
-    pub(crate) batch: Option<u32>,
+    pub(crate) batch: Option<BatchNumber>,
     /// Go on in the background; `pleach status` tells how far it is
     #[arg(long)]
     pub(crate) detach: bool,

@@ -1,29 +1,31 @@
 //! `pleach run`: runs an agent on tasks and weaves what it did.
 
 mod detached;
+mod exit_code;
 mod plain;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use pleach_domain::batch::{Barriers, BatchStatus, Fallback, Landed, Landing, OnConflict};
+use pleach_domain::batch::{Barriers, Fallback, Landing, OnConflict};
 use pleach_domain::graph::Graph;
 use pleach_domain::id::{BatchNumber, TaskId};
-use pleach_domain::task_state::Ending;
 use pleach_engine::causes::with_causes;
 use pleach_engine::config::{Config, MaxParallel, Mode};
+use pleach_engine::database::BatchRow;
 use pleach_engine::detach;
 use pleach_engine::outlook::Recall;
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::run::{
-    EarlierBatches, Fetch, Prepared, RunError, RunRequest, Summary, TaskReport, Where, interrupted,
-    rehearse, take_up,
+    EarlierBatches, Fetch, Prepared, RunError, RunRequest, Summary, Where, interrupted, rehearse,
+    take_up,
 };
 use pleach_engine::settings::Settings;
 use pleach_engine::start::Errand;
 use pleach_engine::state_folder::StateFolder;
 
 pub(crate) use detached::start_detached;
+pub(crate) use exit_code::exit;
 
 use super::status::find_batch;
 use super::watch::carry_out;
@@ -194,12 +196,11 @@ impl Place {
         resumed: &[Summary],
     ) -> Result<Exit, Failures> {
         let mut source = PlanSource::load(arguments.plan.as_deref())?;
-        let recorded = match &arguments.status {
-            Some(path) => Some(recorded_states(&mut source, path)?),
-            None => {
-                recall_states(&mut source, what_to_recall(&arguments.select))?;
-                None
-            }
+        let recorded = if let Some(path) = &arguments.status {
+            Some(recorded_states(&mut source, path)?)
+        } else {
+            recall_states(&mut source, what_to_recall(&arguments.select))?;
+            None
         };
         let earlier = resumed.iter().map(exit).max();
         let select = match self.picked(&source, arguments) {
@@ -469,34 +470,5 @@ fn what_to_recall(select: &[String]) -> Recall {
         Recall::ForNext
     } else {
         Recall::ForRun
-    }
-}
-
-/// What the shell is told of a batch.
-pub(crate) fn exit(summary: &Summary) -> Exit {
-    let succeeded = |ending: &Option<Ending>| ending.as_ref().is_some_and(Ending::is_success);
-    let was_stopped = summary.landing_was_stopped && summary.landed != Some(Landed::There);
-    // Without a server there is nothing to land on, which the summary says.
-    let landing_failed = matches!(
-        summary.landed,
-        Some(Landed::Not {
-            no_server: false,
-            ..
-        })
-    );
-    let is_merged = |task: &TaskReport| matches!(task.ending, Some(Ending::Merged { .. }));
-    let is_nowhere =
-        summary.branch.is_none() && summary.pushed.is_none() && summary.folder.is_none();
-    let result_is_lost = is_nowhere && summary.tasks.iter().any(is_merged);
-    if !summary.status.is_over() || summary.status == BatchStatus::Cancelled || was_stopped {
-        Exit::Interrupted
-    } else if summary.tasks.iter().all(|task| succeeded(&task.ending))
-        && summary.status == BatchStatus::Completed
-        && !landing_failed
-        && !result_is_lost
-    {
-        Exit::Success
-    } else {
-        Exit::SomeTaskFailed
     }
 }

@@ -277,6 +277,23 @@ impl BoardTables<'_> {
     }
 
     /// The tasks of a plan that are in a batch which is not over, and that batch.
+    pub(crate) fn holders(
+        self,
+        project: &str,
+        plan: &str,
+    ) -> Result<HashMap<TaskId, u32>, DatabaseError> {
+        self.ask("look for batches of tasks", |connection| {
+            let sql =
+                "SELECT task, batch FROM batch_task WHERE project = ?1 AND plan = ?2 AND live";
+            let mut select = connection.prepare(sql)?;
+            let rows = select.query_map([project, plan], |row| {
+                Ok((TaskId::new(row.get::<_, String>(0)?), row.get(1)?))
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// The same, with the numbers of the batches.
     pub(crate) fn busy(
         self,
         project: &str,

@@ -114,7 +114,7 @@ impl Loop<'_> {
         if lost.is_empty() {
             return None;
         }
-        let claimed = self.database.claim(self.workshop.number, &lost);
+        let claimed = self.database.claim(self.workshop.id, &lost);
         claimed.err().map(|error| error.to_string())
     }
 

@@ -10,7 +10,6 @@ use super::attempt::PATIENCE;
 use super::record::BatchRecord;
 use super::{RunError, replay};
 use crate::database::{Database, DatabaseError, NewBatch, Whose};
-use crate::git::ref_segment;
 use crate::ownership::BatchLock;
 use crate::process::{ProcessIdentity, end_leftovers, end_marked};
 use crate::state_folder::StateFolder;
@@ -33,9 +32,9 @@ impl TakenOver {
         database: &Database,
         new: &NewBatch<'_>,
     ) -> Result<Self, RunError> {
-        let busy = database.look_at_boards(|tables| tables.busy(new.project, new.plan));
+        let busy = database.look_at_boards(|tables| tables.holders(new.project, new.plan));
         let busy = busy.map_err(|error: DatabaseError| RunError::from(error))?;
-        let holders = new.tasks.iter().filter_map(|task| busy.get(task.as_str()));
+        let holders = new.tasks.iter().filter_map(|task| busy.get(task));
         let (mut lost, mut locks) = (Vec::new(), Vec::new());
         for holder in holders.collect::<BTreeSet<_>>() {
             let Some(lock) = BatchLock::take(&state.batch(*holder))? else {
@@ -58,10 +57,10 @@ fn lose(
     let loaded = database.load(holder)?.ok_or(RunError::NoBatch(holder))?;
     let record: BatchRecord =
         serde_json::from_str(&loaded.record).map_err(|error| RunError::Unreadable {
-            batch: holder,
+            batch: loaded.number,
             message: error.to_string(),
         })?;
-    let batch = replay(holder, &record, &loaded.events)?;
+    let batch = replay(loaded.number, &record, &loaded.events)?;
     if batch.status.is_over() {
         // It ended a moment ago.
         return Ok(Vec::new());
@@ -72,7 +71,7 @@ fn lose(
     };
     let lost: Vec<TaskId> = new.tasks.iter().filter(is_lost).cloned().collect();
     let root = record.worktrees.as_ref().map(|root| root.0.as_path());
-    let trees = state.worktrees(root, new.project, holder);
+    let trees = state.worktrees(root, new.project, loaded.number);
     for noted in database.processes(holder)? {
         let Whose::Attempt(task, _) = &noted.whose else {
             continue;
@@ -89,7 +88,7 @@ fn lose(
         if record.is_in_place() {
             end_marked(&identity, PATIENCE)?;
         } else {
-            let tree = trees.join(format!("task-{}", ref_segment(task.as_str())));
+            let tree = trees.join(format!("task-{}", record.segment(task)));
             end_leftovers(&identity, &tree, PATIENCE)?;
         }
     }

@@ -93,21 +93,25 @@ fn refuse_busy(
 ) -> Result<(), StartError> {
     let plan = start.plan.origin.key();
     let database = Database::open(state)?;
-    let busy = database.look_at_boards(|tables| tables.busy(project, &plan));
-    let busy = busy.map_err(|error: DatabaseError| StartError::from(error))?;
-    let taken = tasks
-        .iter()
-        .find_map(|task| Some((task, busy.get(task.as_str())?)));
-    match taken {
-        None => Ok(()),
-        // Nobody runs it: what it has not done is free.
-        Some((_, batch)) if !is_owned(&state.batch(*batch)).map_err(RunError::from)? => Ok(()),
-        Some((task, batch)) => Err(DatabaseError::TaskBusy {
-            task: task.clone(),
-            batch: *batch,
+    let failed = |error: DatabaseError| StartError::from(error);
+    let tables = database.look_at_boards(|tables| {
+        Ok((
+            tables.holders(project, &plan)?,
+            tables.busy(project, &plan)?,
+        ))
+    });
+    let (holders, numbers) = tables.map_err(failed)?;
+    for task in tasks {
+        let (Some(holder), Some(number)) = (holders.get(task), numbers.get(task.as_str())) else {
+            continue;
+        };
+        // What a batch that nobody runs has not done is free.
+        if is_owned(&state.batch(*holder)).map_err(RunError::from)? {
+            let (task, batch) = (task.clone(), *number);
+            return Err(failed(DatabaseError::TaskBusy { task, batch }));
         }
-        .into()),
     }
+    Ok(())
 }
 
 /// Everything that starting looks at before it makes something.

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use pleach_domain::id::BatchNumber;
 use pleach_engine::detach::{self, Beginning};
 use pleach_engine::state_folder::StateFolder;
 
