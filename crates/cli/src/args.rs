@@ -288,6 +288,9 @@ pub(crate) struct RunArgs {
     /// Fail instead of going on one at a time when several at once do not work out
     #[arg(long)]
     pub(crate) no_fallback: bool,
+    /// Run the tests also on results that they passed on before
+    #[arg(long)]
+    pub(crate) prove_again: bool,
     /// Go on with a batch that was interrupted, and with nothing else; the last one if none is named
     #[arg(long, value_name = "BATCH", num_args = 0..=1, conflicts_with_all = ["select", "dry_run"])]
     #[expect(

@@ -190,6 +190,7 @@ impl Reporter {
                 run,
                 number,
                 took,
+                proved_at,
                 ..
             } => {
                 let (style, word) = match run {
@@ -206,7 +207,7 @@ impl Reporter {
                         let took = seconds(std::time::Duration::from_millis(*took));
                         format!("run {number}, {took}")
                     }
-                    None => "known from before".to_owned(),
+                    None => proved_earlier(*proved_at),
                 };
                 let text = format!("{what} (tree {}; {how})", short(tree));
                 self.line(style, word, &text)
@@ -345,6 +346,14 @@ fn stages_of(design: &Design) -> (&'static str, usize) {
         FailedStage::StopsThePlan => "stage",
     };
     (word, design.stages.len())
+}
+
+/// That a verdict is remembered, and since when.
+pub(crate) fn proved_earlier(at: Option<u64>) -> String {
+    match at {
+        Some(at) => format!("proved earlier, {}", clock_time(at)),
+        None => "proved earlier".to_owned(),
+    }
 }
 
 /// " with 1 and 2", or nothing if nobody is known.

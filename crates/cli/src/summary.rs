@@ -9,7 +9,7 @@ use pleach_domain::batch::{BatchStatus, Landed, Proof};
 use pleach_domain::task_state::Ending;
 use pleach_engine::run::{Summary, TaskReport};
 use pleach_engine::shell_words::quoted;
-use pleach_engine::view::usd;
+use pleach_engine::view::{rfc3339, usd};
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -18,7 +18,7 @@ use crate::columns::{cut, padded, seconds, terminal_width};
 use crate::line::Line;
 use crate::output::{one_line, tell};
 use crate::preview::count;
-use crate::report::with_whom;
+use crate::report::{proved_earlier, with_whom};
 
 const PLAIN: Style = Style::new();
 const BOLD: Style = Style::new().bold();
@@ -179,7 +179,7 @@ fn print_proof(summary: &Summary) {
         (Some(command), Proof::Proved { tree }) => tell(format_args!(
             "  {GREEN}proved{GREEN:#}: tree {BOLD}{tree}{BOLD:#}, by `{}` {DIM}({}{flaky}){DIM:#}\n",
             one_line(command),
-            count(summary.test_runs, "run"),
+            how_proved(summary),
         )),
         (Some(_), Proof::Unproved { because, .. }) => tell(format_args!(
             "  {RED}not proved{RED:#}: {}\n",
@@ -188,6 +188,16 @@ fn print_proof(summary: &Summary) {
         (Some(_), _) => tell(format_args!(
             "  {YELLOW}not proved{YELLOW:#}: the tests were not run to an end\n"
         )),
+    }
+}
+
+/// How often the tests ran for it, and when, if that was before.
+fn how_proved(summary: &Summary) -> String {
+    let runs = count(summary.test_runs, "run");
+    match summary.proved_earlier {
+        None => runs,
+        Some(at) if summary.test_runs == 0 => proved_earlier(Some(at)),
+        Some(at) => format!("{runs}; {}", proved_earlier(Some(at))),
     }
 }
 
@@ -380,6 +390,7 @@ fn validation(summary: &Summary) -> serde_json::Value {
         "tree": tree,
         "reason": reason,
         "runs": summary.test_runs,
+        "provedAt": summary.proved_earlier.map(rfc3339),
         "flaky": summary.flaky,
     })
 }

@@ -135,6 +135,8 @@ pub struct LandingAsked {
     pub despite_findings: bool,
     /// Whether it lands without a proof.
     pub unproved: bool,
+    /// Whether no verdict of before counts.
+    pub prove_again: bool,
 }
 
 /// What came of landing.

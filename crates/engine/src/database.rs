@@ -279,7 +279,7 @@ impl Database {
             )?;
             transaction.execute_batch(
                 "DROP INDEX live_task; DELETE FROM batch_task; DELETE FROM batch_state;
-                 DELETE FROM green_tree;",
+                 DELETE FROM proved_tree;",
             )?;
             for (subject, tasks) in read::subjects(transaction)? {
                 subject.add(transaction, &tasks)?;

@@ -60,10 +60,10 @@ pub use earlier::{BuildsOn, EarlierBatches};
 pub use in_place::{InPlaceError, Where};
 pub use interrupted::interrupted;
 pub(crate) use paths::{batch_branch, project_name, task_branch};
-pub use probe::probe_folder;
+pub use probe::{last_probe_log, probe_folder};
 pub(crate) use record::{BatchRecord, Text, segment_of};
 pub use rehearsal::{Rehearsal, rehearse};
-pub use request::{Fetch, RunRequest, prepare};
+pub use request::{Fetch, Proofs, RunRequest, prepare};
 pub use summary::{Summary, TaskReport};
 pub use talk::{Controls, Progress, Told};
 
@@ -417,6 +417,7 @@ impl Prepared {
         let batch = replay(number, &self.record, events)?;
         let moved = batch.base.as_ref().and_then(|base| base.0.parse().ok());
         let base: CommitId = moved.unwrap_or(self.base);
+        let folder = self.state.batch(id);
         let mut clock = Clock::default();
         for stored in events {
             clock.take_in(stored);
@@ -434,7 +435,7 @@ impl Prepared {
                     .map_err(Box::new)
                     .map_err(RunError::Worktree)?,
                 agent: self.record.agent.agent(&self.program),
-                folder: self.state.batch(id),
+                folder: folder.clone(),
                 store: self.store,
                 state: self.state,
                 id,
@@ -450,7 +451,10 @@ impl Prepared {
             database: self.database,
             tip: base.clone(),
             base,
-            runs: batch.last_run(),
+            runs: probe::last_probe_log(&folder)
+                .unwrap_or(0)
+                .max(batch.last_log()),
+            began: crate::database::now(),
             progress: batch.progress(),
             batch,
             steering: self.steering,

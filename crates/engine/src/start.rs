@@ -25,7 +25,7 @@ use crate::database::{Database, Provenance, RequestKey};
 use crate::plan_in_use::project_folder;
 use crate::plan_to_run::PlanToRun;
 use crate::prompt::Template;
-use crate::run::{EarlierBatches, Fetch, Prepared, RunRequest, prepare};
+use crate::run::{EarlierBatches, Fetch, Prepared, Proofs, RunRequest, prepare};
 use crate::sandbox::Holding;
 use crate::settings::{RunMode, Settings};
 use crate::state_folder::StateFolder;
@@ -241,6 +241,7 @@ impl Errand {
             fetch: self.fetch,
             earlier: self.earlier,
             status_file: self.status_file,
+            proofs: Proofs::Remembered,
         })
     }
 }

@@ -2197,6 +2197,8 @@ export interface components {
              * @description Its number; none where the verdict was remembered.
              */
             number?: number | null;
+            /** @description When the tests ran whose verdict was remembered. */
+            provedAt?: string | null;
             run: components["schemas"]["RunWord"];
             /** @description How many tasks were woven then. */
             tasks: number;
@@ -2522,6 +2524,8 @@ export interface components {
             flaky: string[];
             /** @description Why the result did not land, where it did not. */
             notLanded?: string | null;
+            /** @description When the tests ran on it, where that was in an earlier batch. */
+            provedAt?: string | null;
             /** @description Why there is no proof. */
             reason?: string | null;
             runs: components["schemas"]["RunView"][];

@@ -151,6 +151,9 @@ pub(crate) struct LandArgs {
     /// Land it without a proof; the pull request says so in its first line
     #[arg(long)]
     pub(crate) unproved: bool,
+    /// Run the tests again, also where they passed before
+    #[arg(long, conflicts_with = "unproved")]
+    pub(crate) prove_again: bool,
     /// Print one event a line as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -11,7 +11,7 @@ use pleach_engine::agent::Chosen;
 use pleach_engine::config::Config;
 use pleach_engine::demo::{PLAN, make_repository};
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
-use pleach_engine::run::{EarlierBatches, Fetch, RunRequest, Summary, Where, prepare};
+use pleach_engine::run::{EarlierBatches, Fetch, Proofs, RunRequest, Summary, Where, prepare};
 use pleach_engine::settings::Settings;
 use pleach_engine::shell_words::quoted;
 use pleach_engine::state_folder::StateFolder;
@@ -99,6 +99,7 @@ fn request(folder: &Path, repository: &Path) -> Result<RunRequest, Failures> {
         fetch: Fetch::Nothing,
         earlier: EarlierBatches::Weave,
         status_file: None,
+        proofs: Proofs::Remembered,
     })
 }
 

@@ -29,6 +29,7 @@ fn land(arguments: &LandArgs, reader: Reader) -> Result<Exit, Failures> {
         into: arguments.into.clone(),
         despite_findings: arguments.despite_findings,
         unproved: arguments.unproved,
+        prove_again: arguments.prove_again,
     })?;
     let summary = carry_out(*prepared, reader, |_| {})?;
     Ok(match summary.landed {

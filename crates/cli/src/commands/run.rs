@@ -17,8 +17,8 @@ use pleach_engine::detach;
 use pleach_engine::outlook::Recall;
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::run::{
-    EarlierBatches, Fetch, Prepared, RunError, RunRequest, Summary, Where, interrupted, rehearse,
-    take_up,
+    EarlierBatches, Fetch, Prepared, Proofs, RunError, RunRequest, Summary, Where, interrupted,
+    rehearse, take_up,
 };
 use pleach_engine::settings::Settings;
 use pleach_engine::start::Errand;
@@ -287,7 +287,11 @@ impl Place {
             earlier: arguments.earlier(),
             status_file: whole_path(arguments.status.as_deref())?,
         };
-        Ok(errand.request()?)
+        let mut request = errand.request()?;
+        if arguments.prove_again {
+            request.proofs = Proofs::Again;
+        }
+        Ok(request)
     }
 
     /// Says what would be done, and does nothing.

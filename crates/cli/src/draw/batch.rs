@@ -249,7 +249,9 @@ fn proof_of(validation: &ValidationView) -> (Style, String) {
         Verdict::Running => (CYAN, format!("the tests run: {} so far", runs.count())),
         Verdict::Proved => {
             let tree = validation.tree.as_deref().unwrap_or_default();
-            (GREEN, format!("proved: tree {tree}"))
+            let earlier = validation.proved_at.is_some();
+            let earlier = if earlier { " (proved earlier)" } else { "" };
+            (GREEN, format!("proved: tree {tree}{earlier}"))
         }
         Verdict::BaseRed | Verdict::Red | Verdict::Trouble => {
             (RED, format!("not proved: {}", one_line(reason)))

@@ -232,6 +232,11 @@ fn several_prefixes_are_tried_at_once_when_slots_are_free() {
         "1:merged 2:merged 3:invalid 4:merged 5:merged 6:merged 7:merged 8:merged",
     );
     check_proved(&scene, &story);
+    let told = story.told("batch:judged");
+    let numbers: Vec<_> = told.iter().map(|run| run["number"].as_u64()).collect();
+    let gapless: Vec<_> = (1..=told.len() as u64).map(Some).collect();
+    assert_eq!(numbers, gapless, "in the order in which they are told");
+    assert_eq!(story.summary()["validation"]["runs"], told.len());
     scene.check_nobody_is_left();
 }
 
@@ -400,4 +405,63 @@ fn a_token_in_the_test_command_is_hidden_wherever_the_command_is_shown() {
         assert!(shown.contains(hidden), "{words:?}: {shown}");
     }
     said(&["run", "1", "--yes", "--json"]);
+}
+
+#[test]
+fn a_run_that_was_interrupted_and_the_one_that_repeats_it_have_logs_of_their_own() {
+    let scene = Scene::of("1", "", SHELL);
+    let mut gate = Gate::at(&scene);
+    let wait = "echo one of them; [ -e BESIDE/mended ] || { echo validate > BESIDE/arrived; read go < BESIDE/gate; }";
+    let settings = format!("plan = \"plan.json\"\nland = \"none\"\nvalidate = {wait:?}");
+    scene.configure(&settings, SHELL);
+    let running = scene.start(&[]);
+    gate.wait_for(1);
+    let pleach = |words: &[&str]| crate::pleach(scene.repo.path(), &scene.home(), words);
+    pleach(&["cancel", "1"]).good();
+    assert_eq!(running.story().status(), "cancelled");
+    std::fs::write(scene.repo.beside("mended"), "").unwrap();
+    let landed = Story::of(&pleach(&["land", "1", "--into", "main", "--json"]));
+    landed.check(0, "1:merged");
+    assert_eq!(landed.told("batch:judged")[0]["number"], 1);
+    assert_eq!(
+        pleach(&["logs", "1", "--validation"]).good(),
+        "one of them\n"
+    );
+    let first = ["logs", "1", "--validation", "--attempt", "1"];
+    assert_eq!(pleach(&first).good(), "one of them\n");
+}
+
+#[test]
+fn a_verdict_holds_for_its_project_and_until_it_is_asked_for_again() {
+    let tests = "land = \"none\"\nvalidate = \"echo run >> BESIDE/runs; [ -e BESIDE/flag ]\"";
+    let scene = Scene::of("1", tests, SHELL);
+    scene.repo.git(&["add", "--all"]);
+    scene.repo.commit("everything");
+    let flag = scene.repo.beside("flag");
+    std::fs::write(&flag, "").unwrap();
+    let first = scene.story(&[]);
+    first.check(0, "1:merged");
+    assert!(first.summary()["validation"]["provedAt"].is_null());
+    let again = scene.story(&[]);
+    again.check(0, "1:merged");
+    assert_eq!(runs(&scene), 1);
+    let when = &again.told("batch:judged")[0]["provedAt"];
+    assert!(when.is_string(), "it says since when");
+    assert_eq!(again.summary()["validation"]["provedAt"], *when);
+    scene.story(&["--prove-again"]).check(0, "1:merged");
+    assert_eq!(runs(&scene), 2);
+    // The same commit, the same command, in another place.
+    std::fs::remove_file(&flag).unwrap();
+    let other = scene.repo.beside("other");
+    scene
+        .repo
+        .git(&["clone", "-q", ".", other.to_str().unwrap()]);
+    let words = ["run", "--yes", "--json"];
+    let there = Story::of(&crate::pleach(&other, &scene.home(), &words));
+    assert_eq!(there.status(), "failed");
+    let land = ["land", "3", "--into", "main", "--json", "--prove-again"];
+    let landed = crate::pleach(scene.repo.path(), &scene.home(), &land);
+    assert_eq!(landed.code, 1, "{}", landed.err);
+    let told = Story::of(&landed);
+    assert_eq!(told.told("batch:not_proved")[0]["doubt"], "base_red");
 }

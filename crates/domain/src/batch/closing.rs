@@ -133,6 +133,7 @@ impl Batch {
             into: asked.into,
             despite_findings: asked.despite_findings,
             unproved: asked.unproved,
+            prove_again: asked.prove_again,
         })]
     }
 
@@ -179,6 +180,7 @@ impl Batch {
                 into,
                 despite_findings,
                 unproved,
+                prove_again,
             } => {
                 self.landed = None;
                 self.base_moves = 0;
@@ -186,6 +188,7 @@ impl Batch {
                     into: into.clone(),
                     despite_findings: *despite_findings,
                     unproved: *unproved,
+                    prove_again: *prove_again,
                 });
             }
             BatchEvent::Landing { into } => self.landing_into.clone_from(into),

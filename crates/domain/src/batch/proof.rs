@@ -43,6 +43,10 @@ pub struct Judgement {
     pub run: Run,
     /// Its number within the batch; none where the verdict was remembered.
     pub number: Option<u32>,
+    /// The number of its log.
+    pub log: Option<u32>,
+    /// When the tests ran whose verdict was remembered, in milliseconds since 1970.
+    pub proved_at: Option<u64>,
 }
 
 /// The search for a result that the tests are green for.
@@ -119,16 +123,32 @@ impl Batch {
         pushed.is_some_and(|pushed| pushed.tasks.contains(&position))
     }
 
-    /// The number of the last run of the tests.
-    pub fn last_run(&self) -> u32 {
+    /// The number of the run that ends next: in the order in which they are told, without gaps.
+    pub fn next_run(&self) -> u32 {
         let numbers = self.judgements.iter().filter_map(|run| run.number);
-        numbers.max().unwrap_or(0)
+        numbers.max().unwrap_or(0) + 1
     }
 
-    /// Whether the run of that number came to a verdict.
-    pub fn is_judged(&self, number: u32) -> bool {
+    /// The highest number of a log of a run that came to a verdict.
+    pub fn last_log(&self) -> u32 {
+        let logs = self.judgements.iter().filter_map(|run| run.log);
+        logs.max().unwrap_or(0)
+    }
+
+    /// Whether the run with that log came to a verdict.
+    pub fn is_judged(&self, log: u32) -> bool {
         let mut runs = self.judgements.iter();
-        runs.any(|run| run.number == Some(number))
+        runs.any(|run| run.log == Some(log))
+    }
+
+    /// When the tests ran on what is proved, where that was before this batch asked for it.
+    pub fn proved_earlier(&self) -> Option<u64> {
+        let Proof::Proved { tree } = &self.proof else {
+            return None;
+        };
+        let of_tree = |run: &&Judgement| run.tree == *tree && run.run == Run::Green;
+        let last = self.judgements.iter().rfind(of_tree);
+        last.and_then(|run| run.proved_at)
     }
 
     /// The trees that the tests both failed and passed on.
@@ -186,6 +206,12 @@ impl Batch {
                     self.proof = Proof::Unknown;
                 }
             }
+            BatchEvent::LandingAsked {
+                prove_again: true, ..
+            } => {
+                self.lose_proof();
+                self.proof = Proof::Unknown;
+            }
             // The same goes for what was given up while it was being proved.
             BatchEvent::Reopened
             | BatchEvent::LandingAsked {
@@ -233,6 +259,8 @@ impl Batch {
                 run,
                 tree,
                 number,
+                log,
+                proved_at,
                 ..
             } => {
                 let positions: Vec<usize> = tasks.iter().map(position).collect::<Result<_, _>>()?;
@@ -241,6 +269,8 @@ impl Batch {
                     tree: tree.clone(),
                     run: *run,
                     number: *number,
+                    log: log.or(*number),
+                    proved_at: *proved_at,
                 });
                 // What is on the server belongs to the base of the search.
                 let strands = positions.into_iter().filter(|at| !self.is_pushed(*at));

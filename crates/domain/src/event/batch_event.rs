@@ -97,10 +97,17 @@ pub enum BatchEvent {
         judge: String,
         /// What they said.
         run: Run,
-        /// The number of the run within the batch; none where the verdict was remembered.
+        /// The number of the run within the batch, in the order in which they ended; none where the verdict was
+        /// remembered.
         number: Option<u32>,
+        /// The number that its log has, in the order in which runs began, where that is another one.
+        #[serde(default)]
+        log: Option<u32>,
         /// How long it took, in milliseconds.
         took: u64,
+        /// When the tests ran whose verdict was remembered, in milliseconds since 1970.
+        #[serde(default)]
+        proved_at: Option<u64>,
     },
     /// A woven branch does not merge any more without what was left out.
     FellOut {
@@ -152,6 +159,9 @@ pub enum BatchEvent {
         /// Whether it lands without a proof.
         #[serde(default)]
         unproved: bool,
+        /// Whether no verdict of before counts.
+        #[serde(default)]
+        prove_again: bool,
     },
     /// The result is brought to where it is wanted.
     Landing {
@@ -257,7 +267,9 @@ impl BatchEvent {
                 judge: "j1".into(),
                 run: Run::Green,
                 number: Some(1),
+                log: Some(2),
                 took: 5_000,
+                proved_at: None,
             },
             Self::FellOut {
                 strand: TaskId::new("1"),
@@ -283,6 +295,7 @@ impl BatchEvent {
                 into: None,
                 despite_findings: false,
                 unproved: false,
+                prove_again: false,
             },
             Self::Landing { into: None },
             Self::Pushing {

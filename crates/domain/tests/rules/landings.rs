@@ -197,6 +197,18 @@ fn a_push_that_is_heard_of_late_has_what_was_woven_when_it_was_meant() {
 }
 
 #[test]
+fn a_proof_is_made_again_where_a_person_wants_that() {
+    let asked = "go 1:built 1:woven go tests go land-again go";
+    let told = tell("9 tests", "1", asked);
+    told.follows("validating").todo("prove");
+    assert!(!told.batch.is_done(0));
+    let told = tell("9 tests", "1", &format!("{asked} tests go"));
+    told.follows("landing");
+    assert!(told.batch.is_done(0));
+    tell("9 tests", "1", &format!("{asked} trouble go")).follows("failed because why");
+}
+
+#[test]
 fn an_opened_batch_lands_anew() {
     let failed = "go 1:built 1:woven 2:failed go not-landed go 2:retry";
     let told = tell("9 push retries=0", "1\n2", failed);

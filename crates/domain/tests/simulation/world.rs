@@ -240,7 +240,7 @@ impl<'d> World<'d> {
         self.weaving = None;
         self.probes.clear();
         self.landing = false;
-        self.runs = self.batch.last_run();
+        self.runs = self.batch.last_log();
         if self.aloud {
             println!("the process dies");
         }

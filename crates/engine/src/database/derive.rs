@@ -73,7 +73,7 @@ impl Subject {
         match &stored.event {
             Event::Task { task, event } => self.follow_task(connection, stored, task, event),
             Event::Batch(event) => {
-                remember(connection, stored.seq, event)?;
+                self.remember(connection, stored.at, event)?;
                 Ok(self.follow_batch(connection, stored.at, event)?)
             }
         }
@@ -167,21 +167,35 @@ impl Subject {
             Err(_) => error.into(),
         }
     }
-}
 
-/// A tree that the tests are green for stays so; one that they failed on once may be the machine's fault.
-fn remember(connection: &Connection, seq: u64, event: &BatchEvent) -> rusqlite::Result<()> {
-    if let BatchEvent::Judged {
-        tree,
-        judge,
-        run: Run::Green,
-        ..
-    } = event
-    {
-        connection.execute(
-            "INSERT OR IGNORE INTO green_tree (tree, judge, seq) VALUES (?1, ?2, ?3)",
-            params![tree, judge, seq.cast_signed()],
-        )?;
+    /// A tree that the tests are green for stays so until they fail on it; a verdict that was remembered is no news.
+    fn remember(
+        &self,
+        connection: &Connection,
+        at: u64,
+        event: &BatchEvent,
+    ) -> rusqlite::Result<()> {
+        let BatchEvent::Judged {
+            tree,
+            judge,
+            run,
+            number: Some(_),
+            ..
+        } = event
+        else {
+            return Ok(());
+        };
+        match run {
+            Run::Green => connection.execute(
+                "INSERT OR REPLACE INTO proved_tree (project, tree, judge, at)
+                 VALUES (?1, ?2, ?3, ?4)",
+                params![self.project, tree, judge, at.cast_signed()],
+            )?,
+            Run::Red => connection.execute(
+                "DELETE FROM proved_tree WHERE project = ?1 AND tree = ?2 AND judge = ?3",
+                params![self.project, tree, judge],
+            )?,
+        };
+        Ok(())
     }
-    Ok(())
 }

@@ -264,11 +264,19 @@ impl Database {
         })
     }
 
-    /// Whether the tests were green for a tree, in whichever batch.
-    pub fn is_green(&self, tree: &str, judge: &str) -> Result<bool, DatabaseError> {
+    /// When the tests were last green for a tree of a project, in whichever batch.
+    pub fn green_since(
+        &self,
+        project: &str,
+        tree: &str,
+        judge: &str,
+    ) -> Result<Option<u64>, DatabaseError> {
         self.read("look up a verdict", |connection| {
-            let known = "SELECT EXISTS (SELECT 1 FROM green_tree WHERE tree = ?1 AND judge = ?2)";
-            Ok(connection.query_one(known, [tree, judge], |row| row.get(0))?)
+            let known = "SELECT max(at) FROM proved_tree
+                         WHERE project = ?1 AND tree = ?2 AND judge = ?3";
+            let at: Option<i64> =
+                connection.query_one(known, [project, tree, judge], |row| row.get(0))?;
+            Ok(at.map(i64::cast_unsigned))
         })
     }
 

@@ -14,7 +14,7 @@ use super::error::{DatabaseError, Stop};
 
 /// What each version added; a step that was released never changes.
 ///
-/// Batches, events, processes, consents, trust, projects and the tasks of boards are facts. `batch_state`, `batch_task` and `green_tree` follow from them.
+/// Batches, events, processes, consents, trust, projects and the tasks of boards are facts. `batch_state`, `batch_task` and `proved_tree` follow from them.
 pub(super) const STEPS: &[&str] = &[
     "
     CREATE TABLE batch (
@@ -216,6 +216,17 @@ pub(super) const STEPS: &[&str] = &[
     CREATE UNIQUE INDEX number_of_batch ON batch (project, number);
 ",
     super::task_ids::TAKE_OVER,
+    "
+    -- A verdict holds for one project, and is as old as it is; those of before say neither.
+    DROP TABLE green_tree;
+    CREATE TABLE proved_tree (
+        project TEXT NOT NULL,
+        tree TEXT NOT NULL,
+        judge TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        PRIMARY KEY (project, tree, judge)
+    ) STRICT, WITHOUT ROWID;
+",
 ];
 
 /// Brings the database to the version of `steps`, with a copy first if there is anything to lose.

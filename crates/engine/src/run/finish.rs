@@ -237,6 +237,7 @@ impl Loop<'_> {
                 .iter()
                 .filter(|run| run.number.is_some())
                 .count(),
+            proved_earlier: self.batch.proved_earlier(),
             flaky: self.batch.flaky_trees().len(),
             pushed: self
                 .batch

@@ -19,7 +19,7 @@ use crate::worktree::WorktreeError;
 /// What is to be judged.
 #[derive(Debug)]
 pub(super) struct Probe {
-    /// Counted from 1 within the batch.
+    /// Counted from 1 within the batch, in the order in which they begin; people see another number.
     pub(super) number: u32,
     pub(super) tasks: Vec<TaskId>,
     pub(super) commit: CommitId,
@@ -53,9 +53,19 @@ impl ProbeEnded {
     }
 }
 
-/// The folder of what a run said, within that of the batch.
-pub fn probe_folder(batch: &Path, number: u32) -> PathBuf {
-    batch.join("validation").join(format!("run-{number}"))
+/// The folder of what a run said, within that of the batch, by the number of its log.
+pub fn probe_folder(batch: &Path, log: u32) -> PathBuf {
+    batch.join("validation").join(format!("run-{log}"))
+}
+
+/// The highest number of a log that there is.
+pub fn last_probe_log(batch: &Path) -> Option<u32> {
+    let folders = std::fs::read_dir(batch.join("validation")).ok()?;
+    let numbers = folders.flatten().filter_map(|entry| {
+        let name = entry.file_name();
+        name.to_str()?.strip_prefix("run-")?.parse().ok()
+    });
+    numbers.max()
 }
 
 impl Workshop {

@@ -8,6 +8,7 @@ use pleach_domain::event::{BatchEvent, Doubt};
 use pleach_domain::task_state::Commit;
 
 use super::attempt::Line;
+use super::paths::project_name;
 use super::probe::{Probe, ProbeEnded};
 use super::run_loop::{Effect, Loop};
 use super::{RunError, Told};
@@ -91,6 +92,17 @@ impl Loop<'_> {
             return format!("{name} in place");
         }
         name
+    }
+
+    /// When the tests were green for a tree, as far as that counts.
+    fn green_since(&self, tree: &TreeId, judge: &str) -> Result<Option<u64>, RunError> {
+        let project = project_name(&self.workshop.store);
+        let since = self.database.green_since(&project, tree.as_str(), judge)?;
+        let asked = self.batch.landing_asked.as_ref();
+        let again =
+            self.workshop.record.prove_again || asked.is_some_and(|asked| asked.prove_again);
+        // What this process found out is found out.
+        Ok(since.filter(|since| !again || *since >= self.began))
     }
 
     /// How many runs there may be at once.
@@ -177,7 +189,7 @@ impl Loop<'_> {
         let is_alone_with_its_tree = !self.workshop.record.is_in_place();
         if !is_base
             && is_alone_with_its_tree
-            && self.database.is_green(woven.tree.as_str(), &judge)?
+            && let Some(since) = self.green_since(&woven.tree, &judge)?
         {
             return Ok(self.decide(Message::Judged(BatchEvent::Judged {
                 tasks: tasks.iter().map(|task| self.id(*task)).collect(),
@@ -185,7 +197,9 @@ impl Loop<'_> {
                 judge,
                 run: Run::Green,
                 number: None,
+                log: None,
                 took: 0,
+                proved_at: Some(since),
             })));
         }
         let Some(slot) = self.slots.try_take().map_err(RunError::io("take a slot"))? else {
@@ -283,8 +297,7 @@ impl Loop<'_> {
             _ => false,
         };
         for note in ended.notes {
-            let note = format!("run {} of the tests: {note}", ended.number);
-            (self.told)(Told::Note(note));
+            (self.told)(Told::Note(format!("the tests: {note}")));
         }
         match ended.ending {
             // One of an earlier search was about another tree.
@@ -294,8 +307,10 @@ impl Loop<'_> {
                     tree: ended.tree.to_string(),
                     judge: self.judge(),
                     run,
-                    number: Some(ended.number),
+                    number: Some(self.batch.next_run()),
+                    log: Some(ended.number),
                     took: ended.took,
+                    proved_at: None,
                 }));
             }
             // A run that nobody waits for any more has no say in the next search.

@@ -72,6 +72,9 @@ pub(crate) struct BatchRecord {
     /// Names of variables that it gets besides the usual ones.
     #[serde(default)]
     pub(crate) validate_env: Vec<String>,
+    /// Whether no verdict of before counts.
+    #[serde(default)]
+    pub(crate) prove_again: bool,
     /// What kind of server the project lives on, where its address does not tell.
     #[serde(default)]
     pub(crate) forge: Option<ForgeKind>,

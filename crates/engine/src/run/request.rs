@@ -71,6 +71,17 @@ pub struct RunRequest {
     pub earlier: EarlierBatches,
     /// A status file that is kept, by its whole path.
     pub status_file: Option<PathBuf>,
+    /// Which verdicts of the tests count.
+    pub proofs: Proofs,
+}
+
+/// Which verdicts of the tests count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proofs {
+    /// Those that are remembered, too.
+    Remembered,
+    /// Those that this batch comes to.
+    Again,
 }
 
 /// Whether the project's server is asked before the base is chosen.
@@ -278,6 +289,7 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
         validate: settings.validate.clone(),
         validate_timeout: settings.validate_timeout,
         validate_env: settings.validate_env.clone(),
+        prove_again: request.proofs == Proofs::Again,
         forge: settings.forge,
         target: None,
         base_branch: None,

@@ -59,6 +59,8 @@ pub(super) struct Loop<'r> {
     pub(super) probes: HashMap<u32, Probing>,
     /// The number of the last of them.
     pub(super) runs: u32,
+    /// When this process began with the batch.
+    pub(super) began: u64,
     pub(super) lander: Lander,
     /// Attempts that wait to hear what becomes of their worktree.
     pub(super) disposals: HashMap<usize, Sender<Disposal>>,

@@ -42,6 +42,8 @@ pub struct Summary {
     pub proof: Proof,
     /// How often they ran.
     pub test_runs: usize,
+    /// When they ran on what is proved, where that was before, in milliseconds since 1970.
+    pub proved_earlier: Option<u64>,
     /// How many trees they both failed and passed on.
     pub flaky: usize,
     /// The branch on the server, if it was pushed.

@@ -6,6 +6,8 @@ use pleach_domain::event::Doubt;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::moment::rfc3339;
+
 /// What the tests say of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -19,6 +21,8 @@ pub struct ValidationView {
     pub verdict: Verdict,
     /// The tree that is proved.
     pub tree: Option<String>,
+    /// When the tests ran on it, where that was in an earlier batch.
+    pub proved_at: Option<String>,
     /// Why there is no proof.
     pub reason: Option<String>,
     pub runs: Vec<RunView>,
@@ -49,6 +53,11 @@ pub enum Verdict {
 pub struct RunView {
     /// Its number; none where the verdict was remembered.
     pub number: Option<u32>,
+    /// The number of its log.
+    #[serde(skip)]
+    pub log: Option<u32>,
+    /// When the tests ran whose verdict was remembered.
+    pub proved_at: Option<String>,
     /// How many tasks were woven then.
     pub tasks: usize,
     pub tree: String,
@@ -84,6 +93,8 @@ impl ValidationView {
         };
         let runs = batch.judgements.iter().map(|run| RunView {
             number: run.number,
+            log: run.log,
+            proved_at: run.proved_at.map(rfc3339),
             tasks: run.tasks,
             tree: run.tree.clone(),
             run: run.run,
@@ -92,6 +103,7 @@ impl ValidationView {
             command,
             verdict,
             tree,
+            proved_at: batch.proved_earlier().map(rfc3339),
             reason,
             runs: runs.collect(),
             flaky: batch.flaky_trees().into_iter().map(str::to_owned).collect(),

@@ -210,10 +210,12 @@ fn closing_wire(event: &BatchEvent) -> (&'static str, Value) {
             run,
             number,
             took,
+            proved_at,
             ..
         } => (
             "batch:judged",
-            json!({"tasks": tasks, "tree": tree, "run": run, "number": number, "ms": took}),
+            json!({"tasks": tasks, "tree": tree, "run": run, "number": number, "ms": took,
+                "provedAt": proved_at.map(rfc3339)}),
         ),
         BatchEvent::FellOut {
             strand,

@@ -16,7 +16,7 @@ use pleach_engine::config::{Config, FILE_NAME, Layers, Origin};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
 use pleach_engine::run::{
-    Controls, EarlierBatches, Fetch, LOG, Prepared, RunRequest, Summary, Told, Where,
+    Controls, EarlierBatches, Fetch, LOG, Prepared, Proofs, RunRequest, Summary, Told, Where,
     attempt_folder, prepare,
 };
 use pleach_engine::settings::Settings;
@@ -152,6 +152,7 @@ impl Trial<'_> {
             fetch: Fetch::Nothing,
             earlier: EarlierBatches::Weave,
             status_file: None,
+            proofs: Proofs::Remembered,
         };
         if self.reader == Reader::Person {
             let shown = Shown::of(&request, Where::Worktrees);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pleach_engine::run::probe_folder;
+use pleach_engine::run::{last_probe_log, probe_folder};
 use pleach_engine::validate::VALIDATE_LOG;
 use pleach_engine::view::Verdict;
 
@@ -40,37 +40,40 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    fn folder(&self, run: u32) -> PathBuf {
-        probe_folder(&self.sight.state.batch(self.batch), run)
+    fn folder(&self, log: u32) -> PathBuf {
+        probe_folder(&self.sight.state.batch(self.batch), log)
     }
 
-    /// The highest run that left anything.
-    fn last(&self) -> Option<u32> {
-        let below = self.folder(1);
-        let folders = std::fs::read_dir(below.parent()?).ok()?;
-        let numbers = folders.flatten().filter_map(|entry| {
-            let name = entry.file_name();
-            name.to_str()?.strip_prefix("run-")?.parse().ok()
-        });
-        numbers.max()
+    /// The log of the run that is named, or the last one that began.
+    fn log(&self) -> Result<Option<u32>, Failures> {
+        let Some(run) = self.arguments.attempt else {
+            return Ok(last_probe_log(&self.sight.state.batch(self.batch)));
+        };
+        let view = self.sight.load_one(self.batch)?;
+        let known = view.validation.runs.iter();
+        let known = known.filter(|known| known.number == Some(run));
+        Ok(known.filter_map(|known| known.log).next())
     }
 
     fn print_one(&self) -> Result<(), Failures> {
         let batch = self.arguments.batch;
-        let Some(run) = self.arguments.attempt.or_else(|| self.last()) else {
+        let log = self.log()?;
+        if log.is_none() && self.arguments.attempt.is_none() {
             tell_error(format_args!("no tests have run in batch {batch}\n"));
             return Ok(());
-        };
-        let mut printer = Printer::new();
-        let mut is_there = printer.print(&mut Tail::of(self.folder(run).join(VALIDATE_LOG)))?;
-        if !is_there {
-            // The tests never began; what came before them tells why.
-            is_there = printer.print(&mut Tail::of(self.folder(run).join(SETUP_LOG)))?;
         }
-        if is_there {
-            return Ok(());
+        if let Some(log) = log {
+            let mut printer = Printer::new();
+            // Where the tests never began, what came before them tells why.
+            for name in [VALIDATE_LOG, SETUP_LOG] {
+                if printer.print(&mut Tail::of(self.folder(log).join(name)))? {
+                    return Ok(());
+                }
+            }
         }
-        let message = format!("there is no output of run {run} of the tests of batch {batch}");
+        let run = self.arguments.attempt.map(|run| format!(" of run {run}"));
+        let run = run.unwrap_or_default();
+        let message = format!("there is no output{run} of the tests of batch {batch}");
         Err(Failure::new(Exit::Usage, "no_transcript", message)
             .hint("it never got that far, or `pleach gc` has removed it")
             .into())
@@ -82,7 +85,7 @@ impl Runs<'_> {
         let mut looked: Option<Instant> = None;
         let mut ended: Option<Instant> = None;
         loop {
-            let last = self.arguments.attempt.or_else(|| self.last());
+            let last = self.log()?;
             if let Some(last) =
                 last.filter(|last| current.as_ref().is_none_or(|now| now.0 != *last))
             {
@@ -90,7 +93,7 @@ impl Runs<'_> {
                 if let Some((_, tails)) = &mut current {
                     print_all(&mut printer, tails)?;
                 }
-                tell_error(format_args!("run {last} of the tests\n"));
+                tell_error(format_args!("the tests\n"));
                 let of = |name: &str| Tail::of(self.folder(last).join(name));
                 current = Some((last, [of(SETUP_LOG), of(VALIDATE_LOG)]));
             }

@@ -24,7 +24,9 @@ fn judged(tasks: Vec<TaskId>, run: Run) -> Message {
         judge: "cargo test".into(),
         run,
         number: Some(1),
+        log: None,
         took: 5,
+        proved_at: None,
     })
 }
 
@@ -42,6 +44,7 @@ fn land(into: Option<&str>, unproved: bool) -> Message {
         into: into.map(str::to_owned),
         despite_findings: false,
         unproved,
+        prove_again: false,
     })
 }
 
@@ -76,6 +79,12 @@ impl Story {
             ("", "all-red") => doubted(Doubt::Red),
             ("", "land") => land(None, false),
             ("", "land-unproved") => land(None, true),
+            ("", "land-again") => Message::Land(LandingAsked {
+                into: None,
+                despite_findings: false,
+                unproved: false,
+                prove_again: true,
+            }),
             ("", "into") => land(Some("main"), false),
             (task, "moved") => Message::BaseMoved {
                 base: commit("new base"),

@@ -123,11 +123,19 @@ impl Ledger<'_> {
                 self.closing.unproved = false;
                 self.closing.there = false;
             }
-            BatchEvent::LandingAsked { unproved, .. } => {
+            BatchEvent::LandingAsked {
+                unproved,
+                prove_again,
+                ..
+            } => {
                 let removed = Some(Rollback::Remove);
                 assert_ne!(self.closing.rollback, removed, "its branch is gone");
                 assert!(!self.woven.is_empty(), "there is nothing to land");
-                if !unproved {
+                if *prove_again {
+                    let on_server = &self.closing.on_server;
+                    self.closing.proved.retain(|at| on_server.contains(at));
+                    self.closing.verdict = Verdict::Unknown;
+                } else if !unproved {
                     self.forget_doubts();
                 } else if let Verdict::Sought { .. } = self.closing.verdict {
                     self.closing.verdict = Verdict::Unknown;

@@ -102,7 +102,9 @@ impl World<'_> {
             judge: "judge".into(),
             run,
             number,
+            log: None,
             took: 1,
+            proved_at: None,
         }
     }
 

@@ -95,6 +95,7 @@ impl World<'_> {
                 into: None,
                 despite_findings: false,
                 unproved: false,
+                prove_again: false,
             })),
             14..16 => {
                 self.check_too_late(&task);
@@ -173,6 +174,7 @@ impl World<'_> {
                 into: self.dice.one_in(3).then(|| "main".to_owned()),
                 despite_findings: self.dice.one_in(2),
                 unproved: self.dice.one_in(3),
+                prove_again: self.dice.one_in(4),
             }),
             1 if tasks > 0 => {
                 let any = self.dice.below(tasks);

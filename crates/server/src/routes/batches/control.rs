@@ -168,6 +168,7 @@ async fn land(
             into: wish.into,
             despite_findings: false,
             unproved: wish.unproved,
+            prove_again: false,
         };
         let prepared = control(app, id).land(asked)?;
         let (_, running) = begin(app, *prepared)?;

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use pleach_engine::patch::{PatchError, ShownPatch, Whitespace, shown_patch};
-use pleach_engine::run::probe_folder;
+use pleach_engine::run::{last_probe_log, probe_folder};
 use pleach_engine::validate::VALIDATE_LOG;
 use pleach_engine::view::{OrderView, ValidationView};
 use pleach_engine::worktree::TreeState;
@@ -184,19 +184,28 @@ fn validated(app: &App, id: u32, part: &Part) -> Result<Validated, Refusal> {
     let batch = shown(app, id)?;
     let (number, validation) = (batch.number, batch.validation);
     let folder = app.state.batch(id);
-    let known = validation.runs.iter().filter_map(|run| run.number);
-    // One that is under way has printed something and has no verdict yet.
-    let last = known.max().unwrap_or(0);
-    let newest = (1..=last + 64)
-        .rev()
-        .find(|run| probe_folder(&folder, *run).is_dir());
-    let Some(run) = part.run.or(newest) else {
+    let numbers = validation.runs.iter().filter_map(|run| run.number);
+    // One that is under way has printed something and has no verdict yet: it may become the next.
+    let next = numbers.max().unwrap_or(0) + 1;
+    let newest = last_probe_log(&folder);
+    let of_log = |log: u32| validation.runs.iter().find(|run| run.log == Some(log));
+    let newest_run = newest.map(|log| of_log(log).and_then(|run| run.number).unwrap_or(next));
+    let Some(run) = part.run.or(newest_run) else {
         return Ok(Validated {
             validation,
             log: None,
         });
     };
-    let log = read_part(&probe_folder(&folder, run).join(VALIDATE_LOG), run, part);
+    let known = validation
+        .runs
+        .iter()
+        .find(|known| known.number == Some(run));
+    let log = match known {
+        Some(known) => known.log,
+        None => newest.filter(|_| newest_run == Some(run)),
+    };
+    let log =
+        log.and_then(|log| read_part(&probe_folder(&folder, log).join(VALIDATE_LOG), run, part));
     if log.is_none() && part.run.is_some() {
         let message = format!("there is no run {run} of the tests of batch {number}");
         return Err(Refusal::not_found(
