@@ -6,6 +6,7 @@
 mod aftermath;
 mod answers;
 mod attempt;
+mod base_check;
 mod clock;
 mod consenting;
 mod continuing;
@@ -56,6 +57,7 @@ use pleach_domain::id::{BatchNumber, TaskId};
 
 pub use attempt::{LOG, attempt_folder};
 pub(crate) use earlier::Earlier;
+pub use base_check::BASE_CHECK;
 pub use earlier::{BuildsOn, EarlierBatches};
 pub use in_place::{InPlaceError, Where};
 pub use interrupted::interrupted;
@@ -454,6 +456,7 @@ impl Prepared {
             runs: probe::last_probe_log(&folder)
                 .unwrap_or(0)
                 .max(batch.last_log()),
+            base_is_checked: false,
             began: crate::database::now(),
             progress: batch.progress(),
             batch,

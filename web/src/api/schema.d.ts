@@ -2518,6 +2518,8 @@ export interface components {
         };
         /** @description What the tests say of a batch. */
         ValidationView: {
+            /** @description Whether the tests fail on the base alone. */
+            baseRed: boolean;
             /** @description The command; none where none is set. */
             command?: string | null;
             /** @description The trees that the tests both failed and passed on. */

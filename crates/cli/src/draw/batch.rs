@@ -245,6 +245,9 @@ fn proof_of(validation: &ValidationView) -> (Style, String) {
             YELLOW,
             "not proved: no test command is set (validate)".to_owned(),
         ),
+        Verdict::Unknown if validation.base_red => {
+            (RED, "the tests fail on the base already".to_owned())
+        }
         Verdict::Unknown => (YELLOW, "not proved yet".to_owned()),
         Verdict::Running => (CYAN, format!("the tests run: {} so far", runs.count())),
         Verdict::Proved => {

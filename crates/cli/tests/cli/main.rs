@@ -7,6 +7,7 @@ mod agents_known;
 mod as_meant;
 mod background;
 mod bad_input;
+mod base_check;
 mod branches;
 mod by_name;
 mod canary;
@@ -141,7 +142,9 @@ fn command(folder: &Path, home: &Path, words: &[&str]) -> Command {
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap())
         .env("HOME", home)
-        .env("GIT_CONFIG_NOSYSTEM", "1");
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        // Most tests know how often theirs run.
+        .env(pleach_engine::run::BASE_CHECK, "off");
     command
 }
 

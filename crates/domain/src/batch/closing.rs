@@ -19,6 +19,15 @@ impl Batch {
         }
     }
 
+    /// A search asks the base for itself.
+    pub(super) fn base_judged(&self, event: BatchEvent) -> Vec<Event> {
+        let is_searching = matches!(self.proof, Proof::Searching(_));
+        if is_searching || self.status != BatchStatus::Running {
+            return Vec::new();
+        }
+        vec![Event::Batch(event)]
+    }
+
     /// What the search left out goes, and the rest is proved.
     pub(super) fn proved(&self, rewoven: BatchEvent, tree: String) -> Vec<Event> {
         let Proof::Searching(searching) = &self.proof else {

@@ -87,6 +87,8 @@ pub enum Message {
     },
     /// The tests ran, or a branch fell out of the search for the guilty: `Judged` or `FellOut`.
     Judged(BatchEvent),
+    /// The tests ran on the base while agents are at work: `Judged` with no tasks.
+    BaseJudged(BatchEvent),
     /// The search is over, and this is the result with everything that it keeps.
     Proved {
         /// The commit it is woven onto.
@@ -205,6 +207,7 @@ impl Batch {
                 apart,
             } => self.proved(BatchEvent::Rewoven { base, tip, apart }, tree),
             Message::NotProved(doubt, because) => self.not_proved(doubt, because),
+            Message::BaseJudged(event) => self.base_judged(event),
             Message::Land(asked) => self.land(asked),
             Message::BaseMoved {
                 base,

@@ -141,6 +141,16 @@ impl Batch {
         runs.any(|run| run.log == Some(log))
     }
 
+    /// Whether the tests failed on the base whenever they ran on it last, and more than once.
+    pub fn is_base_red(&self) -> bool {
+        let of_base = || self.judgements.iter().filter(|run| run.tasks == 0);
+        let Some(last) = of_base().next_back() else {
+            return false;
+        };
+        let mut runs = of_base().filter(|run| run.tree == last.tree);
+        runs.clone().count() > 1 && runs.all(|run| run.run == Run::Red)
+    }
+
     /// When the tests ran on what is proved, where that was before this batch asked for it.
     pub fn proved_earlier(&self) -> Option<u64> {
         let Proof::Proved { tree } = &self.proof else {

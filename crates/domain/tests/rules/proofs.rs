@@ -315,3 +315,18 @@ fn a_verdict_on_somebody_who_is_out_says_nothing_about_the_others() {
     let next = searching.search.next(1, &[]);
     assert!(matches!(next, Next::Run(_)), "{next:?}");
 }
+
+#[test]
+fn a_red_base_is_known_while_agents_work_and_stops_nobody() {
+    let told = tell("9 tests", "1\n2", "go base:looks-red");
+    told.follows("judged");
+    assert!(!told.batch.is_base_red(), "once is not enough");
+    let told = tell("9 tests", "1\n2", "go base:looks-red base:looks-red");
+    assert!(told.batch.is_base_red());
+    // What mends it is proved.
+    let story = "go base:looks-red base:looks-red 1:built 1:woven go tests go";
+    tell("9 tests", "1", story).follows("completed");
+    // A search asks for itself, and later nobody wants to know.
+    tell("9 tests", "1", "go 1:built 1:woven go base:looks-red").follows("");
+    tell("9", "1", "go 1:same go base:looks-red").follows("");
+}

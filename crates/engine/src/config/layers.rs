@@ -18,7 +18,7 @@ use super::{FILE_NAME, VARIABLES};
 use crate::regular_file::read_settings;
 
 /// Variables that mean something else.
-const OTHER_VARIABLES: [&str; 17] = [
+const OTHER_VARIABLES: [&str; 18] = [
     "HOME",
     "TASK",
     "BATCH",
@@ -30,6 +30,7 @@ const OTHER_VARIABLES: [&str; 17] = [
     "THOROUGH",
     "DIE_AT",
     "PACE",
+    "BASE_CHECK",
     "NONCE",
     "AGENTS",
     "SEED",

@@ -215,6 +215,7 @@ fn variables_that_mean_something_else_are_no_keys() {
         "THOROUGH",
         "DIE_AT",
         "PACE",
+        "BASE_CHECK",
         "NONCE",
         "GIT_TOKEN",
         "GIT_HOST",

@@ -24,6 +24,7 @@ impl Loop<'_> {
         inbox: &Receiver<Heard>,
     ) -> Result<(), RunError> {
         self.settle_without_proof();
+        self.stop_proving();
         self.flush()?;
         let before = (self.batch.status.clone(), self.batch.landed.clone());
         while !self.clearing.is_empty() || !self.probes.is_empty() || self.lander.is_busy() {

@@ -20,13 +20,11 @@ use crate::weave::{Loom, Outcome, Strand, Strategy, tree_of, weave};
 
 /// A run of the tests that is under way.
 pub(super) struct Probing {
-    /// The search that wants to know.
-    search: u32,
-    /// The places of the set that is judged.
-    set: Vec<usize>,
+    /// The search that wants to know and the places of the set that is judged; none for the look at the base.
+    search: Option<(u32, Vec<usize>)>,
     cancel: Cancel,
     #[expect(dead_code, reason = "holding it is its use")]
-    slot: SlotGuard,
+    slot: Option<SlotGuard>,
 }
 
 /// A set of tasks, woven.
@@ -57,8 +55,9 @@ impl Loop<'_> {
         let under_way: Vec<Vec<usize>> = self
             .probes
             .values()
-            .filter(|probe| probe.search == search)
-            .map(|probe| probe.set.clone())
+            .filter_map(|probe| probe.search.as_ref())
+            .filter(|(of, _)| *of == search)
+            .map(|(_, set)| set.clone())
             .collect();
         match searching.search.next(self.probers(), &under_way) {
             Next::Run(sets) => {
@@ -84,7 +83,7 @@ impl Loop<'_> {
     }
 
     /// What verdicts hold for, besides a tree.
-    fn judge(&self) -> String {
+    pub(super) fn judge(&self) -> String {
         let tests = self.workshop.tests.as_ref();
         let name = tests.map(Tests::name).unwrap_or_default();
         if self.workshop.record.is_in_place() {
@@ -95,7 +94,7 @@ impl Loop<'_> {
     }
 
     /// When the tests were green for a tree, as far as that counts.
-    fn green_since(&self, tree: &TreeId, judge: &str) -> Result<Option<u64>, RunError> {
+    pub(super) fn green_since(&self, tree: &TreeId, judge: &str) -> Result<Option<u64>, RunError> {
         let project = project_name(&self.workshop.store);
         let since = self.database.green_since(&project, tree.as_str(), judge)?;
         let asked = self.batch.landing_asked.as_ref();
@@ -159,12 +158,12 @@ impl Loop<'_> {
 
     /// Stops runs that no search waits for.
     pub(super) fn stop_unwanted(&mut self) {
-        let search = self.batch.searches;
         for probe in self.probes.values() {
-            let is_wanted = match &self.batch.proof {
-                Proof::Searching(searching) => {
-                    probe.search == search && searching.search.wants(&probe.set)
+            let is_wanted = match (&self.batch.proof, &probe.search) {
+                (Proof::Searching(searching), Some((search, set))) => {
+                    *search == self.batch.searches && searching.search.wants(set)
                 }
+                (_, None) => self.wants_base_check(),
                 _ => false,
             };
             if !is_wanted {
@@ -209,27 +208,37 @@ impl Loop<'_> {
             return Ok(false);
         };
         self.waits_for_slots = false;
-        self.runs += 1;
+        let probe = Probe {
+            number: self.runs + 1,
+            tasks: tasks.iter().map(|task| self.id(*task)).collect(),
+            commit: woven.tip,
+            tree: woven.tree,
+        };
+        self.send_probe(probe, Some((self.batch.searches, set)), Some(slot))?;
+        Ok(false)
+    }
+
+    /// Has a run carried out, once what is pending is stored.
+    pub(super) fn send_probe(
+        &mut self,
+        probe: Probe,
+        search: Option<(u32, Vec<usize>)>,
+        slot: Option<SlotGuard>,
+    ) -> Result<(), RunError> {
         let cancel = Cancel::new().map_err(RunError::io("prepare to stop tests"))?;
         let line = Line {
             loop_: self.sender.clone(),
             cancel: cancel.clone(),
         };
-        let probe = Probe {
-            number: self.runs,
-            tasks: tasks.iter().map(|task| self.id(*task)).collect(),
-            commit: woven.tip,
-            tree: woven.tree,
-        };
+        self.runs = probe.number;
         let probing = Probing {
-            search: self.batch.searches,
-            set,
+            search,
             cancel,
             slot,
         };
         self.probes.insert(probe.number, probing);
         self.outbox.push(Effect::Judge(Box::new(probe), line));
-        Ok(false)
+        Ok(())
     }
 
     /// The commit that some tasks are woven onto again: what is on the server, or the base, with the work of earlier
@@ -289,29 +298,26 @@ impl Loop<'_> {
     }
 
     /// Takes in how a run ended.
-    pub(super) fn take_in_judged(&mut self, ended: ProbeEnded) {
-        let probe = self.probes.remove(&ended.number);
-        let of_this_search = probe.filter(|probe| probe.search == self.batch.searches);
-        let is_wanted = match (&self.batch.proof, &of_this_search) {
-            (Proof::Searching(searching), Some(probe)) => searching.search.wants(&probe.set),
-            _ => false,
-        };
-        for note in ended.notes {
+    pub(super) fn take_in_judged(&mut self, mut ended: ProbeEnded) -> Result<(), RunError> {
+        for note in std::mem::take(&mut ended.notes) {
             (self.told)(Told::Note(format!("the tests: {note}")));
         }
+        let Some(probe) = self.probes.remove(&ended.number) else {
+            return Ok(());
+        };
+        let Some((search, set)) = probe.search else {
+            return self.take_in_base_check(ended);
+        };
+        let of_this_search = search == self.batch.searches;
+        let is_wanted = match &self.batch.proof {
+            Proof::Searching(searching) => of_this_search && searching.search.wants(&set),
+            _ => false,
+        };
         match ended.ending {
             // One of an earlier search was about another tree.
-            RunEnding::Ran(run) if of_this_search.is_some() => {
-                self.decide(Message::Judged(BatchEvent::Judged {
-                    tasks: ended.tasks,
-                    tree: ended.tree.to_string(),
-                    judge: self.judge(),
-                    run,
-                    number: Some(self.batch.next_run()),
-                    log: Some(ended.number),
-                    took: ended.took,
-                    proved_at: None,
-                }));
+            RunEnding::Ran(run) if of_this_search => {
+                let judged = self.judged(ended, run);
+                self.decide(Message::Judged(judged));
             }
             // A run that nobody waits for any more has no say in the next search.
             RunEnding::Trouble(why) if is_wanted => {
@@ -320,5 +326,6 @@ impl Loop<'_> {
             }
             RunEnding::Ran(_) | RunEnding::Trouble(_) | RunEnding::Stopped => {}
         }
+        Ok(())
     }
 }

@@ -9,13 +9,13 @@ use pleach_domain::batch::{AttemptEnding, BatchStatus, Chance, Message};
 use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::task_state::{Commit, Ending, TaskState};
 
-use super::attempt::{From, PATIENCE, explain, tell_when_cleared};
+use super::attempt::{From, Launched, PATIENCE, explain, tell_when_cleared};
 use super::disposing::{Disposal, NotRetired};
 use super::paths::task_branch;
 use super::run_loop::Loop;
 use super::{RunError, Told};
 use crate::capture::committed;
-use crate::database::Whose;
+use crate::database::{NotedProcess, Whose};
 use crate::git::CommitId;
 use crate::kept::refs_below;
 use crate::process::{ProcessIdentity, Record, Sweeps, end_leftovers, end_marked};
@@ -89,6 +89,27 @@ impl Loop<'_> {
             }
         }
         self.reset_batch_branch()
+    }
+
+    /// A wrapper may run its agent once the database knows whom to end after a crash.
+    pub(super) fn note_process(&mut self, launched: Launched) -> Result<(), RunError> {
+        let process = &launched.process;
+        let is_agent = matches!(launched.whose, Whose::Attempt(..));
+        let noted = NotedProcess {
+            whose: launched.whose,
+            boot_id: process.boot_id.clone(),
+            pid: process.pid,
+            start_time: process.start_time,
+            nonce: process.nonce.clone(),
+        };
+        let id = self.workshop.id;
+        self.patiently(|database| database.note_process(id, &noted))?;
+        // An attempt that does not listen any more has ended otherwise.
+        let _ = launched.go.send(());
+        if is_agent {
+            self.check_base()?;
+        }
+        Ok(())
     }
 
     /// Agents of the dead process end by themselves when it does; this waits, and makes sure.

@@ -13,7 +13,7 @@ use pleach_domain::schedule::{Action, schedule};
 use pleach_domain::task_state::Commit;
 
 use super::answers::Answers;
-use super::attempt::{Attempt, Finished, From, Launched, Line, Workshop};
+use super::attempt::{Attempt, Finished, From, Line, Workshop};
 use super::clock::Clock;
 use super::disposing::Disposal;
 use super::governing::FIRST_ADVICE;
@@ -28,7 +28,7 @@ use super::status_file::KeptStatus;
 use super::timers::{Timers, chance};
 use super::{Heard, RunError, Told};
 use crate::consent::SteeringFiles;
-use crate::database::{Database, NotedProcess};
+use crate::database::Database;
 use crate::git::CommitId;
 use crate::machine::Machine;
 use crate::ownership::Reply;
@@ -59,6 +59,8 @@ pub(super) struct Loop<'r> {
     pub(super) probes: HashMap<u32, Probing>,
     /// The number of the last of them.
     pub(super) runs: u32,
+    /// Whether the tests were asked, or need not be, what they say of the base.
+    pub(super) base_is_checked: bool,
     /// When this process began with the batch.
     pub(super) began: u64,
     pub(super) lander: Lander,
@@ -167,7 +169,7 @@ impl Loop<'_> {
             Heard::Leave => self.leave(),
             Heard::LandingOnlyAsks => self.lander.only_asks(),
             Heard::Asked(request, reply) => self.answer(request, reply),
-            Heard::Judged(ended) => self.take_in_judged(*ended),
+            Heard::Judged(ended) => self.take_in_judged(*ended)?,
             Heard::PushStep { event, stored } => self.take_in_push_step(event, &stored)?,
             Heard::LandingEnded(ended) => self.take_in_landing(*ended)?,
             Heard::Noted(note) => (self.told)(Told::Note(note)),
@@ -214,23 +216,6 @@ impl Loop<'_> {
         for note in notes {
             (self.told)(Told::Note(format!("task {task}: {note}")));
         }
-    }
-
-    /// A wrapper may run its agent once the database knows whom to end after a crash.
-    fn note_process(&mut self, launched: Launched) -> Result<(), RunError> {
-        let process = &launched.process;
-        let noted = NotedProcess {
-            whose: launched.whose,
-            boot_id: process.boot_id.clone(),
-            pid: process.pid,
-            start_time: process.start_time,
-            nonce: process.nonce.clone(),
-        };
-        let id = self.workshop.id;
-        self.patiently(|database| database.note_process(id, &noted))?;
-        // An attempt that does not listen any more has ended otherwise.
-        let _ = launched.go.send(());
-        Ok(())
     }
 
     /// Takes in what follows from a message; tells whether anything does.

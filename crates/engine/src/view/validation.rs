@@ -25,6 +25,8 @@ pub struct ValidationView {
     pub proved_at: Option<String>,
     /// Why there is no proof.
     pub reason: Option<String>,
+    /// Whether the tests fail on the base alone.
+    pub base_red: bool,
     pub runs: Vec<RunView>,
     /// The trees that the tests both failed and passed on.
     pub flaky: Vec<String>,
@@ -105,6 +107,7 @@ impl ValidationView {
             tree,
             proved_at: batch.proved_earlier().map(rfc3339),
             reason,
+            base_red: batch.is_base_red(),
             runs: runs.collect(),
             flaky: batch.flaky_trees().into_iter().map(str::to_owned).collect(),
             not_landed: match &batch.landed {

@@ -62,8 +62,15 @@ impl Ledger<'_> {
     pub(super) fn take_of_proof(&mut self, event: &BatchEvent) {
         match event {
             BatchEvent::Validating { stage } => self.begin_search(*stage),
-            BatchEvent::Judged { tree, run, .. } => {
-                self.check_sought();
+            BatchEvent::Judged {
+                tasks, tree, run, ..
+            } => {
+                let sought = matches!(self.closing.verdict, Verdict::Sought { .. });
+                if sought || !tasks.is_empty() {
+                    self.check_sought();
+                } else {
+                    assert_eq!(self.course, Course::Running, "nobody looks at the base");
+                }
                 if *run == Run::Green {
                     self.closing.greens.push(tree.clone());
                 }

@@ -108,6 +108,21 @@ impl World<'_> {
         }
     }
 
+    /// What the tests say of the base alone.
+    pub(super) fn base_judged(&self) -> BatchEvent {
+        let red = self.truth.is_red(&self.base, &[]);
+        BatchEvent::Judged {
+            tasks: Vec::new(),
+            tree: format!("{} ", self.base),
+            judge: "judge".into(),
+            run: if red { Run::Red } else { Run::Green },
+            number: Some(self.batch.next_run()),
+            log: None,
+            took: 1,
+            proved_at: None,
+        }
+    }
+
     pub(super) fn version(&self, at: usize) -> &str {
         match &self.batch.tasks[at].state {
             TaskState::Built { commit } | TaskState::Ended(Ending::Merged { commit }) => &commit.0,

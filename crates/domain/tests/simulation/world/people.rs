@@ -62,7 +62,11 @@ impl World<'_> {
         let at = self.dice.below(tasks);
         let task = self.id(at);
         let rollback = self.dice.pick(&[Rollback::Keep, Rollback::Remove]);
-        match self.dice.below(25) {
+        match self.dice.below(27) {
+            25 | 26 => {
+                let judged = self.base_judged();
+                self.hear(Message::BaseJudged(judged))
+            }
             20 | 23 | 24 => {
                 let because = self
                     .dice

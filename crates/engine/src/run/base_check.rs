@@ -1,0 +1,93 @@
+//! Runs the tests on the base beside the first agents, so that a red one is known before it has cost anything.
+//!
+//! Blames and stops nobody; a search at the end finds out for itself what the base is worth then.
+
+use pleach_domain::batch::{BatchStatus, Message, Proof};
+use pleach_domain::bisect::Run;
+use pleach_domain::event::BatchEvent;
+
+use super::probe::{Probe, ProbeEnded};
+use super::run_loop::Loop;
+use super::{RunError, Told};
+use crate::validate::RunEnding;
+use crate::weave::tree_of;
+
+/// The variable by which tests that count runs do without this one: `off`.
+pub const BASE_CHECK: &str = "PLEACH_BASE_CHECK";
+
+impl Loop<'_> {
+    /// Begins once the first agent is at work; takes no slot from them.
+    pub(super) fn check_base(&mut self) -> Result<(), RunError> {
+        let is_off = std::env::var_os(BASE_CHECK).is_some_and(|said| said == "off");
+        let is_wanted = self.workshop.tests.is_some() && !self.workshop.record.is_in_place();
+        let is_first = self.batch.judgements.is_empty() && self.wants_base_check();
+        if std::mem::replace(&mut self.base_is_checked, true) || is_off || !is_wanted || !is_first {
+            return Ok(());
+        }
+        let tree = tree_of(&self.workshop.store, &self.base)?;
+        if self.green_since(&tree, &self.judge())?.is_some() {
+            return Ok(());
+        }
+        self.run_on_base()
+    }
+
+    /// Whether there is still something to be saved by it.
+    pub(super) fn wants_base_check(&self) -> bool {
+        self.batch.status == BatchStatus::Running
+            && !matches!(self.batch.proof, Proof::Searching(_))
+    }
+
+    fn run_on_base(&mut self) -> Result<(), RunError> {
+        let probe = Probe {
+            number: self.runs + 1,
+            tasks: Vec::new(),
+            commit: self.base.clone(),
+            tree: tree_of(&self.workshop.store, &self.base)?,
+        };
+        self.send_probe(probe, None, None)
+    }
+
+    /// Takes in what the tests say of the base; red is believed when it is repeated.
+    pub(super) fn take_in_base_check(&mut self, ended: ProbeEnded) -> Result<(), RunError> {
+        let base = self.base.as_str()[..12].to_owned();
+        match ended.ending {
+            RunEnding::Ran(run) => {
+                let judged = self.judged(ended, run);
+                if !self.decide(Message::BaseJudged(judged)) || run == Run::Green {
+                    return Ok(());
+                }
+                if !self.batch.is_base_red() {
+                    return self.run_on_base();
+                }
+                // First what happened, then what it means.
+                self.flush()?;
+                let note = format!(
+                    "the tests fail on the base already ({base}): nobody is blamed for that, and nothing is ticked or \
+                     lands unless they pass on the result; `pleach cancel {}` stops the batch",
+                    self.workshop.number
+                );
+                (self.told)(Told::Note(note));
+            }
+            RunEnding::Trouble(why) => {
+                let note = format!("the tests could not be run on the base ({base}): {why}");
+                (self.told)(Told::Note(note));
+            }
+            RunEnding::Stopped => {}
+        }
+        Ok(())
+    }
+
+    /// The event of a run that came to a verdict.
+    pub(super) fn judged(&self, ended: ProbeEnded, run: Run) -> BatchEvent {
+        BatchEvent::Judged {
+            tasks: ended.tasks,
+            tree: ended.tree.to_string(),
+            judge: self.judge(),
+            run,
+            number: Some(self.batch.next_run()),
+            log: Some(ended.number),
+            took: ended.took,
+            proved_at: None,
+        }
+    }
+}
