@@ -295,23 +295,6 @@ fn what_is_proved_once_stays_done_when_something_later_is_not() {
 }
 
 #[test]
-fn what_goes_out_after_it_was_done_is_open_again() {
-    let plan = "- [ ] 1 First\n- [ ] 2 Second\n";
-    let scene = Scene::with("land = \"none\"", plan, SHELL);
-    scene.story(&["-j", "1"]).check(0, "1:merged 2:merged");
-    assert_eq!(scene.plan(), "- [x] 1 First\n- [x] 2 Second\n");
-    scene.repo.write("file-1", "theirs\n");
-    scene.repo.git(&["add", "file-1"]);
-    scene
-        .repo
-        .git(&["commit", "-q", "-m", "somebody was faster"]);
-    let words = ["land", "1", "--into", "main", "--json"];
-    let landed = crate::pleach(scene.repo.path(), &scene.home(), &words);
-    Story::of(&landed).check(0, "1:conflicted 2:merged");
-    assert_eq!(scene.plan(), "- [ ] 1 First\n- [x] 2 Second\n");
-}
-
-#[test]
 fn a_base_that_was_green_once_does_not_clear_the_machine() {
     let settings = "validate = \"[ -e BESIDE/server -a ! -e file-3 ]\"";
     let scene = Scene::of("1, 2, 3", settings, SHELL);

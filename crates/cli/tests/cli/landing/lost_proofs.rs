@@ -53,18 +53,31 @@ fn a_result_that_is_red_on_the_new_base_and_fails_the_batch_is_unticked() {
 
 #[test]
 fn what_is_proved_on_the_new_base_by_a_later_landing_is_ticked_again() {
-    let tests = "land = \"none\"\nvalidate = \"[ ! -e other -o -e BESIDE/mended ]\"";
-    let settings = format!("{tests}\nforge.kind = \"github\"\nsandbox = \"none\"");
-    let scene = Scene::with(&settings, PLAN, SHELL);
-    let harbour = Harbour::of(scene, ForgeStyle::GitHub);
-    harbour.run().check(0, "1.1:merged 1.2:merged 63:merged");
-    let ticked = harbour.scene.plan();
-    assert_ne!(ticked, PLAN);
-    harbour.move_base_now("other", "theirs\n");
-    assert_eq!(harbour.story(&["land", "1"]).code, 1);
+    let harbour = Harbour::of(Scene::with("", PLAN, SHELL), ForgeStyle::GitHub);
+    let step = harbour.move_base("other", "theirs\n");
+    let tests = "validate = \"[ ! -e other -o -e BESIDE/mended ]\"\nforge.kind = \"github\"\nsandbox = \"none\"";
+    harbour.scene.configure(tests, &format!("{SHELL}; {step}"));
+    assert_eq!(harbour.run().status(), "failed");
     assert_eq!(harbour.scene.plan(), PLAN);
     std::fs::write(harbour.scene.repo.beside("mended"), "").unwrap();
-    harbour.pleach(&["land", "1"]).good();
+    let story = harbour.story(&["land", "1"]);
+    story.check(0, "1.1:merged 1.2:merged 63:merged");
+    let ticked = "- [x] 1.1 A\n- [x] 1.2 B\n\n### 63. C\n**Status**: [COMPLETED]\n";
     assert_eq!(harbour.scene.plan(), ticked);
     assert_eq!(harbour.scene.show("pleach/batch-1", "other"), "theirs");
+}
+
+#[test]
+fn what_does_not_merge_with_the_new_base_is_open_again() {
+    let harbour = Harbour::of(Scene::with("", PLAN, SHELL), ForgeStyle::GitHub);
+    let step = harbour.move_base("file-1.1", "theirs\n");
+    let settings = "forge.kind = \"github\"\nsandbox = \"none\"";
+    harbour
+        .scene
+        .configure(settings, &format!("{SHELL}; {step}"));
+    harbour
+        .run()
+        .check(1, "1.1:conflicted 1.2:merged 63:merged");
+    let plan = "- [ ] 1.1 A\n- [x] 1.2 B\n\n### 63. C\n**Status**: [COMPLETED]\n";
+    assert_eq!(harbour.scene.plan(), plan);
 }
