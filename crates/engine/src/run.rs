@@ -56,8 +56,8 @@ use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::id::{BatchNumber, TaskId};
 
 pub use attempt::{LOG, attempt_folder};
-pub(crate) use earlier::Earlier;
 pub use base_check::BASE_CHECK;
+pub(crate) use earlier::Earlier;
 pub use earlier::{BuildsOn, EarlierBatches};
 pub use in_place::{InPlaceError, Where};
 pub use interrupted::interrupted;
@@ -456,7 +456,7 @@ impl Prepared {
             runs: probe::last_probe_log(&folder)
                 .unwrap_or(0)
                 .max(batch.last_log()),
-            base_is_checked: false,
+            base_check: base_check::BaseCheck::Due,
             began: crate::database::now(),
             progress: batch.progress(),
             batch,

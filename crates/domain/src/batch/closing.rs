@@ -185,20 +185,10 @@ impl Batch {
                 self.landing_asked = None;
                 self.base_moves = 0;
             }
-            BatchEvent::LandingAsked {
-                into,
-                despite_findings,
-                unproved,
-                prove_again,
-            } => {
+            BatchEvent::LandingAsked { .. } => {
                 self.landed = None;
                 self.base_moves = 0;
-                self.landing_asked = Some(LandingAsked {
-                    into: into.clone(),
-                    despite_findings: *despite_findings,
-                    unproved: *unproved,
-                    prove_again: *prove_again,
-                });
+                self.landing_asked = asked_in(event);
             }
             BatchEvent::Landing { into } => self.landing_into.clone_from(into),
             BatchEvent::Pushing { branch, commit } => {
@@ -253,6 +243,23 @@ impl Batch {
             tasks: self.woven.clone(),
             base: self.base.clone(),
         }
+    }
+}
+
+fn asked_in(event: &BatchEvent) -> Option<LandingAsked> {
+    match event {
+        BatchEvent::LandingAsked {
+            into,
+            despite_findings,
+            unproved,
+            prove_again,
+        } => Some(LandingAsked {
+            into: into.clone(),
+            despite_findings: *despite_findings,
+            unproved: *unproved,
+            prove_again: *prove_again,
+        }),
+        _ => None,
     }
 }
 

@@ -15,13 +15,23 @@ use crate::weave::tree_of;
 /// The variable by which tests that count runs do without this one: `off`.
 pub const BASE_CHECK: &str = "PLEACH_BASE_CHECK";
 
+/// Whether the tests were asked what they say of the base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BaseCheck {
+    /// Not yet.
+    Due,
+    /// They were, or need not be.
+    Begun,
+}
+
 impl Loop<'_> {
     /// Begins once the first agent is at work; takes no slot from them.
     pub(super) fn check_base(&mut self) -> Result<(), RunError> {
         let is_off = std::env::var_os(BASE_CHECK).is_some_and(|said| said == "off");
         let is_wanted = self.workshop.tests.is_some() && !self.workshop.record.is_in_place();
         let is_first = self.batch.judgements.is_empty() && self.wants_base_check();
-        if std::mem::replace(&mut self.base_is_checked, true) || is_off || !is_wanted || !is_first {
+        let before = std::mem::replace(&mut self.base_check, BaseCheck::Begun);
+        if before == BaseCheck::Begun || is_off || !is_wanted || !is_first {
             return Ok(());
         }
         let tree = tree_of(&self.workshop.store, &self.base)?;

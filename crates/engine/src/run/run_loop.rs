@@ -14,6 +14,7 @@ use pleach_domain::task_state::Commit;
 
 use super::answers::Answers;
 use super::attempt::{Attempt, Finished, From, Line, Workshop};
+use super::base_check::BaseCheck;
 use super::clock::Clock;
 use super::disposing::Disposal;
 use super::governing::FIRST_ADVICE;
@@ -60,7 +61,7 @@ pub(super) struct Loop<'r> {
     /// The number of the last of them.
     pub(super) runs: u32,
     /// Whether the tests were asked, or need not be, what they say of the base.
-    pub(super) base_is_checked: bool,
+    pub(super) base_check: BaseCheck,
     /// When this process began with the batch.
     pub(super) began: u64,
     pub(super) lander: Lander,

@@ -39,12 +39,12 @@ fn proof() -> Message {
     }
 }
 
-fn land(into: Option<&str>, unproved: bool) -> Message {
+fn land(word: &str) -> Message {
     Message::Land(LandingAsked {
-        into: into.map(str::to_owned),
+        into: (word == "into").then(|| "main".to_owned()),
         despite_findings: false,
-        unproved,
-        prove_again: false,
+        unproved: word == "land-unproved",
+        prove_again: word == "land-again",
     })
 }
 
@@ -81,15 +81,7 @@ impl Story {
             ("", "trouble") => doubted(Doubt::Trouble),
             ("", "red-base") => doubted(Doubt::BaseRed),
             ("", "all-red") => doubted(Doubt::Red),
-            ("", "land") => land(None, false),
-            ("", "land-unproved") => land(None, true),
-            ("", "land-again") => Message::Land(LandingAsked {
-                into: None,
-                despite_findings: false,
-                unproved: false,
-                prove_again: true,
-            }),
-            ("", "into") => land(Some("main"), false),
+            ("", "land" | "land-unproved" | "land-again" | "into") => land(word),
             (task, "moved") => Message::BaseMoved {
                 base: commit("new base"),
                 tip: commit("new tip"),

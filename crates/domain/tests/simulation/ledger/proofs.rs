@@ -20,6 +20,15 @@ enum Verdict {
     Unproved(Doubt),
 }
 
+/// What a person wants landed.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+enum Asked {
+    #[default]
+    Nothing,
+    IfProved,
+    Unproved,
+}
+
 /// What was found out, and what was done with it.
 #[derive(Debug, Default)]
 pub(super) struct Closing {
@@ -41,9 +50,7 @@ pub(super) struct Closing {
     blocked: Vec<usize>,
     /// What became of the branch when a person stopped it all.
     rollback: Option<Rollback>,
-    asked: bool,
-    /// Whether a person wants it landed without a proof.
-    unproved: bool,
+    asked: Asked,
     landed: bool,
     /// Whether it is there.
     there: bool,
@@ -126,8 +133,7 @@ impl Ledger<'_> {
             BatchEvent::Reopened => {
                 self.forget_doubts();
                 self.closing.rollback = None;
-                (self.closing.asked, self.closing.landed) = (false, false);
-                self.closing.unproved = false;
+                (self.closing.asked, self.closing.landed) = (Asked::Nothing, false);
                 self.closing.there = false;
             }
             BatchEvent::LandingAsked {
@@ -147,8 +153,12 @@ impl Ledger<'_> {
                 } else if let Verdict::Sought { .. } = self.closing.verdict {
                     self.closing.verdict = Verdict::Unknown;
                 }
-                (self.closing.asked, self.closing.landed) = (true, false);
-                self.closing.unproved = *unproved;
+                let asked = if *unproved {
+                    Asked::Unproved
+                } else {
+                    Asked::IfProved
+                };
+                (self.closing.asked, self.closing.landed) = (asked, false);
                 self.closing.there = false;
             }
             BatchEvent::Landing { .. } => self.check_landing(),
@@ -347,9 +357,9 @@ impl Ledger<'_> {
         assert!(!self.woven.is_empty(), "there is nothing to land");
         let unset = settings.validation == Validation::Unset;
         let proved = unset || self.closing.verdict == Verdict::Proved;
-        let unproved = self.closing.unproved;
+        let unproved = self.closing.asked == Asked::Unproved;
         assert!(proved || unproved, "it lands without a proof");
-        if !self.closing.asked {
+        if self.closing.asked == Asked::Nothing {
             assert_ne!(settings.landing, Landing::Nowhere);
             assert!(self.went_well(), "what failed does not land by itself");
         }
@@ -364,7 +374,9 @@ impl Ledger<'_> {
         let needless = self.tasks.iter().all(|task| task.now == Now::Unchanged);
         let some = !self.woven.is_empty() || needless;
         let unset = self.design.settings.validation == Validation::Unset;
-        let open = !unset && self.closing.unproved && self.closing.verdict != Verdict::Proved;
+        let open = !unset
+            && (self.closing.asked == Asked::Unproved)
+            && self.closing.verdict != Verdict::Proved;
         let open = open && !self.woven.is_empty();
         some && !stage_failed && !unproved && !open && !self.is_a_rule_broken()
     }
@@ -372,10 +384,10 @@ impl Ledger<'_> {
     pub(super) fn check_landed(&self) {
         let unset = self.design.settings.validation == Validation::Unset;
         let proved = unset || self.closing.verdict == Verdict::Proved;
-        let wanted = if self.closing.asked {
-            proved || self.closing.unproved
-        } else {
-            self.went_well() && self.design.settings.landing != Landing::Nowhere
+        let wanted = match self.closing.asked {
+            Asked::Nothing => self.went_well() && self.design.settings.landing != Landing::Nowhere,
+            Asked::IfProved => proved,
+            Asked::Unproved => true,
         };
         let wanted = wanted && !self.woven.is_empty();
         assert_eq!(self.closing.landed, wanted, "whether it lands");
@@ -384,7 +396,7 @@ impl Ledger<'_> {
             Verdict::Unknown | Verdict::Sought { .. }
         );
         assert!(
-            unset || self.closing.unproved || self.woven.is_empty() || !open,
+            unset || (self.closing.asked == Asked::Unproved) || self.woven.is_empty() || !open,
             "it ends without asking the tests"
         );
     }
