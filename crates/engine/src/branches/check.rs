@@ -92,13 +92,8 @@ fn check_places(pattern: &str, needed: &[&str], also: &[&str]) -> Result<(), Str
             }
             Piece::Place { name: PREFIX, .. } => before = None,
             Piece::Place { name, written } if !needed.contains(name) && !also.contains(name) => {
-                let known: Vec<String> = [PREFIX]
-                    .iter()
-                    .chain(needed)
-                    .chain(also)
-                    .map(|known| format!("{{{{{known}}}}}"))
-                    .collect();
-                let known = known.join(", ");
+                let known = [&[PREFIX], needed, also].concat().join("}}, {{");
+                let known = format!("{{{{{known}}}}}");
                 return Err(format!("cannot have {written}: it takes {known}"));
             }
             Piece::Place { name, written } => {
