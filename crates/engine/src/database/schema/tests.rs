@@ -52,7 +52,9 @@ fn new_batch(database: &mut Database, id: u32, project: &str) -> u32 {
 
 #[test]
 fn batches_of_every_earlier_version_keep_their_numbers_and_new_ones_count_on() {
-    for version in 1..STEPS.len() {
+    let numbered = |step: &&str| step.contains("ADD COLUMN number");
+    let before = STEPS.iter().position(numbered).unwrap();
+    for version in 1..=before {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pleach.db");
         left_by(&path, &STEPS[..version]);
