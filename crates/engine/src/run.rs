@@ -427,11 +427,7 @@ impl Prepared {
         let run = Loop {
             slots: Slots::new(&self.state, self.record.parallel_limit)?,
             marks: Marks::new(&self.record.plan, &self.state, &self.store),
-            kept_status: self
-                .record
-                .status_file
-                .as_ref()
-                .map(|path| KeptStatus::new(path.0.clone())),
+            kept_status: KeptStatus::of(&self.record),
             workshop: Arc::new(Workshop {
                 included: Included::list(&self.store, &base)
                     .map_err(Box::new)

@@ -9,6 +9,7 @@ mod narrator;
 mod order;
 mod replay;
 mod shape;
+mod stage;
 mod standing;
 mod validation;
 mod wire;
@@ -23,9 +24,9 @@ pub use moment::{clock_time, local_time, rfc3339};
 pub use narrator::{Narrator, Origin};
 pub use order::{EdgeView, OrderView, OrderedStage};
 pub use shape::{
-    BatchView, ConflictView, PredictedView, ProgressView, ResolvingView, SettingsView, StageView,
-    TaskView,
+    BatchView, ConflictView, PredictedView, ProgressView, ResolvingView, SettingsView, TaskView,
 };
+pub use stage::StageView;
 pub use standing::TaskStatusWord;
 pub use validation::{RunView, RunWord, ValidationView, Verdict};
 pub use wire::{usd, wire, wire_in, worktree_id};

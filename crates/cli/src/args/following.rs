@@ -139,6 +139,10 @@ pub(crate) struct StopArgs {
                         A batch that completed lands by itself, as `land` in pleach.toml says. This lands one that\n\
                         did not, or again. What is not proved yet is proved first, and what cannot be proved does not land\n\
                         without --unproved.")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch on the command line"
+)]
 pub(crate) struct LandArgs {
     /// The batch
     pub(crate) batch: BatchNumber,

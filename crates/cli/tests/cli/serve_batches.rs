@@ -63,7 +63,12 @@ fn a_client_runs_three_tasks_at_once_cancels_one_and_lands_the_rest() {
     assert_eq!(open, json!({"batches": []}));
     let all = server.get("/api/batches?status=all&limit=1").good(200);
     assert_eq!(all["batches"][0]["id"], 1);
-    let project = all["batches"][0]["projectId"].as_str().unwrap();
+    check_found_by_number(&server, all["batches"][0]["projectId"].as_str().unwrap());
+}
+
+/// Finds the first batch of a project by its number, and no second.
+#[track_caller]
+fn check_found_by_number(server: &Serving, project: &str) {
     let numbered = |number: u32| {
         let asked = format!("/api/batches?project={project}&number={number}");
         server.get(&asked).good(200)["batches"].clone()

@@ -43,6 +43,13 @@ enum Course {
     Landing,
 }
 
+/// What a person lets begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Starts {
+    Any,
+    Nothing,
+}
+
 pub(crate) struct Ledger<'d> {
     design: &'d Design,
     truth: Truth,
@@ -59,8 +66,7 @@ pub(crate) struct Ledger<'d> {
     /// What had been spent when it was opened again.
     tokens_before: u64,
     course: Course,
-    /// Whether a person wants nothing new to start.
-    finishes: bool,
+    starts: Starts,
     closing: Closing,
     /// Whether phases gave way to the task that started just before.
     gives_way: bool,
@@ -84,7 +90,7 @@ impl<'d> Ledger<'d> {
             held: false,
             tokens_before: 0,
             course: Course::Running,
-            finishes: false,
+            starts: Starts::Any,
             closing: Closing::new(),
             gives_way: false,
         }
@@ -141,7 +147,7 @@ impl<'d> Ledger<'d> {
                 );
                 self.stages[*stage].fell_back = true;
             }
-            BatchEvent::StopRequested => self.finishes = true,
+            BatchEvent::StopRequested => self.starts = Starts::Nothing,
             BatchEvent::CancelRequested { .. } => self.course = Course::Cancelled,
             BatchEvent::GaveUp { .. } => self.course = Course::GivenUp,
             BatchEvent::Merging => {
@@ -155,7 +161,7 @@ impl<'d> Ledger<'d> {
                 self.course = Course::Merging;
             }
             BatchEvent::Reopened => {
-                self.finishes = false;
+                self.starts = Starts::Any;
                 self.course = Course::Running;
                 self.tokens_before = self.tokens();
                 for task in &mut self.tasks {
@@ -172,10 +178,7 @@ impl<'d> Ledger<'d> {
             return;
         }
         if let TaskEvent::Started { attempt, .. } = event {
-            assert!(
-                !self.finishes,
-                "nothing new starts in a batch that finishes"
-            );
+            assert_eq!(self.starts, Starts::Any, "it is to finish what runs");
             self.check_start(at, *attempt);
         } else if let TaskEvent::Waiting { consent: Some(_) } = event {
             // It was to start together with others.
@@ -200,14 +203,8 @@ impl<'d> Ledger<'d> {
             assert!(!was.is_end(), "{at} ended twice: {event:?}");
             self.check_reason_to_block(at, event);
         }
-        let resolved = matches!(event, TaskEvent::Resolved { .. });
-        assert!(
-            !resolved || self.needs_are_met(at),
-            "{at} is resolved without what it needs"
-        );
-        if let Some(stage) = self.design.tasks[at].stage.filter(|_| resolved) {
-            // Nothing of it starts, and it ends once more.
-            self.stages[stage].under_way = true;
+        if matches!(event, TaskEvent::Resolved { .. }) {
+            self.take_resolved(at);
         }
         let may_move = was == Now::Built || !self.fell_back;
         let requeued = matches!(event, TaskEvent::Requeued { .. });
@@ -233,6 +230,17 @@ impl<'d> Ledger<'d> {
                 self.take_woven(at);
             }
             _ => {}
+        }
+    }
+
+    fn take_resolved(&mut self, at: usize) {
+        assert!(
+            self.needs_are_met(at),
+            "{at} is resolved without what it needs"
+        );
+        if let Some(stage) = self.design.tasks[at].stage {
+            // Nothing of it starts, and it ends once more.
+            self.stages[stage].under_way = true;
         }
     }
 

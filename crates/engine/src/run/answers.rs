@@ -58,21 +58,7 @@ impl Loop<'_> {
                 self.outbox.push(Effect::Answer(reply, answer));
             }
             Request::Retry { tasks } => {
-                let answer = if let Some(busy) = self.taken_elsewhere(&tasks) {
-                    refused("task_busy", &busy)
-                } else if self.decide(Message::Retry(tasks)) {
-                    done("tried again")
-                } else if self.batch.status.is_stopping() {
-                    refused(
-                        "batch_stopping",
-                        "this batch is being stopped; tasks of it can be tried again once it is over",
-                    )
-                } else {
-                    refused(
-                        "nothing_to_retry",
-                        "none of these tasks has ended without success",
-                    )
-                };
+                let answer = self.retry(tasks);
                 self.outbox.push(Effect::Answer(reply, answer));
             }
             Request::Resolve {
@@ -101,6 +87,24 @@ impl Loop<'_> {
             Request::Cancel {
                 task: Some(task), ..
             } => self.cancel_task(task, reply),
+        }
+    }
+
+    fn retry(&mut self, tasks: Vec<TaskId>) -> Answer {
+        if let Some(busy) = self.taken_elsewhere(&tasks) {
+            refused("task_busy", &busy)
+        } else if self.decide(Message::Retry(tasks)) {
+            done("tried again")
+        } else if self.batch.status.is_stopping() {
+            refused(
+                "batch_stopping",
+                "this batch is being stopped; tasks of it can be tried again once it is over",
+            )
+        } else {
+            refused(
+                "nothing_to_retry",
+                "none of these tasks has ended without success",
+            )
         }
     }
 

@@ -130,13 +130,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     record.tasks = tasks.map(|task| task.hidden(&hider)).collect();
     match place {
         Where::Worktrees => {
-            let named = request.settings.base.as_deref();
-            // On top of the last batch the branch is meant that is checked out.
-            record.base_branch = store.base_branch(named.filter(|_| last.is_none()))?;
-            match last {
-                Some(last) => (record.target, record.stands_on) = (last.target, last.stands_on),
-                None => record.target = store.target_branch(named)?,
-            }
+            aim(&mut record, &request, &store, last)?;
             record.build_on(earlier_work(&request, &record, &database, &store, &base)?);
         }
         Where::InPlace => record.put_in_place(&left_out),
@@ -159,6 +153,23 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         controls: Controls { inbox: sender },
         inbox,
     })
+}
+
+/// Notes the branches, here and on the server, that a batch is meant for.
+fn aim(
+    record: &mut BatchRecord,
+    request: &RunRequest,
+    store: &Store,
+    last: Option<LastBatch>,
+) -> Result<(), RunError> {
+    let named = request.settings.base.as_deref();
+    // On top of the last batch the branch is meant that is checked out.
+    record.base_branch = store.base_branch(named.filter(|_| last.is_none()))?;
+    match last {
+        Some(last) => (record.target, record.stands_on) = (last.target, last.stands_on),
+        None => record.target = store.target_branch(named)?,
+    }
+    Ok(())
 }
 
 /// The work of earlier batches that its tasks build on.

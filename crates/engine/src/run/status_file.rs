@@ -10,6 +10,7 @@ use pleach_domain::task_state::{Ending, TaskState};
 use pleach_formats::StatusFile;
 
 use super::Told;
+use super::record::BatchRecord;
 use super::run_loop::Loop;
 use crate::causes::with_causes;
 use crate::plan_file::PlanFile;
@@ -22,11 +23,12 @@ pub(super) struct KeptStatus {
 }
 
 impl KeptStatus {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self {
-            path,
+    /// The one that a batch keeps, if it keeps one.
+    pub(super) fn of(record: &BatchRecord) -> Option<Self> {
+        record.status_file.as_ref().map(|path| Self {
+            path: path.0.clone(),
             written: HashMap::new(),
-        }
+        })
     }
 }
 

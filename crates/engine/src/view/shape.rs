@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 
 use pleach_domain::batch::{Approval, Batch, BatchStatus, BatchTask, Mode, OnConflict, OnFailure};
-use pleach_domain::event::{Coming, MergeStatus};
+use pleach_domain::event::Coming;
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::{Ending, TaskState};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::replay::{History, StageHistory, TaskHistory};
+use super::replay::{History, TaskHistory};
+use super::stage::{StageView, draw_stage};
 use super::standing::TaskStatusWord;
 use super::validation::ValidationView;
-use super::wire::{counted_from_1, mode_word, usd, worktree_id};
+use super::wire::{mode_word, usd, worktree_id};
 use super::{Owner, Record, Surroundings, rfc3339};
 use crate::database::LoadedBatch;
 use crate::outlook::{batch_seconds_left, milliseconds};
@@ -208,27 +209,6 @@ impl PredictedView {
     }
 }
 
-/// A stage or wave.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct StageView {
-    /// Its number, counted from 1.
-    pub stage: usize,
-    /// The `batch_id` that the execution plan has for it, or the number of the wave.
-    pub name: String,
-    pub can_parallel: bool,
-    pub task_count: usize,
-    pub status: &'static str,
-    /// Whether its tasks run one at a time because several at once did not work out.
-    pub fell_back: bool,
-    #[schema(value_type = Option<String>)]
-    pub merge_status: Option<MergeStatus>,
-    pub started_at: Option<String>,
-    pub completed_at: Option<String>,
-    pub seconds: Option<f64>,
-}
-
 /// Nobody works on while nobody runs a batch, so its time stands still.
 fn stopped_if<'a>(
     interrupted: bool,
@@ -255,22 +235,7 @@ pub(super) fn draw(
     let surroundings = &stopped_if(interrupted, history, surroundings);
     let ids = &record.task_ids(loaded);
     let segments = record.segments();
-    let mut titles = record.tasks.iter().map(|task| task.title.clone());
-    let sandbox = record.sandbox.label();
-    let tasks = batch.tasks.iter().zip(&history.tasks).zip(&segments);
-    let tasks = tasks.map(|((task, times), segment)| {
-        let title = titles.next().unwrap_or_default();
-        let published = task.published.as_ref().map(|(branch, _)| branch.clone());
-        let named = || record.branches.task(loaded.number, segment, &title);
-        TaskView {
-            task_id: ids.id(&task.design.id),
-            branch: published.or_else(|| (!record.is_in_place()).then(named)),
-            sandbox: sandbox.clone(),
-            title,
-            ..draw_task(loaded.number, task, times, segment, surroundings)
-        }
-    });
-    let tasks: Vec<TaskView> = tasks.collect();
+    let tasks = draw_tasks(loaded, history, record, (ids, &segments), surroundings);
     let left = (!is_over && !interrupted)
         .then(|| time_left(history, surroundings.now))
         .flatten();
@@ -318,6 +283,31 @@ pub(super) fn draw(
         estimated_end: left.map(|left| rfc3339(surroundings.now + left)),
         tasks,
     }
+}
+
+fn draw_tasks(
+    loaded: &LoadedBatch,
+    history: &History,
+    record: &Record,
+    (ids, segments): (&TaskIds, &[String]),
+    surroundings: &Surroundings<'_>,
+) -> Vec<TaskView> {
+    let mut titles = record.tasks.iter().map(|task| task.title.clone());
+    let sandbox = record.sandbox.label();
+    let tasks = history.batch.tasks.iter().zip(&history.tasks).zip(segments);
+    let tasks = tasks.map(|((task, times), segment)| {
+        let title = titles.next().unwrap_or_default();
+        let published = task.published.as_ref().map(|(branch, _)| branch.clone());
+        let named = || record.branches.task(loaded.number, segment, &title);
+        TaskView {
+            task_id: ids.id(&task.design.id),
+            branch: published.or_else(|| (!record.is_in_place()).then(named)),
+            sandbox: sandbox.clone(),
+            title,
+            ..draw_task(loaded.number, task, times, segment, surroundings)
+        }
+    });
+    tasks.collect()
 }
 
 #[expect(
@@ -458,32 +448,6 @@ pub(super) fn progress_of(tasks: impl IntoIterator<Item = TaskStatusWord>) -> Pr
     let over = progress.total - progress.queued - progress.running;
     progress.percentage = (100 * over).checked_div(progress.total).unwrap_or(100);
     progress
-}
-
-fn draw_stage(history: &History, stage: usize) -> StageView {
-    let batch = &history.batch;
-    let design = &batch.design.stages[stage];
-    let StageHistory { started_at, ended } = history.stages[stage];
-    let is_of_stage = |task: &&BatchTask| task.design.stage == Some(stage);
-    StageView {
-        stage: counted_from_1(stage),
-        name: design.name.clone(),
-        can_parallel: design.can_parallel,
-        task_count: batch.tasks.iter().filter(is_of_stage).count(),
-        status: match (started_at, ended) {
-            (_, Some((_, _, true))) => "completed",
-            (_, Some((_, _, false))) => "failed",
-            (Some(_), None) => "running",
-            (None, None) => "pending",
-        },
-        fell_back: batch.stages[stage].fell_back,
-        merge_status: ended.map(|(_, merge_status, _)| merge_status),
-        started_at: started_at.map(rfc3339),
-        completed_at: ended.map(|(at, _, _)| rfc3339(at)),
-        seconds: started_at
-            .zip(ended)
-            .map(|(from, (to, _, _))| seconds(to.saturating_sub(from))),
-    }
 }
 
 /// What tasks took on average is what each of those takes that are left.

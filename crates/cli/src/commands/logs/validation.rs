@@ -51,8 +51,8 @@ impl Runs<'_> {
         };
         let view = self.sight.load_one(self.batch)?;
         let known = view.validation.runs.iter();
-        let known = known.filter(|known| known.number == Some(run));
-        Ok(known.filter_map(|known| known.log).next())
+        let mut known = known.filter(|known| known.number == Some(run));
+        Ok(known.find_map(|known| known.log))
     }
 
     fn print_one(&self) -> Result<(), Failures> {

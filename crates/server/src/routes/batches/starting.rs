@@ -39,6 +39,10 @@ const LONGEST_TEXT: usize = 10_000;
 /// What a batch is to be; what is left out is as configured.
 #[derive(Debug, Default, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of the request that stands for itself"
+)]
 pub(crate) struct BatchOptions {
     /// The ids of the tasks, of one project and one plan
     pub(crate) task_ids: Vec<String>,
