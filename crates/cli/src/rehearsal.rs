@@ -60,7 +60,7 @@ fn facts(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String)>
         },
     ));
     facts.extend(found.interrupted.iter().map(|batch| {
-        let how = format!("batch {batch}; `pleach run --resume {batch}` goes on with it");
+        let how = format!("batch {batch}; `pleach resume {batch}` goes on with it");
         ("interrupted", how)
     }));
     facts

@@ -915,13 +915,14 @@ export interface components {
         };
         /**
          * batch:judged
-         * @description the tests ran, or their verdict was known; `tasks` were woven then, `run` is green, red or trouble, `ms` how long it took
+         * @description the tests ran, or their verdict was known; `tasks` were woven then, `run` is green, red or trouble, `ms` how long it took, `provedAt` when a verdict was found that is remembered
          */
         BatchJudgedEvent: {
             at: string;
             batchId: number;
             ms: number;
             number?: number | null;
+            provedAt?: string | null;
             run: unknown;
             tasks: string[];
             tree: string;
@@ -1496,7 +1497,7 @@ export interface components {
             projectId: string;
             /**
              * Format: double
-             * @description Since it began, until it ended or now.
+             * @description How long somebody ran it, until it ended or now.
              */
             seconds: number;
             /**

@@ -1,17 +1,17 @@
 //! `pleach completions`.
 
-use clap::{Command, CommandFactory as _};
+use clap::{Command as Program, CommandFactory as _};
 use clap_complete::Shell;
 
 use crate::args::Arguments;
 use crate::failure::Exit;
 
 /// The program without the commands that nobody types.
-fn shown(all: &Command) -> Command {
+fn shown(all: &Program) -> Program {
     let commands = all
         .get_subcommands()
         .filter(|command| !command.is_hide_set());
-    Command::new("pleach")
+    Program::new("pleach")
         .args(all.get_arguments().cloned())
         .subcommands(commands.cloned())
 }

@@ -298,7 +298,7 @@ fn an_agent_that_is_not_there_is_said_how_to_get() {
     let machine = Machine::new();
     let error = machine.pleach(&["agents", "test", "codex"]).bad(3);
     assert!(error.contains("npm install -g @openai/codex"), "{error}");
-    let error = machine.pleach(&["agents", "test", "codx"]).bad(3);
+    let error = machine.pleach(&["agents", "test", "codx"]).bad(2);
     assert!(error.contains("did you mean \"codex\"?"), "{error}");
     let (code, told) = machine.trial(&["demo"]);
     assert_eq!((code, &told["works"]), (0, &json!(true)), "{told:#}");

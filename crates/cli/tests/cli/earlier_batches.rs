@@ -189,7 +189,7 @@ fn two_batches_that_conflict_with_each_other_are_brought_together_by_a_person() 
         .iter()
         .find(|task| task["outcome"] == "conflicted")
         .unwrap();
-    let task = left_out["taskId"].as_str().unwrap();
+    let task = left_out["key"].as_str().unwrap();
     let resolve = |words: &[&str]| {
         let words: Vec<&str> = ["resolve", "4", task]
             .iter()

@@ -338,7 +338,7 @@ fn a_dry_run_says_what_would_be_done_and_makes_nothing() {
         "it is no git repository",
         "the folder as it is then",
         &format!("1, in {folder} itself"),
-        "asked for deep/AGENTS.md",
+        "asked for agents.shell.command, sandbox_write, deep/AGENTS.md, pleach.toml",
         "Nothing was done.",
     ] {
         assert!(told.contains(part), "{part}: {told}");

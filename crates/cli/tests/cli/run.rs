@@ -193,7 +193,7 @@ fn what_is_not_fit_is_told_before_anything_starts() {
     assert!(
         scene
             .run(&["--agent", "shel"])
-            .bad(3)
+            .bad(2)
             .contains("did you mean \"shell\"?")
     );
     assert!(scene.run(&["--base", "nowhere"]).bad(2).contains("nowhere"));

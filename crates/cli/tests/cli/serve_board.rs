@@ -345,7 +345,7 @@ fn a_task_shows_what_became_of_it_in_a_terminal() {
     let board = Board::new("- [ ] dig\n");
     board.scene.story(&["all"]).check(0, "1:no_changes");
     let dig = &board.import("TODO.md")[0];
-    let batch = json!({"id": 1, "status": "completed", "outcome": "no_changes"});
+    let batch = json!({"id": 1, "number": 1, "status": "completed", "outcome": "no_changes"});
     assert_eq!(
         (&dig["batch"], &dig["status"]),
         (&batch, &json!("completed"))

@@ -27,7 +27,7 @@ fn a_task_that_a_person_puts_back_to_pending_has_no_outcome_until_it_runs_again(
     let server = table.serve();
     table.start(&server, &json!({}));
     assert_eq!(outcomes(&until_over(&server, 1)), "1:failed 2:merged");
-    let failed = json!({"id": 1, "status": "failed", "outcome": "failed"});
+    let failed = json!({"id": 1, "number": 1, "status": "failed", "outcome": "failed"});
     let first = &table.tasks[0];
     let before = task(&server, first);
     assert_eq!(
@@ -63,7 +63,7 @@ fn what_a_person_says_of_a_task_is_not_contradicted_by_its_last_batch() {
         assert_eq!(mark(&server, first, status)["batch"], Value::Null);
     }
     assert_eq!(mark(&server, first, "failed")["batch"]["outcome"], "failed");
-    let merged = json!({"id": 1, "status": "completed", "outcome": "merged"});
+    let merged = json!({"id": 1, "number": 1, "status": "completed", "outcome": "merged"});
     assert_eq!(mark(&server, second, "completed")["batch"], merged);
     assert_eq!(mark(&server, second, "pending")["batch"], Value::Null);
 }

@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(chosen(&[&config(&[])]).unwrap_err(), NoAgent::Unnamed);
         assert_eq!(chosen(&[&two]).unwrap_err(), NoAgent::Unnamed);
         let error = chosen(&[&config(&["mine"]), &wanted("mime")]).unwrap_err();
-        assert_eq!(error.hint(), "did you mean \"mine\"?");
+        assert_eq!(error.hint(), "did you mean \"mine\"? Known agents: mine");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::id::BatchNumber;
 use pleach_engine::database::{BatchFilter, StoredEvent};
 use pleach_engine::ownership::is_owned;
 use pleach_testkit::{find_below, locks_below, processes_of, run_to_end};
@@ -37,7 +38,8 @@ impl Fate {
 /// A batch that is over.
 struct Over<'o> {
     ordeal: &'o Ordeal,
-    number: u32,
+    id: u32,
+    number: BatchNumber,
     events: Vec<StoredEvent>,
     fates: BTreeMap<&'static str, Fate>,
     story: String,
@@ -69,10 +71,11 @@ impl<'o> Over<'o> {
         let database = ordeal.database();
         let batches = database.batches(BatchFilter::default()).unwrap();
         assert_eq!(batches.len(), 1, "batches{story}");
-        let number = batches[0].id;
-        let events = database.load(number).unwrap().unwrap().events;
+        let (id, number) = (batches[0].id, batches[0].number);
+        let events = database.load(id).unwrap().unwrap().events;
         let mut over = Self {
             ordeal,
+            id,
             number,
             events,
             fates: BTreeMap::new(),
@@ -336,7 +339,7 @@ impl<'o> Over<'o> {
         let folder = self
             .ordeal
             .state_path()
-            .join(format!("batches/{}", self.number));
+            .join(format!("batches/{}", self.id));
         assert!(!is_owned(&folder).unwrap());
         // A name may stay behind, and leads nowhere.
         assert!(UnixStream::connect(folder.join("socket")).is_err());

@@ -77,7 +77,7 @@ fn a_new_batch_has_every_field() {
             },
             "validation": {
                 "command": null, "verdict": "not_configured", "tree": null, "reason": null, "runs": [],
-                "flaky": [], "notLanded": null,
+                "flaky": [], "notLanded": null, "baseRed": false, "provedAt": null,
             },
             "conflicts": [],
             "predictedConflicts": [],

@@ -65,7 +65,7 @@ fn every_event_of_a_batch_has_a_name() {
             "batch:cancelled {}",
             "batch:reopened {}",
             "batch:validating {stage:null}",
-            "batch:judged {ms:5000,number:1,run:green,tasks:[],tree:t1}",
+            "batch:judged {ms:5000,number:1,provedAt:null,run:green,tasks:[],tree:t1}",
             "batch:conflict {files:[a],taskId:1,with:[]}",
             "batch:rewoven {base:c1,tip:c3}",
             "batch:proved {tree:t1}",
