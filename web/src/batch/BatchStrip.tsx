@@ -140,8 +140,8 @@ function Controls({ batch, ended }: { batch: BatchView; ended: boolean }) {
           <RotateCw aria-hidden /> Resume
         </Button>
       ) : null}
-      {!ended && !batch.interrupted && batch.status === "running" ? (
-        <Button size="small" title="Finish what runs, start nothing new" disabled={isBusy} onClick={() => void act("stop", () => stopBatch(batch.id), "Nothing new starts. What runs is finished, and what merged lands.")}>
+      {!ended && !batch.interrupted ? (
+        <Button size="small" title="Finish what runs, start nothing new" disabled={isBusy || batch.status !== "running"} onClick={() => void act("stop", () => stopBatch(batch.id), "Nothing new starts. What runs is finished, and what merged lands.")}>
           <CircleStop aria-hidden /> <span className="sr-only sm:not-sr-only">Stop</span>
         </Button>
       ) : null}
