@@ -10,7 +10,7 @@ use pleach_engine::board::Board;
 use pleach_engine::config::{FILE_NAME, Layers, Origin, Shown, Whose, set_all};
 use pleach_engine::database::{BoardEvent, Database};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -111,10 +111,10 @@ struct SettingsChange {
     conflict_behavior: Option<ConflictBehavior>,
     /// Of a whole answer that is sent back; not looked into
     #[schema(value_type = Option<Object>)]
-    sources: Option<Value>,
+    sources: Option<Map<String, Value>>,
     /// The same
     #[schema(value_type = Option<Object>)]
-    overridden: Option<Value>,
+    overridden: Option<Map<String, Value>>,
 }
 
 /// What becomes of a task that does not merge.
