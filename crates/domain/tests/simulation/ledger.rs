@@ -449,6 +449,8 @@ impl<'d> Ledger<'d> {
         let expected = match self.course {
             Course::Cancelled => "cancelled",
             Course::GivenUp => "failed",
+            // A result that came as far as landing was nobody's to stop.
+            Course::Landing if !self.went_well() => "failed",
             _ if self.is_stopped_by_people() => "cancelled",
             _ if self.went_well() => "completed",
             _ => "failed",
