@@ -151,9 +151,9 @@ pub(crate) struct PlanArgs {
 /// How the plan's own rules are taken.
 #[derive(Debug, Args)]
 pub(crate) struct RuleArgs {
-    /// The share of earlier phases that must be done before a phase opens, from 0 to 1
-    #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = threshold)]
-    pub(crate) phase_threshold: Threshold,
+    /// The share of earlier phases that must be done before a phase opens, from 0 to 1; as configured, or 0.8
+    #[arg(long, value_name = "SHARE", value_parser = threshold)]
+    pub(crate) phase_threshold: Option<Threshold>,
     /// Take a dependency that is not in the plan as an error in every dialect
     #[arg(long)]
     pub(crate) strict: bool,

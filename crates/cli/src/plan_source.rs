@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 
 use pleach_domain::graph::{Graph, Overlap, Rules, Strictness};
 use pleach_domain::next::NextRules;
+use pleach_domain::phase::Threshold;
 use pleach_domain::select::{Selection, done_among};
 use pleach_domain::task::TaskStatus;
+use pleach_engine::config::Config;
 use pleach_engine::mentioned_files::declare_mentioned;
 use pleach_engine::plan_file::PlanFile;
-use pleach_engine::plan_in_use;
+use pleach_engine::plan_in_use::{self, project_folder};
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
+use pleach_engine::settings::Settings;
 use pleach_engine::start::{Chosen, Dependencies};
 use pleach_formats::Document;
 
@@ -93,6 +96,15 @@ pub(crate) fn current_folder() -> Result<PathBuf, Failures> {
 }
 
 impl RuleArgs {
+    /// The threshold that holds here: as the flag says, or the configuration.
+    pub(crate) fn threshold(&self) -> Result<Threshold, Failures> {
+        if let Some(threshold) = self.phase_threshold {
+            return Ok(threshold);
+        }
+        let folder = project_folder(&current_folder()?);
+        Ok(Settings::load(&folder, Config::default())?.phase_threshold)
+    }
+
     pub(crate) fn strictness(&self) -> Strictness {
         if self.strict {
             Strictness::Strict
@@ -103,14 +115,18 @@ impl RuleArgs {
 }
 
 impl OrderArgs {
-    pub(crate) fn rules(&self) -> Rules {
+    pub(crate) fn rules(&self, threshold: Threshold) -> Rules {
         Rules {
-            overlap: if self.allow_overlap {
-                Overlap::Allowed
-            } else {
-                Overlap::Ordered
-            },
-            threshold: self.rules.phase_threshold,
+            overlap: self.overlap(),
+            threshold,
+        }
+    }
+
+    pub(crate) fn overlap(&self) -> Overlap {
+        if self.allow_overlap {
+            Overlap::Allowed
+        } else {
+            Overlap::Ordered
         }
     }
 }
@@ -135,10 +151,11 @@ pub(crate) fn choose(
     graph: &Graph<'_>,
     words: &[String],
     order: &OrderArgs,
+    threshold: Threshold,
 ) -> Result<Chosen, Failures> {
     let selection = parse(graph, words)?;
     let rules = NextRules {
-        threshold: order.rules.phase_threshold,
+        threshold,
         ..NextRules::default()
     };
     let dependencies = if order.with_deps {

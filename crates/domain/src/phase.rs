@@ -16,10 +16,18 @@ use crate::task::{Task, TaskStatus};
 #[serde(transparent)]
 pub struct Threshold(f64);
 
+/// It is never NaN, which alone equals nothing.
+impl Eq for Threshold {}
+
 impl Threshold {
     /// A share between 0 (phases order nothing) and 1 (all of it).
     pub fn new(share: f64) -> Option<Self> {
         (0.0..=1.0).contains(&share).then_some(Self(share))
+    }
+
+    /// The share.
+    pub fn share(self) -> f64 {
+        self.0
     }
 
     fn is_reached(self, settled: usize, total: usize) -> bool {

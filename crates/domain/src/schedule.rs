@@ -284,8 +284,7 @@ fn ending(batch: &Batch) -> BatchEvent {
         }
         _ => {}
     }
-    // What came as far as landing had a result; tasks that another batch took from it since look blocked.
-    if batch.status != BatchStatus::Landing && was_cancelled_task_by_task(batch) {
+    if was_cancelled_task_by_task(batch) {
         return BatchEvent::Cancelled;
     }
     if let Some(error) = broken_rule(batch, batch.tasks.iter()) {

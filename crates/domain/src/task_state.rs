@@ -288,6 +288,10 @@ impl TaskState {
                     because: because.clone(),
                 })
             }
+            // How it ended here stays so, whoever runs it next: the batch was judged by it.
+            (Self::Ended(ending), Event::TakenOver { .. }) if !ending.is_success() => {
+                Some(ending.clone())
+            }
             (state, Event::TakenOver { because }) if state.may_be_taken_over() => {
                 Some(Ending::Blocked {
                     because: because.clone(),
@@ -399,7 +403,7 @@ mod tests {
             let merged = matches!(ending, Ending::Merged { .. });
             for event in TaskEvent::one_of_each() {
                 let moves = match event {
-                    TaskEvent::Retried | TaskEvent::TakenOver { .. } => !ending.is_success(),
+                    TaskEvent::Retried => !ending.is_success(),
                     TaskEvent::Invalid { .. } | TaskEvent::Conflicted { .. } => merged,
                     TaskEvent::Blocked { .. } => ending.is_success(),
                     TaskEvent::Resolved { .. } => matches!(ending, Ending::Conflicted { .. }),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pleach_domain::batch::{Budget, Landing, NoChanges, OnConflict};
+use pleach_domain::phase::Threshold;
 
 use crate::branches::{BranchNames, Fault, check};
 use crate::config::{
@@ -54,6 +55,8 @@ pub struct Settings {
     pub on_invalid: OnInvalid,
     /// What an agent has done that changed nothing and did not say why.
     pub no_changes: NoChanges,
+    /// The share of earlier phases that must be done before a phase opens.
+    pub phase_threshold: Threshold,
     /// Where the result goes.
     pub land: Landing,
     /// What kind of server it goes to, if its address does not tell.
@@ -131,10 +134,7 @@ impl Settings {
     pub fn of_layers(layers: &Layers, repository: &Path) -> Result<Self, ConfigError> {
         let said = layers.merged().settled();
         let place = |path| resolve(path, repository);
-        let places = |paths: Vec<String>| -> Result<Vec<PathBuf>, ConfigError> {
-            let paths = paths.into_iter().map(|path| place(Some(path.into())));
-            paths.filter_map(Result::transpose).collect()
-        };
+        let places = |paths| resolve_all(paths, repository);
         let settings = Self {
             base: said.base.filter(|text| !text.is_empty()),
             plan: place(said.plan)?,
@@ -156,6 +156,7 @@ impl Settings {
             validate_env: said.validate_env,
             on_invalid: said.on_invalid,
             no_changes: said.no_changes,
+            phase_threshold: said.phase_threshold,
             land: said.land,
             forge: said.forge,
             retries: said.retries,
@@ -228,6 +229,12 @@ fn resolve(path: Option<PathBuf>, repository: &Path) -> Result<Option<PathBuf>, 
         Some(home) => Ok(Some(Path::new(&home).join(below))),
         None => Err(ConfigError::Homeless { path }),
     }
+}
+
+fn resolve_all(paths: Vec<String>, repository: &Path) -> Result<Vec<PathBuf>, ConfigError> {
+    let paths = paths.into_iter();
+    let paths = paths.map(|path| resolve(Some(path.into()), repository));
+    paths.filter_map(Result::transpose).collect()
 }
 
 #[cfg(test)]

@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pleach_domain::batch::{Barriers, Fallback};
-use pleach_domain::graph::{Graph, Rules, Strictness};
+use pleach_domain::graph::{Graph, Overlap, Rules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::next::NextRules;
+use pleach_domain::phase::Threshold;
 use pleach_domain::problem::Problem;
 
 pub use chosen::{Chosen, Dependencies};
@@ -62,8 +63,8 @@ pub struct Start {
 /// What keeps tasks in order besides what they need.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OrderChoice {
-    /// Declared files and phases.
-    pub rules: Rules,
+    /// What declared files mean.
+    pub overlap: Overlap,
     /// What is woven and proved before the next tasks start.
     pub barriers: Barriers,
     /// What is done where several at once do not work out.
@@ -94,7 +95,7 @@ pub fn start(state: &StateFolder, program: &Path, start: Start) -> Result<Starte
         return Ok(Started::Before(batch));
     }
     let settings = trusted_settings(state, &start)?;
-    let chosen = chosen_by(&start);
+    let chosen = chosen_by(&start, settings.phase_threshold);
     if !chosen.errors.is_empty() {
         return Err(StartError::Plan(chosen.errors));
     }
@@ -122,10 +123,10 @@ fn trusted_settings(state: &StateFolder, start: &Start) -> Result<Settings, Star
     }
 }
 
-fn chosen_by(start: &Start) -> Chosen {
+fn chosen_by(start: &Start, threshold: Threshold) -> Chosen {
     let graph = Graph::of(&start.plan.document.plan, start.order.strictness);
     let next = NextRules {
-        threshold: start.order.rules.threshold,
+        threshold,
         ..NextRules::default()
     };
     Chosen::by_id(&graph, &start.tasks, next, start.dependencies)
@@ -143,7 +144,7 @@ fn errand(
         folder: start.project_folder,
         plan: start.plan,
         chosen,
-        rules: start.order.rules,
+        overlap: start.order.overlap,
         barriers: start.order.barriers,
         fallback: start.order.fallback,
         settings,
@@ -188,8 +189,8 @@ pub struct Errand {
     pub plan: PlanToRun,
     /// The positions of the chosen tasks.
     pub chosen: Vec<usize>,
-    /// How the tasks are put in order.
-    pub rules: Rules,
+    /// What declared files mean.
+    pub overlap: Overlap,
     /// What is waited for besides.
     pub barriers: Barriers,
     /// What to do when running several at once does not work out.
@@ -228,7 +229,10 @@ impl Errand {
             folder: self.folder,
             plan: self.plan,
             chosen: self.chosen,
-            rules: self.rules,
+            rules: Rules {
+                overlap: self.overlap,
+                threshold: settings.phase_threshold,
+            },
             barriers: self.barriers,
             fallback: self.fallback,
             template: prompt.as_deref().map(Template::parse).transpose()?,

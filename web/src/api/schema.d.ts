@@ -1424,6 +1424,19 @@ export interface components {
             worktreeId?: string | null;
         };
         /**
+         * batch:task:taken_over
+         * @description another batch took it while this one was interrupted; `outcome` is how it ended here, blocked if it had not
+         */
+        BatchTaskTakenOverEvent: {
+            at: string;
+            batchId: number;
+            key: string;
+            outcome: string;
+            reason: string;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
          * batch:task:waiting
          * @description it waits for approval, or for consent to these files
          */

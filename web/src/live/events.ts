@@ -36,6 +36,7 @@ const taskEvents = [
   "batch:task:completed",
   "batch:task:failed",
   "batch:task:skipped",
+  "batch:task:taken_over",
   "batch:task:cancelled",
 ] as const;
 

@@ -34,7 +34,7 @@ fn answer(arguments: &NextArgs) -> Result<Exit, Failures> {
     let rules = NextRules {
         dependencies: rule(arguments.ignore_deps),
         conflicts: rule(arguments.ignore_conflicts),
-        threshold: arguments.rules.phase_threshold,
+        threshold: arguments.rules.threshold()?,
     };
     let offers = next(&graph, arguments.count, rules);
     if offers.is_empty() {

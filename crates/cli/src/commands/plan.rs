@@ -27,6 +27,7 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<Exit, Failures> {
 fn show(arguments: &PlanArgs, format: Format) -> Result<Exit, Failures> {
     let (file, words) = file_and_selection(arguments);
     let source = PlanSource::load(file.as_deref())?;
+    let threshold = arguments.order.rules.threshold()?;
     let graph = Graph::of(&source.document.plan, arguments.order.rules.strictness());
     let chosen = if words.is_empty() {
         Chosen {
@@ -36,13 +37,13 @@ fn show(arguments: &PlanArgs, format: Format) -> Result<Exit, Failures> {
             done: None,
         }
     } else {
-        looked_at(choose(&graph, words, &arguments.order)?)
+        looked_at(choose(&graph, words, &arguments.order, threshold)?)
     };
     let mut members = vec![false; source.document.plan.tasks.len()];
     for position in &chosen.tasks {
         members[*position] = true;
     }
-    let order = Order::of(&graph, &members, arguments.order.rules());
+    let order = Order::of(&graph, &members, arguments.order.rules(threshold));
     let name = source.name();
     let picture = Picture {
         name: &name,

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use pleach_domain::batch::{Barriers, Fallback, Landing, OnConflict};
 use pleach_domain::graph::Graph;
 use pleach_domain::id::{BatchNumber, TaskId};
+use pleach_domain::phase::Threshold;
 use pleach_engine::causes::with_causes;
 use pleach_engine::config::{Config, MaxParallel, Mode};
 use pleach_engine::database::BatchRow;
@@ -203,7 +204,8 @@ impl Place {
             None
         };
         let earlier = resumed.iter().map(exit).max();
-        let select = match self.picked(&source, arguments) {
+        let threshold = settings.phase_threshold;
+        let select = match self.picked(&source, arguments, threshold) {
             None => arguments.select.clone(),
             Some(Picked::These(positions)) => ids(&source, &positions),
             Some(Picked::Nothing) => return Err(nothing_picked().into()),
@@ -212,7 +214,7 @@ impl Place {
         if arguments.redo {
             source.reopen(&select)?;
         }
-        let chosen = chosen_tasks(&source, &select, arguments, resumed)?;
+        let chosen = chosen_tasks(&source, &select, (arguments, threshold), resumed)?;
         if let (Some(path), Some(recorded)) = (&arguments.status, &recorded) {
             check_recorded(&source, &chosen, recorded, path)?;
         }
@@ -254,13 +256,18 @@ impl Place {
     }
 
     /// What a person ticks who named no task; nothing where nobody can be asked that.
-    fn picked(&self, source: &PlanSource, arguments: &RunArgs) -> Option<Picked> {
+    fn picked(
+        &self,
+        source: &PlanSource,
+        arguments: &RunArgs,
+        threshold: Threshold,
+    ) -> Option<Picked> {
         let is_said = !arguments.select.is_empty() || arguments.yes || arguments.dry_run;
         if is_said || self.in_background || self.reader == Reader::Program {
             return None;
         }
         let graph = Graph::of(&source.document.plan, arguments.order.rules.strictness());
-        picker::pick(&graph, &source.name(), arguments.order.rules())
+        picker::pick(&graph, &source.name(), arguments.order.rules(threshold))
     }
 
     /// Everything that a batch needs to begin.
@@ -275,7 +282,7 @@ impl Place {
             folder: self.folder.clone(),
             plan: source.into_run(),
             chosen,
-            rules: arguments.order.rules(),
+            overlap: arguments.order.overlap(),
             barriers: arguments.barriers(),
             fallback: arguments.fallback(),
             settings,
@@ -389,6 +396,7 @@ fn flags(arguments: &RunArgs) -> Config {
             OnTaskConflict::Rerun => OnConflict::Rerun,
         }),
         stop_on_failure: arguments.stop_on_failure.then_some(true),
+        phase_threshold: arguments.order.rules.phase_threshold,
         validate: arguments.validate.clone(),
         land: match (arguments.pr, arguments.no_pr) {
             (true, _) => Some(Landing::PullRequest),
@@ -428,7 +436,7 @@ fn prompt(arguments: &RunArgs) -> Result<Option<String>, Failures> {
 fn chosen_tasks(
     source: &PlanSource,
     select: &[String],
-    arguments: &RunArgs,
+    (arguments, threshold): (&RunArgs, Threshold),
     resumed: &[Summary],
 ) -> Result<Vec<usize>, Failures> {
     let graph = Graph::of(&source.document.plan, arguments.order.rules.strictness());
@@ -438,7 +446,7 @@ fn chosen_tasks(
     } else {
         select
     };
-    let mut chosen = choose(&graph, words, &arguments.order)?;
+    let mut chosen = choose(&graph, words, &arguments.order, threshold)?;
     // Another plan may have tasks of the same ids.
     let plan = source.path.canonicalize().ok();
     let of_plan = |batch: &&Summary| batch.plan.path() == plan.as_deref();

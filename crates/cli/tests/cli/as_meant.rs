@@ -60,6 +60,25 @@ fn a_phase_that_failed_blocks_the_next_one() {
 }
 
 #[test]
+fn the_share_that_opens_a_phase_can_be_configured() {
+    let plan = "## Phase 1: Base\n- [x] 1.1 a\n- [ ] 1.2 b\n## Phase 2: On top\n- [ ] 2.1 c\n";
+    let scene = Scene::new(plan, ONLY_PHASE_2);
+    let offered = |words: &[&str]| {
+        let words = [&["next", "5", "--json"], words].concat();
+        let answer = pleach(scene.repo.path(), &scene.home(), &words);
+        answer.json()["count"].clone()
+    };
+    assert_eq!(offered(&[]), 1);
+    scene.configure("phase_threshold = 0.5\n", ONLY_PHASE_2);
+    assert_eq!(offered(&[]), 2);
+    assert_eq!(offered(&["--phase-threshold", "1"]), 1);
+    scene.story(&["2.1"]).check(0, "2.1:merged");
+    scene.configure("phase_threshold = 1.5\n", ONLY_PHASE_2);
+    let refused = scene.run(&["1.2"]).bad(2);
+    assert!(refused.contains("a share from 0 to 1"), "{refused}");
+}
+
+#[test]
 fn what_follows_in_a_note_is_blocked_by_what_failed() {
     let plan = "**Execution Note:** Tasks 1.1-2.2 are nothing\n\n- [ ] 1.1 a\n- [ ] 2.1 b\n- [ ] 2.2 c\n\nTasks 1.1, 2.1 and 2.2 are [SEQUENTIAL] - each uses the one before\n";
     let scene = Scene::new(plan, ONLY_PHASE_2);

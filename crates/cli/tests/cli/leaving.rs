@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pleach_domain::batch::{Barriers, Fallback};
-use pleach_domain::graph::Rules;
+use pleach_domain::graph::Overlap;
 use pleach_engine::config::Config;
 use pleach_engine::database::{Database, Provenance, RequestKey};
 use pleach_engine::host::{Begun, Host, HostError, Running};
@@ -41,7 +41,7 @@ fn prepared(scene: &Scene) -> Prepared {
             text,
             document,
         },
-        rules: Rules::default(),
+        overlap: Overlap::Ordered,
         barriers: Barriers::Stages,
         fallback: Fallback::OneAtATime,
         // Nothing but the repository's own file, so that no setting of this machine reaches it.

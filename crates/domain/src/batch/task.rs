@@ -131,12 +131,12 @@ impl BatchTask {
                 self.on_woven = true;
                 self.asked_again = false;
             }
-            TaskEvent::Blocked { .. } | TaskEvent::Invalid { .. } | TaskEvent::TakenOver { .. } => {
+            TaskEvent::TakenOver { .. } => self.is_elsewhere = true,
+            TaskEvent::Blocked { .. } | TaskEvent::Invalid { .. } => {
                 // What goes out again, or does not go in, is kept like everything else.
                 self.kept = self.state.commit().cloned().or(self.kept.take());
                 // It is news, also of what was woven before a person opened the batch again.
                 self.excused = false;
-                self.is_elsewhere |= matches!(event, TaskEvent::TakenOver { .. });
             }
             TaskEvent::Conflicted { .. } => self.excused = false,
             TaskEvent::Resolved { basis, files, .. } => {

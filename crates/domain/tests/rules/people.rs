@@ -92,6 +92,21 @@ fn a_stopped_batch_finishes_what_runs_and_starts_nothing_new() {
 }
 
 #[test]
+fn a_task_that_another_batch_takes_does_not_change_how_this_one_ends() {
+    tell("2", "1", "go 1:taken").stands("running: 1 blocked");
+    tell("2 retries=0", "1", "go 1:failed 1:taken").stands("running: 1 failed");
+    // It was stopped in time, and what was done of it has landed.
+    let staged = "1\n2\nstage a: 1\nstage b: 2";
+    let landed = "go stop go 1:built 1:woven go landed";
+    tell("2 push", staged, &format!("{landed} 2:taken go"))
+        .stands("completed: 1 merged, 2 cancelled");
+    // The base moved, and what had been merged does not merge there.
+    let moved = "go 1:built 1:woven 2:cancel 2:stopped go 1:moved";
+    tell("2 push", "1\n2", &format!("{moved} 1:taken 2:taken go"))
+        .stands("failed: 1 conflicted, 2 cancelled");
+}
+
+#[test]
 fn a_batch_whose_tasks_were_all_cancelled_is_cancelled() {
     let ends = |plan: &str, story: &str, expected: &str| {
         tell("2 retries=0", plan, &format!("{story} go")).follows(expected);

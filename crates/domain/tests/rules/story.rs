@@ -119,6 +119,14 @@ fn milliseconds(hours: &str) -> u64 {
     hours * 3_600_000
 }
 
+fn consent() -> Consent {
+    let files = vec![SteeringFile {
+        path: "AGENTS.md".into(),
+        blob: Some("b1".into()),
+    }];
+    Consent { files }
+}
+
 /// `limited`, or with how long an agent says that it is, as in `waits-6h`.
 fn limited(word: &str) -> Option<AttemptEnding> {
     let stated = match word {
@@ -145,6 +153,7 @@ impl Story {
         let message = match (task, word) {
             ("", "go") => return self.go(),
             (_, "started") => return self.start(&id),
+            (_, "taken") => return self.lose(id),
             (_, "built") => ended(AttemptEnding::Built {
                 files: vec![format!("{task}.rs")],
                 commit,
@@ -181,13 +190,7 @@ impl Story {
             ),
             (_, "rested") => Message::Rested(id),
             (_, "speaks") => Message::SessionBegan(id, format!("session of {task}")),
-            (_, "unsure") => {
-                let files = vec![SteeringFile {
-                    path: "AGENTS.md".into(),
-                    blob: Some("b1".into()),
-                }];
-                Message::NeedsConsent(id, Consent { files })
-            }
+            (_, "unsure") => Message::NeedsConsent(id, consent()),
             ("", "approve") => Message::Approve,
             ("", "stop") => Message::Stop,
             ("", "cancel") => Message::Cancel(Rollback::Keep),
@@ -203,6 +206,13 @@ impl Story {
     fn hear(&mut self, message: Message) {
         let events = self.batch.decide(message);
         self.store(events);
+    }
+
+    /// Another batch takes a task.
+    fn lose(&mut self, task: TaskId) {
+        let because = "batch 2 has it".into();
+        let event = TaskEvent::TakenOver { because };
+        self.store(vec![Event::Task { task, event }]);
     }
 
     fn start(&mut self, id: &TaskId) {

@@ -132,6 +132,8 @@ fn after(was: Now, event: &TaskEvent) -> Now {
         TaskEvent::Unchanged { .. } => Now::Unchanged,
         TaskEvent::Failed { .. } | TaskEvent::TimedOut => Now::Failed,
         TaskEvent::Conflicted { .. } => Now::Conflicted,
+        // What is over stays as it is when another batch tries it again.
+        TaskEvent::TakenOver { .. } if was.is_end() => was,
         TaskEvent::Blocked { .. } | TaskEvent::TakenOver { .. } => Now::Blocked,
         TaskEvent::Cancelled => Now::Cancelled,
         TaskEvent::Woven { .. } => Now::Merged,

@@ -30,6 +30,9 @@ pub(crate) const ADVICE: &str = "the machine bears another number";
 /// Why a task is blocked whose work of earlier batches does not go with the base.
 pub(crate) const NO_BASIS: &str = "it builds on what conflicts";
 
+/// Why a task is blocked whose dependencies do not go together.
+pub(crate) const BASIS_CONFLICTS: &str = "what it waits for conflicts";
+
 /// Why a task is blocked that a person does not consent to.
 pub(crate) const NO_CONSENT: &str = "nobody consents";
 
@@ -180,14 +183,16 @@ impl<'d> Ledger<'d> {
         if let TaskEvent::Started { attempt, .. } = event {
             assert_eq!(self.starts, Starts::Any, "it is to finish what runs");
             self.check_start(at, *attempt);
-        } else if let TaskEvent::Waiting { consent: Some(_) } = event {
-            // It was to start together with others.
-            self.gives_way |= self.is_still();
         } else {
             self.gives_way = false;
         }
         if was == Now::Built {
-            assert_eq!(self.built.remove(0), at, "woven in the order they finished");
+            // What lost a need is not woven at all, and waits for nobody.
+            let is_woven = !matches!(event, TaskEvent::Blocked { .. });
+            let place = self.built.iter().position(|built| *built == at);
+            let in_turn = !is_woven || place == Some(0);
+            assert!(in_turn, "woven in the order they finished");
+            self.built.remove(place.unwrap());
         }
         let asked_again = matches!(event, TaskEvent::Retried | TaskEvent::Resolved { .. });
         if asked_again {
@@ -449,8 +454,6 @@ impl<'d> Ledger<'d> {
         let expected = match self.course {
             Course::Cancelled => "cancelled",
             Course::GivenUp => "failed",
-            // A result that came as far as landing was nobody's to stop.
-            Course::Landing if !self.went_well() => "failed",
             _ if self.is_stopped_by_people() => "cancelled",
             _ if self.went_well() => "completed",
             _ => "failed",

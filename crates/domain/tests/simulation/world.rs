@@ -18,7 +18,7 @@ use pleach_domain::schedule::{Action, schedule};
 use pleach_domain::task_state::{Commit, Ending, TaskState};
 
 use crate::dice::Dice;
-use crate::ledger::Ledger;
+use crate::ledger::{BASIS_CONFLICTS, Ledger};
 use crate::truth::Truth;
 
 /// The process died.
@@ -286,7 +286,14 @@ impl<'d> World<'d> {
         loop {
             let before = self.log.len();
             for action in schedule(&self.batch) {
+                let started = match action {
+                    Action::Start(task) => Some(task),
+                    _ => None,
+                };
                 self.take(action)?;
+                if started.is_some_and(|task| !self.agents.contains_key(&task)) {
+                    break;
+                }
             }
             if self.log.len() == before {
                 self.stop_forgotten_probes();
@@ -311,6 +318,10 @@ impl<'d> World<'d> {
                 if let Some(consent) = self.lacks_consent(task) {
                     let id = self.id(task);
                     return self.hear(Message::NeedsConsent(id, consent));
+                }
+                if self.batch.basis_of(task).len() > 1 && self.dice.one_in(60) {
+                    let id = self.id(task);
+                    return self.hear(Message::CannotStart(id, BASIS_CONFLICTS.into()));
                 }
                 self.results.remove(&task);
                 let basis = Commit(format!("{:?}", self.batch.basis_of(task)));

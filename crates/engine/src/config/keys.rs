@@ -7,12 +7,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pleach_domain::batch::{Landing, NoChanges, OnConflict};
+use pleach_domain::phase::Threshold;
 use toml_edit::Value;
 
 use super::fields::Fields;
 use super::kinds::{
-    CachedPaths, Count, Dollars, Kind, List, OneOf, Parallel, Place, Sandbox, Size, Switch, Text,
-    Time, TimeOrOff, UpToAWeek,
+    CachedPaths, Count, Dollars, Kind, List, OneOf, Parallel, Place, Sandbox, Share, Size, Switch,
+    Text, Time, TimeOrOff, UpToAWeek,
 };
 use super::{AgentConfig, MaxParallel, Mode, NetworkChoice, OnInvalid, SandboxChoice};
 use crate::forge::ForgeKind;
@@ -178,6 +179,8 @@ keys! {
     land: Landing as OneOf<Landing> = Landing::PullRequest, "\"none\"";
     /// What an agent has done that changed nothing and did not say why: nothing, so that it is asked once more, or its task.
     no_changes: NoChanges as OneOf<NoChanges> = NoChanges::default(), "\"done\"";
+    /// The share of earlier phases that must be done before a phase opens.
+    phase_threshold: Threshold as Share = Threshold::default(), "1.0";
     /// How often a task is tried again.
     retries: u32 as Count<u32, 0, 20> = 2, "0";
     /// How long the first pause before another try is.

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pleach_domain::phase::Threshold;
 use pleach_domain::problem::nearest;
 use toml_edit::{Array, Value};
 
@@ -331,6 +332,30 @@ impl Kind for Dollars {
         let text = format!("{whole}.{part:06}");
         let text = text.trim_end_matches('0').trim_end_matches('.');
         text.parse().unwrap_or_else(|_| text.into())
+    }
+}
+
+/// A part of a whole.
+pub(super) struct Share;
+
+impl Kind for Share {
+    type Value = Threshold;
+
+    fn wanted() -> String {
+        "a share from 0 to 1, such as 0.8".to_owned()
+    }
+
+    fn read(value: &Value) -> Option<Threshold> {
+        let whole = || {
+            value
+                .as_integer()
+                .and_then(|share| i32::try_from(share).ok())
+        };
+        Threshold::new(value.as_float().or_else(|| whole().map(f64::from))?)
+    }
+
+    fn write(value: &Threshold) -> Value {
+        value.share().into()
     }
 }
 

@@ -40,6 +40,7 @@ validate = "cargo test"
 validate_timeout = "20m"
 on_invalid = "fail"
 no_changes = "done"
+phase_threshold = 1
 land = "push"
 retries = 0
 retry_pause = "500ms"
@@ -104,6 +105,7 @@ fn every_key_that_is_acted_on_is_read() {
         validate_env: Some(vec!["DATABASE_URL".to_owned()]),
         on_invalid: Some(OnInvalid::Fail),
         no_changes: Some(pleach_domain::batch::NoChanges::Done),
+        phase_threshold: pleach_domain::phase::Threshold::new(1.0),
         land: Some(Landing::Push),
         forge: Some(ForgeKind::Gitea),
         retries: Some(0),

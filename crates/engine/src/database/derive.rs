@@ -103,8 +103,10 @@ impl Subject {
                 Ok(1)
             }
             TaskEvent::TakenOver { .. } => connection.execute(
-                "UPDATE batch_task SET live = 0 WHERE batch = ?1 AND task = ?2",
-                params![self.id, name],
+                "UPDATE batch_task SET live = 0, told_seq = ?3, outcome = coalesce(outcome, 'blocked'),
+                     status = CASE WHEN outcome IS NULL THEN 'skipped' ELSE status END
+                 WHERE batch = ?1 AND task = ?2",
+                params![self.id, name, seq],
             ),
             _ => Ok(0),
         };

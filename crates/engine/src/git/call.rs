@@ -14,7 +14,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, test_kill_process_group,
+};
 
 use super::bounds::{self, Bounds, Reach};
 use super::{GitError, USERS_CONFIG, scrub};
@@ -50,6 +52,9 @@ const PASSED_ON: [&str; 4] = [
 
 /// How long a call that is stopped may take to put its files in order.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// How often what was killed is looked for; where nobody reaps orphans it never goes.
+const LOOKS_AT_THE_DYING: usize = 100;
 
 /// One call of git that is being put together.
 pub struct Call {
@@ -363,6 +368,7 @@ impl Call {
         }
         let status = child.wait()?;
         if woke? != Woke::Exited {
+            wait_until_gone(pid);
             return Ok(None);
         }
         let signalled = || 128 + status.signal().unwrap_or_default();
@@ -373,6 +379,17 @@ impl Call {
             what: what.to_owned(),
             secrets: self.secrets,
         }))
+    }
+}
+
+/// Waits for what a git that was killed had started: dying takes the kernel a moment, and nobody is told of the end of
+/// another's child.
+fn wait_until_gone(group: Pid) {
+    for _ in 0..LOOKS_AT_THE_DYING {
+        if test_kill_process_group(group).is_err() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

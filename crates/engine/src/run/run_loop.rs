@@ -342,7 +342,17 @@ impl Loop<'_> {
         loop {
             let mut moved = false;
             for action in schedule(&self.batch) {
-                moved |= self.act(action, inbox)?;
+                let to_start = match action {
+                    Action::Start(task) => Some(task),
+                    _ => None,
+                };
+                let acted = self.act(action, inbox)?;
+                moved |= acted;
+                // One that cannot start after all may close the phase that others were to start in.
+                let is_at_work = |task: usize| self.batch.tasks[task].state.attempt().is_some();
+                if acted && to_start.is_some_and(|task| !is_at_work(task)) {
+                    break;
+                }
             }
             self.flush()?;
             if !moved {

@@ -5,14 +5,16 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use pleach_domain::graph::{Graph, Order, Strictness};
+use pleach_domain::graph::{Graph, Order, Rules, Strictness};
 use pleach_domain::id::TaskId;
+use pleach_domain::phase::Threshold;
 use pleach_domain::problem::Problem;
 
 use super::{Chosen, Start, StartError, chosen_by, errand, trusted_settings};
 use crate::database::{Database, DatabaseError};
 use crate::ownership::is_owned;
 use crate::run::{RunError, rehearse};
+use crate::settings::Settings;
 use crate::state_folder::StateFolder;
 use crate::view::PredictedView;
 
@@ -35,13 +37,17 @@ pub struct Preview {
 
 /// Looks up what would come of starting tasks of a project.
 pub fn preview(state: &StateFolder, program: &Path, project: &str, start: Start) -> Preview {
-    let mut chosen = chosen_by(&start);
+    let settings = trusted_settings(state, &start);
+    // Without settings it does not start, and what it would be is shown all the same.
+    let known = settings.as_ref().ok();
+    let threshold = known.map_or_else(Threshold::default, |known| known.phase_threshold);
+    let mut chosen = chosen_by(&start, threshold);
     let errors = std::mem::take(&mut chosen.errors);
-    let mut preview = Preview::of(&start, chosen);
+    let tasks = chosen.tasks.clone();
+    let mut preview = Preview::of(&start, chosen, threshold);
     preview.refusal = if errors.is_empty() {
-        let tasks: Vec<TaskId> = preview.waves.concat();
-        let refused = refuse_busy(state, project, &start, &tasks);
-        let refused = refused.and_then(|()| try_out(state, program, start));
+        let refused = refuse_busy(state, project, &start, &preview.waves.concat());
+        let refused = refused.and_then(|()| try_out(state, program, start, tasks, settings?));
         refused.err()
     } else {
         Some(StartError::Plan(errors))
@@ -50,7 +56,7 @@ pub fn preview(state: &StateFolder, program: &Path, project: &str, start: Start)
 }
 
 impl Preview {
-    fn of(start: &Start, chosen: Chosen) -> Self {
+    fn of(start: &Start, chosen: Chosen, threshold: Threshold) -> Self {
         let plan = &start.plan.document.plan;
         let graph = Graph::of(plan, Strictness::AsWritten);
         let name = |position: usize| graph.task(position).id.clone();
@@ -59,7 +65,11 @@ impl Preview {
         for position in &chosen.tasks {
             members[*position] = true;
         }
-        let order = Order::of(&graph, &members, start.order.rules);
+        let rules = Rules {
+            overlap: start.order.overlap,
+            threshold,
+        };
+        let order = Order::of(&graph, &members, rules);
         let collisions = order.ordered.iter().filter_map(|pair| {
             let first: HashSet<&String> = graph.task(pair.first).files.iter().collect();
             let both = graph.task(pair.then).files.iter();
@@ -115,9 +125,13 @@ fn refuse_busy(
 }
 
 /// Everything that starting looks at before it makes something.
-fn try_out(state: &StateFolder, program: &Path, start: Start) -> Result<(), StartError> {
-    let settings = trusted_settings(state, &start)?;
-    let chosen = chosen_by(&start).tasks;
+fn try_out(
+    state: &StateFolder,
+    program: &Path,
+    start: Start,
+    chosen: Vec<usize>,
+    settings: Settings,
+) -> Result<(), StartError> {
     let request = errand(state, program, start, chosen, settings).request()?;
     rehearse(&request)?;
     Ok(())

@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 
 use pleach_domain::batch::Design;
-use pleach_domain::event::{BatchEvent, Event};
-use pleach_domain::task_state::Ending;
+use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::task_state::{Ending, TaskState};
 use serde_json::{Map, Value, json};
 
 use super::replay::History;
@@ -131,6 +131,16 @@ impl Narrator {
                     json!(began.map(|began| seconds(stored.at.saturating_sub(began))));
             }
             Event::Batch(BatchEvent::Completed { .. }) => data["summary"] = self.summary(),
+            Event::Task {
+                task,
+                event: TaskEvent::TakenOver { .. },
+            } => {
+                let position = self.history.batch.position(task);
+                let state = position.map(|at| &self.history.batch.tasks[at].state);
+                if let Some(ending) = state.and_then(TaskState::ending) {
+                    data["outcome"] = json!(ending.outcome());
+                }
+            }
             Event::Task { task, .. } if data.get("worktreeId").is_some() => {
                 let position = self.history.batch.position(task);
                 let segments = self.origin.as_ref().map(|origin| &origin.segments);

@@ -276,10 +276,10 @@ fn task_name(event: &TaskEvent) -> &'static str {
         TaskEvent::Published { .. } => "batch:task:published",
         TaskEvent::Unchanged { .. } | TaskEvent::Woven { .. } => "batch:task:completed",
         TaskEvent::Failed { .. } | TaskEvent::TimedOut => "batch:task:failed",
-        TaskEvent::Conflicted { .. }
-        | TaskEvent::Invalid { .. }
-        | TaskEvent::Blocked { .. }
-        | TaskEvent::TakenOver { .. } => "batch:task:skipped",
+        TaskEvent::Conflicted { .. } | TaskEvent::Invalid { .. } | TaskEvent::Blocked { .. } => {
+            "batch:task:skipped"
+        }
+        TaskEvent::TakenOver { .. } => "batch:task:taken_over",
         TaskEvent::Cancelled => "batch:task:cancelled",
     }
 }
@@ -328,9 +328,10 @@ fn task_data(event: &TaskEvent) -> Value {
         TaskEvent::Invalid { because, with } => {
             json!({"outcome": "invalid", "reason": because, "files": [], "with": with})
         }
-        TaskEvent::Blocked { because } | TaskEvent::TakenOver { because } => {
+        TaskEvent::Blocked { because } => {
             json!({"outcome": "blocked", "reason": because, "files": []})
         }
+        TaskEvent::TakenOver { because } => json!({"outcome": "blocked", "reason": because}),
         TaskEvent::Cancelled => json!({"outcome": "cancelled"}),
     }
 }

@@ -3,7 +3,7 @@
 use pleach_domain::event::TaskEvent;
 use pleach_domain::id::PhaseNumber;
 
-use super::{FailedStage, Ledger, NO_BASIS, NO_CONSENT};
+use super::{BASIS_CONFLICTS, FailedStage, Ledger, NO_BASIS, NO_CONSENT};
 use crate::account::Now;
 
 impl Ledger<'_> {
@@ -38,6 +38,7 @@ impl Ledger<'_> {
         if let TaskEvent::Blocked { because } = event {
             let by_a_person = because == NO_CONSENT;
             let no_basis = because == NO_BASIS && self.design.tasks[at].no_basis.is_some();
+            let no_basis = no_basis || because == BASIS_CONFLICTS;
             let may_be = by_a_person || no_basis || self.has_reason_to_block(at);
             assert!(may_be, "{at} is blocked for nothing");
         }

@@ -107,7 +107,7 @@ fn every_event_of_a_task_has_a_name() {
             "batch:task:skipped* {files:[],outcome:invalid,reason:the tests fail with it,with:[]}",
             "batch:task:resolved* {commit:c5,files:[a]}",
             "batch:task:skipped {files:[],outcome:blocked,reason:1 failed}",
-            "batch:task:skipped {files:[],outcome:blocked,reason:batch 2 has it}",
+            "batch:task:taken_over {outcome:blocked,reason:batch 2 has it}",
             "batch:task:cancelled* {outcome:cancelled}",
             "batch:task:queued {reason:it is to be tried again}",
             "batch:task:published* {branch:pleach/task-1/1}",

@@ -385,6 +385,7 @@ impl BatchOptions {
             base: self.base.clone(),
             queue_auto_approve: self.auto_approve,
             stop_on_failure: self.stop_on_failure,
+            phase_threshold: self.phase_threshold.and_then(Threshold::new),
             on_conflict: self.conflict_behavior.map(|what| match what {
                 ConflictWord::Skip => OnConflict::Skip,
                 ConflictWord::Fail => OnConflict::Fail,
@@ -429,7 +430,7 @@ impl BatchOptions {
             order.barriers = Barriers::Waves;
         }
         if self.allow_overlap {
-            order.rules.overlap = Overlap::Allowed;
+            order.overlap = Overlap::Allowed;
         }
         if self.no_fallback {
             order.fallback = Fallback::Fail;
@@ -437,8 +438,6 @@ impl BatchOptions {
         if self.strict {
             order.strictness = Strictness::Strict;
         }
-        let threshold = self.phase_threshold.and_then(Threshold::new);
-        order.rules.threshold = threshold.unwrap_or(order.rules.threshold);
         order
     }
 
