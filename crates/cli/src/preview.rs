@@ -17,7 +17,7 @@ use pleach_domain::plan::Plan;
 use pleach_engine::agent::{Agent, Chosen};
 use pleach_engine::config::MaxParallel;
 use pleach_engine::git::Unpushed;
-use pleach_engine::outlook::seconds_left;
+use pleach_engine::outlook::plan_seconds_left;
 use pleach_engine::run::{BuildsOn, RunRequest, Where};
 use pleach_engine::sandbox::Holding;
 use pleach_engine::secrets::Secrets;
@@ -254,7 +254,7 @@ impl<'a> Preview<'a> {
         #[expect(clippy::cast_precision_loss, reason = "no plan has 2^52 tasks")]
         let mean = past.sum::<f64>() / self.past.len() as f64;
         let chosen = self.chosen.iter().map(|at| &self.plan.tasks[*at].id);
-        let known = chosen.clone().filter(|id| self.past.contains_key(*id));
+        let known = chosen.filter(|id| self.past.contains_key(*id));
         let known = match known.count() {
             0 if self.past.is_empty() => return None,
             0 => "other tasks of the plan".to_owned(),
@@ -266,7 +266,9 @@ impl<'a> Preview<'a> {
             (RunMode::Parallel, most) => most.first_guess(self.chosen.len()),
             (RunMode::Queue, _) => 1,
         };
-        let time = seconds_left(chosen.map(took), at_once)?;
+        let time = plan_seconds_left(self.plan, self.chosen, self.rules, at_once, |task| {
+            took(&task.id)
+        })?;
         Some((Duration::from_secs_f64(time), known))
     }
 }

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
-use pleach_domain::batch::Design;
+use pleach_domain::batch::{Barriers, BatchSettings, Design};
+use pleach_domain::graph::{Graph, Rules, Strictness};
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::plan::Plan;
 use pleach_domain::task::{Hold, Task, TaskStatus};
@@ -147,9 +148,24 @@ impl Outlook {
     }
 }
 
+/// How long tasks of a plan (positions, ascending) take in a batch of their own, given how long each of them does.
+pub fn plan_seconds_left(
+    plan: &Plan,
+    chosen: &[usize],
+    rules: Rules,
+    at_once: usize,
+    took: impl Fn(&Task) -> f64,
+) -> Option<f64> {
+    let graph = Graph::of(plan, Strictness::AsWritten);
+    let settings = BatchSettings::default();
+    let design = Design::of(&graph, chosen, rules, Barriers::Stages, settings);
+    let left = chosen.iter().map(|at| Some(took(&plan.tasks[*at])));
+    batch_seconds_left(&design, &left.collect::<Vec<_>>(), at_once)
+}
+
 /// How long everything takes, given what is left of each task and how many run at once; none for no task.
 #[expect(clippy::cast_precision_loss, reason = "no plan has 2^52 tasks")]
-pub fn seconds_left(tasks: impl IntoIterator<Item = f64>, at_once: usize) -> Option<f64> {
+fn seconds_left(tasks: impl IntoIterator<Item = f64>, at_once: usize) -> Option<f64> {
     let mut longest: f64 = 0.0;
     let mut sum = 0.0;
     let mut count: usize = 0;
@@ -355,27 +371,24 @@ impl Known {
     /// What is left takes as long as it took before, or as tasks take on average.
     fn seconds_left(&self, plan: &Plan, at_once: usize) -> Option<f64> {
         let mean = self.mean()?;
-        let is_open = |task: &&Task| {
-            let status = self.status_of(task);
+        let is_open = |at: &usize| {
+            let status = self.status_of(&plan.tasks[*at]);
             matches!(status, TaskStatus::Pending | TaskStatus::InProgress)
         };
-        let lefts = plan.tasks.iter().filter(is_open).map(|task| {
+        let open: Vec<usize> = (0..plan.tasks.len()).filter(is_open).collect();
+        plan_seconds_left(plan, &open, Rules::default(), at_once, |task| {
             let took = self.past.get(&task.id).map(Duration::as_secs_f64);
             let spent = match self.tasks.get(&task.id) {
                 Some(last) if last.stands == TaskStatusWord::Running => last.seconds,
                 _ => 0.0,
             };
             took.unwrap_or(mean) - spent
-        });
-        seconds_left(lefts, at_once)
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use pleach_domain::batch::{Barriers, BatchSettings};
-    use pleach_domain::graph::{Graph, Rules, Strictness};
-
     use super::*;
 
     #[track_caller]
@@ -399,5 +412,16 @@ mod tests {
         check(chain, &[None; 4], 4, None);
         let phases = "## Phase 1: A\n- [ ] 1.1 A\n- [ ] 1.2 B\n## Phase 2: B\n- [ ] 2.1 C\n";
         check(phases, &[two; 3], 3, Some(4.0));
+    }
+
+    #[test]
+    fn tasks_that_are_to_run_wait_for_each_other_too() {
+        let plan =
+            pleach_formats::read("- [ ] 1.1 A\n- [ ] 1.2 B (depends: 1.1)\n- [ ] 1.3 C\n").plan;
+        let seconds =
+            |chosen: &[usize]| plan_seconds_left(&plan, chosen, Rules::default(), 3, |_| 2.0);
+        assert_eq!(seconds(&[0, 1, 2]), Some(4.0));
+        assert_eq!(seconds(&[1, 2]), Some(2.0));
+        assert_eq!(seconds(&[]), None);
     }
 }

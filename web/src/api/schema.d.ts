@@ -1152,7 +1152,7 @@ export interface components {
         };
         /**
          * batch:resumed
-         * @description the process that ran it died, and another goes on
+         * @description it was interrupted, and goes on
          */
         BatchResumedEvent: {
             at: string;
@@ -1492,6 +1492,11 @@ export interface components {
             held?: string | null;
             /** Format: int32 */
             id: number;
+            /**
+             * Format: double
+             * @description How long nobody ran it since it started, until it ended or now.
+             */
+            idleSeconds: number;
             /** @description Whether it is not over and nobody is at it. */
             interrupted: boolean;
             /** @description The branch here that the result can be landed in, where there is no server to push to. */

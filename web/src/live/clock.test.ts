@@ -22,4 +22,6 @@ test("time stands still for a batch that nobody is at, and that is over", () => 
   expect(elapsed({})).toBe(60);
   expect(elapsed({ interrupted: true })).toBe(5);
   expect(elapsed({ status: "completed", completedAt: "2026-01-01T02:59:20Z" })).toBe(20);
+  expect(elapsed({ idleSeconds: 40 })).toBe(20);
+  expect(elapsed({ idleSeconds: 15, status: "completed", completedAt: "2026-01-01T02:59:20Z" })).toBe(5);
 });

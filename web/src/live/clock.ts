@@ -43,11 +43,12 @@ export function useNow(isRunning: boolean): number {
   return now;
 }
 
-/** Seconds since a batch began, as long as somebody is at it. */
+/** Seconds in which somebody ran a batch, as the server counts them. */
 export function useElapsed(batch: BatchView): number {
   const isRunning = !isOver(batch) && !batch.interrupted;
   const now = useNow(isRunning);
   const begun = Date.parse(batch.startedAt ?? batch.createdAt);
-  if (isRunning) return Math.max(batch.seconds, (now - begun) / 1_000);
-  return batch.completedAt ? Math.max(0, Date.parse(batch.completedAt) - begun) / 1_000 : batch.seconds;
+  const since = (until: number) => Math.max(0, (until - begun) / 1_000 - batch.idleSeconds);
+  if (isRunning) return Math.max(batch.seconds, since(now));
+  return batch.completedAt ? since(Date.parse(batch.completedAt)) : batch.seconds;
 }

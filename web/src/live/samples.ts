@@ -22,6 +22,6 @@ export function batch(id: number, tasks: string[]): BatchView {
     id, number: id, projectId: "p", mode: "parallel", status: "running", interrupted: false, tasks: tasks.map(inBatch), mainRepoPath: "/r", plan: "board", hasBranch: false,
     settings: { maxConcurrent: 3, concurrentNow: 3, autoApprove: true, stopOnFailure: false, conflictBehavior: "skip" },
     progress: { total: tasks.length, completed: 0, failed: 0, running: 0, queued: tasks.length, skipped: 0, cancelled: 0, percentage: 0 },
-    validation: { baseRed: false, flaky: [], runs: [], verdict: "unknown" }, conflicts: [], predictedConflicts: [], buildsOn: [], stages: [], createdAt: at, seconds: 0, workedSeconds: 0,
+    validation: { baseRed: false, flaky: [], runs: [], verdict: "unknown" }, conflicts: [], predictedConflicts: [], buildsOn: [], stages: [], createdAt: at, seconds: 0, idleSeconds: 0, workedSeconds: 0,
   };
 }

@@ -210,7 +210,7 @@ fn foot(batch: &BatchView, width: Option<usize>) -> Vec<String> {
     };
     let id = batch.number;
     if batch.interrupted {
-        say(YELLOW, "interrupted: the process that ran it is gone");
+        say(YELLOW, "interrupted: no process runs it");
         say(PLAIN, &format!("go on   pleach resume {id}"));
         say(PLAIN, &format!("end it  pleach cancel {id}"));
     } else if let Some(error) = &batch.error {

@@ -67,6 +67,8 @@ pub struct BatchView {
     pub completed_at: Option<String>,
     /// How long somebody ran it, until it ended or now.
     pub seconds: f64,
+    /// How long nobody ran it since it started, until it ended or now.
+    pub idle_seconds: f64,
     /// How long agents worked, all together.
     pub worked_seconds: f64,
     /// How long the rest may take, as far as the tasks so far tell.
@@ -278,6 +280,7 @@ pub(super) fn draw(
         started_at: history.started_at.map(rfc3339),
         completed_at: history.ended_at.map(rfc3339),
         seconds: seconds(history.time.until(surroundings.now)),
+        idle_seconds: seconds(idle(history, surroundings.now)),
         worked_seconds: tasks.iter().map(|task| task.seconds).sum(),
         seconds_left: left.map(seconds),
         estimated_end: left.map(|left| rfc3339(surroundings.now + left)),
@@ -308,6 +311,13 @@ fn draw_tasks(
         }
     });
     tasks.collect()
+}
+
+/// The gaps in which nobody ran a batch that started.
+fn idle(history: &History, now: u64) -> u64 {
+    let until = history.ended_at.unwrap_or(now);
+    let passed = history.started_at.map(|began| until.saturating_sub(began));
+    passed.map_or(0, |passed| passed.saturating_sub(history.time.until(until)))
 }
 
 #[expect(

@@ -13,7 +13,7 @@ use crate::git::task_segments;
 use crate::task_ids::TaskIds;
 
 pub(super) const TOOK_TOO_LONG: &str = "the task took too long";
-pub(super) const INTERRUPTED: &str = "the process that ran it died";
+pub(super) const INTERRUPTED: &str = "its batch was interrupted";
 pub(super) const CHANGED_NOTHING: &str = "it changed nothing and did not say why";
 pub(super) const DOES_NOT_MERGE: &str = "it does not merge cleanly";
 

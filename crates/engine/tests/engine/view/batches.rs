@@ -86,6 +86,7 @@ fn a_new_batch_has_every_field() {
             "startedAt": null,
             "completedAt": null,
             "seconds": 0.0,
+            "idleSeconds": 0.0,
             "workedSeconds": 0.0,
             "secondsLeft": null,
             "buildsOn": [], "estimatedEnd": null,
@@ -235,6 +236,22 @@ fn attempts_and_their_times_add_up() {
     assert_eq!(
         (&again["seconds"], &again["workedSeconds"]),
         (&json!(35.0), &json!(15.0))
+    );
+}
+
+#[test]
+fn what_passed_is_either_the_time_of_a_batch_or_idle() {
+    let events = [
+        (0, BEGUN),
+        (0, started("1", 1)),
+        (10, built("1")),
+        (100, Event::Batch(BatchEvent::Resumed)),
+    ];
+    let design = design("1 2");
+    let told = json!(view(&loaded(&design, &events), 105, Owner::Alive));
+    assert_eq!(
+        (&told["seconds"], &told["idleSeconds"]),
+        (&json!(15.0), &json!(90.0))
     );
 }
 

@@ -98,7 +98,7 @@ fn every_event_of_a_task_has_a_name() {
             "batch:task:completed* {outcome:no_changes,reason:null}",
             "batch:task:retrying* {error:it changed nothing and did not say why,pauseMs:0}",
             "batch:task:queued* {reason:its pause is over}",
-            "batch:task:queued* {reason:the process that ran it died}",
+            "batch:task:queued* {reason:its batch was interrupted}",
             "batch:task:queued* {reason:it collided}",
             "batch:task:failed* {error:exit 1,outcome:failed}",
             "batch:task:failed* {error:the task took too long,outcome:timed_out}",
