@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What a crate may depend on, besides what only its tests use.
-const MAY_USE: [(&str, &[&str]); 6] = [
+const MAY_USE: [(&str, &[&str]); 7] = [
     ("domain", &["compact_str", "serde", "strsim", "thiserror"]),
     (
         "formats",
@@ -17,6 +17,17 @@ const MAY_USE: [(&str, &[&str]); 6] = [
             "serde",
             "serde_json",
             "thiserror",
+        ],
+    ),
+    (
+        "driver",
+        &[
+            "jiff",
+            "rustix",
+            "serde",
+            "serde_json",
+            "signal-hook",
+            "utoipa",
         ],
     ),
     (
@@ -31,6 +42,7 @@ const MAY_USE: [(&str, &[&str]); 6] = [
             "landlock",
             "nix",
             "pleach-domain",
+            "pleach-driver",
             "pleach-formats",
             "pulldown-cmark",
             "rusqlite",
@@ -57,6 +69,7 @@ const MAY_USE: [(&str, &[&str]); 6] = [
             "hyper-util",
             "memory-serve",
             "pleach-domain",
+            "pleach-driver",
             "pleach-engine",
             "rustix",
             "serde",
@@ -82,6 +95,7 @@ const MAY_USE: [(&str, &[&str]); 6] = [
             "clap_complete",
             "jiff",
             "pleach-domain",
+            "pleach-driver",
             "pleach-engine",
             "pleach-formats",
             "pleach-server",
@@ -102,7 +116,7 @@ const MAY_USE: [(&str, &[&str]); 6] = [
 /// Files that may start programs, and why nobody else needs to.
 const MAY_SPAWN: [&str; 14] = [
     "crates/engine/src/detach.rs",
-    "crates/engine/src/driver/conversation.rs",
+    "crates/driver/src/conversation.rs",
     "crates/engine/src/git/call.rs",
     "crates/engine/src/process/shim.rs",
     "crates/engine/src/process/wrapper.rs",

@@ -4,8 +4,8 @@
 
 use std::process::ExitCode;
 
+use pleach_driver::drive;
 use pleach_engine::agent::DRIVE;
-use pleach_engine::driver::drive;
 
 /// Drives an agent if the engine calls for it; otherwise this is no driver.
 pub(crate) fn run_if_called_as_one() -> Option<ExitCode> {

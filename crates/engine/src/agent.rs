@@ -5,7 +5,6 @@
 mod choose;
 mod command;
 mod demo;
-mod entry;
 mod environment;
 mod last_line;
 mod no_changes;
@@ -22,16 +21,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use pleach_domain::batch::Spent;
+use pleach_driver::Exit;
 
 use crate::git::Identity;
 
 pub use choose::{Chosen, NoAgent, choose};
 pub use command::CommandAgent;
 pub use demo::DemoAgent;
-pub use entry::{
-    Conclusion, Entry, FileChange, Outcome, PlanStep, ToolKind, ToolStatus, Trouble, Usage,
-};
-pub(crate) use entry::{RAW, shortened};
 pub(crate) use environment::{environment, is_allowed_to_all};
 pub(crate) use last_line::{last_line, tail};
 pub(crate) use no_changes::no_changes_needed;
@@ -39,7 +35,7 @@ pub use presence::{LoggedIn, Presence};
 pub use preset::{Login, LoginFile, PRESETS, Preset, preset};
 pub use preset_agent::{DRIVE, PresetAgent};
 pub use said::Said;
-pub use verdict::{Exit, TAIL, Verdict};
+pub use verdict::{TAIL, Verdict};
 pub use version::Versions;
 
 /// A program that works on a task.

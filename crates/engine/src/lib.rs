@@ -14,7 +14,6 @@ pub mod demo;
 pub mod detach;
 pub mod detect;
 pub mod doctor;
-pub mod driver;
 pub mod execution;
 pub mod fault;
 pub mod forge;

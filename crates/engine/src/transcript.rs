@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::agent::{Entry, RAW};
 use crate::run::LOG;
 use pen::Pen;
+use pleach_driver::{Entry, RAW};
 
 /// What came before the agent, in the same folder.
 const SETUP_LOG: &str = "setup.log";

@@ -9,7 +9,9 @@ use std::path::Path;
 use pleach_domain::batch::{Budget, Landing, NoChanges};
 use serde_json::json;
 
-use crate::agent::{Conclusion, DemoAgent, Entry, Outcome, Trouble, Usage};
+use pleach_driver::{Conclusion, Entry, Outcome, Trouble, Usage};
+
+use crate::agent::DemoAgent;
 use crate::config::{MaxParallel, OnInvalid};
 use crate::demo::{DemoError, fill_repository};
 use crate::git::{Git, Place};

@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::environment::environment;
-use super::{Agent, Brief, Exit, Input, Launch, NoAgent, Verdict};
+use super::{Agent, Brief, Input, Launch, NoAgent, Verdict};
 use crate::git::is_executable;
 use crate::placeholder::{Piece, pieces};
+use pleach_driver::Exit;
 
 /// The place in a command that becomes the path of the prompt.
 pub(super) const PROMPT_FILE: &str = "prompt_file";

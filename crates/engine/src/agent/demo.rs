@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::environment::environment;
-use super::{Agent, Brief, Exit, Input, Launch, NoAgent, Verdict};
+use super::{Agent, Brief, Input, Launch, NoAgent, Verdict};
+use pleach_driver::Exit;
 
 /// The scripted agent, which is Pleach's own program.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Knows the words that the prompt asks for, in output of programs and in entries of a driver.
 
 use super::last_line::plain;
-use super::{Conclusion, Entry};
+use pleach_driver::{Conclusion, Entry};
 
 /// What such a line begins with.
 const MARK: &str = "NO CHANGES NEEDED:";

@@ -2,7 +2,7 @@
 //!
 //! A table and nothing else; who uses it is `preset_agent` and `presence`.
 
-use crate::driver::Speaks;
+use pleach_driver::Speaks;
 
 /// An agent that is known by name.
 #[derive(Debug, Clone, Copy)]

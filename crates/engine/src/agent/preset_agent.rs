@@ -10,12 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::command::check_program;
 use super::environment::environment;
 use super::preset::{ACP, ModelBy, Preset, preset};
-use super::{
-    Agent, Brief, Conclusion, Entry, Exit, Input, Launch, NoAgent, Outcome, Trouble, Verdict,
-    shortened,
-};
+use pleach_driver::{Conclusion, Entry, Exit, Order, Outcome, Speaks, Trouble, shortened};
+
+use super::{Agent, Brief, Input, Launch, NoAgent, Verdict};
 use crate::config::AgentConfig;
-use crate::driver::{Order, Speaks};
 
 /// How long an agent has to end by its own protocol before everybody is asked by signals.
 const POLITE: Duration = Duration::from_secs(4);

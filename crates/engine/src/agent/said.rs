@@ -5,7 +5,9 @@
 use pleach_domain::batch::Spent;
 use serde::Deserialize;
 
-use super::{Entry, Usage, last_line};
+use pleach_driver::{Entry, Usage};
+
+use super::last_line;
 
 /// What an agent has said so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -4,20 +4,13 @@
 
 use std::time::Duration;
 
+use pleach_driver::Exit;
+
 use super::last_line::last_line;
 use crate::config::duration;
 
 /// So much of the end of the output is looked at.
 pub const TAIL: usize = 64 * 1024;
-
-/// How a process ended by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// With an exit code.
-    Code(i32),
-    /// By a signal.
-    Signal(i32),
-}
 
 /// What an agent's end means.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,8 +9,9 @@ use pleach_domain::batch::AttemptEnding;
 
 use super::attempt::Finished;
 use super::record::BatchRecord;
-use crate::agent::{Agent, Exit, Verdict, last_line, no_changes_needed, tail};
+use crate::agent::{Agent, Verdict, last_line, no_changes_needed, tail};
 use crate::process::{Ending, Record};
+use pleach_driver::Exit;
 
 /// What an attempt came to.
 pub(super) enum Judged {

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use pleach_domain::id::TaskId;
-use pleach_engine::agent::Entry;
+use pleach_driver::Entry;
 use pleach_engine::causes::with_causes;
 use pleach_engine::database::Database;
 use pleach_engine::ownership::is_owned;

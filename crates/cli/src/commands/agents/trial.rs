@@ -9,9 +9,8 @@ use pleach_domain::batch::{Barriers, Fallback};
 use pleach_domain::event::{Event, TaskEvent};
 use pleach_domain::graph::Rules;
 use pleach_domain::task_state::Ending;
-use pleach_engine::agent::{
-    Chosen, Conclusion, LoggedIn, Outcome, Presence, Trouble, Versions, choose, preset,
-};
+use pleach_driver::{Conclusion, Outcome, Trouble};
+use pleach_engine::agent::{Chosen, LoggedIn, Presence, Versions, choose, preset};
 use pleach_engine::config::{Config, FILE_NAME, Layers, Origin};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};

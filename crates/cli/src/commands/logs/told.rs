@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use pleach_engine::agent::{Entry, FileChange, Outcome, ToolStatus};
+use pleach_driver::{Entry, FileChange, Outcome, ToolStatus};
 
 const DIM: Style = Style::new().dimmed();
 const BOLD: Style = Style::new().bold();
@@ -173,7 +173,7 @@ fn put_edit(out: &mut String, path: &str, change: FileChange, diff: Option<&str>
 
 #[cfg(test)]
 mod tests {
-    use pleach_engine::agent::{Conclusion, ToolKind, Trouble};
+    use pleach_driver::{Conclusion, ToolKind, Trouble};
 
     use super::*;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-use pleach_engine::agent::Entry;
+use pleach_driver::Entry;
 use pleach_engine::run::{LOG, attempt_folder};
 use pleach_engine::state_folder::StateFolder;
 use pleach_testkit::{ModelStub, Seen, TestRepo};

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::agent::Entry;
+use pleach_driver::Entry;
 
 /// Made here, so that no file holds what looks like a token.
 fn token() -> String {

@@ -1,0 +1,79 @@
+//! What a protocol is: a machine that takes lines in and gives entries and lines out, without doing anything itself.
+//!
+//! Knows nothing of processes; whoever drives it writes the lines and prints the entries.
+
+use std::time::Duration;
+
+use crate::{Conclusion, Entry, Exit};
+
+/// How one kind of agent is talked to.
+pub(crate) trait Protocol {
+    /// Begins the conversation, as soon as the agent runs.
+    fn begin(&mut self, out: &mut Out);
+
+    /// Takes in a line of the agent's standard output, without its end.
+    fn hear(&mut self, line: &str, out: &mut Out);
+
+    /// Takes in a line of its standard error.
+    fn hear_error(&mut self, line: &str, out: &mut Out);
+
+    /// Asks it to stop what it does, by the protocol.
+    fn interrupt(&mut self, out: &mut Out);
+
+    /// Takes in that nothing was heard for as long as it said.
+    fn hear_nothing(&mut self, out: &mut Out) {
+        let _ = out;
+    }
+
+    /// What all of it means, when the agent has ended in that way; called once, last.
+    fn conclude(&mut self, exit: Exit, out: &mut Out) -> Conclusion;
+}
+
+/// What comes of taking something in.
+#[derive(Debug, Default)]
+pub(crate) struct Out {
+    /// What is to be printed.
+    pub(crate) entries: Vec<Entry>,
+    /// What is to be written to the agent's standard input, a line each, without their ends.
+    pub(crate) lines: Vec<String>,
+    /// What is to be done with the agent.
+    pub(crate) next: Next,
+    /// How long nothing may be heard from now on before the protocol is told so.
+    pub(crate) listen: Option<Duration>,
+}
+
+/// What is to be done with the agent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Nothing.
+    #[default]
+    GoOn,
+    /// It gets no more input, and goes on.
+    CloseInput,
+    /// It has done its work: it gets no more input, and ends by itself or is ended after a while.
+    Dismiss,
+    /// It has to be asked to stop by a signal, for its protocol has no word for it.
+    Signal,
+    /// The session that was to go on is not there: it begins anew, without it. Only when it has ended.
+    BeginAnew,
+}
+
+impl Out {
+    /// Prints an entry.
+    pub(crate) fn print(&mut self, entry: Entry) {
+        self.entries.push(entry);
+    }
+
+    /// Prints a line as it is, which nobody knows the meaning of.
+    pub(crate) fn print_raw(&mut self, line: &str) {
+        if !line.trim().is_empty() {
+            let text = line.to_owned();
+            self.entries.push(Entry::Raw { text });
+        }
+    }
+
+    /// Writes a line to the agent.
+    pub(crate) fn write(&mut self, line: impl Into<String>) {
+        self.lines.push(line.into());
+    }
+}
