@@ -20,13 +20,15 @@ pub use closing::FellOut;
 pub use decide::{Message, WeaveEnding};
 pub use design::{
     Approval, Barriers, BatchSettings, Budget, Design, FailedStage, Fallback, Landing, Mode,
-    NoChanges, OnConflict, OnFailure, Spent, StageDesign, TaskDesign, Validation,
+    NoChanges, OnConflict, OnFailure, StageDesign, TaskDesign, Validation,
 };
 pub use governors::{Over, SlotsNow, dollars};
 pub use progress::Progress;
 pub use proof::{Judgement, Proof, Searching};
 pub use status::BatchStatus;
 pub use task::BatchTask;
+
+pub use crate::work::Spent;
 
 use crate::event::{BatchEvent, Coming, Event, TaskEvent};
 use crate::id::TaskId;

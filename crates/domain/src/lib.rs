@@ -16,3 +16,4 @@ pub mod schedule;
 pub mod select;
 pub mod task;
 pub mod task_state;
+pub mod work;

@@ -2,39 +2,9 @@
 //!
 //! Knows one task at a time.
 
-use serde::{Deserialize, Serialize};
-
 use crate::event::TaskEvent;
 use crate::id::TaskId;
-
-/// A commit, by its full hexadecimal name.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Commit(pub String);
-
-/// A file that steers agents or Pleach, as a task left it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SteeringFile {
-    /// Its path.
-    pub path: String,
-    /// What is in it, by its hash; none if it is gone.
-    pub blob: Option<String>,
-}
-
-/// What a person must consent to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Consent {
-    /// The files that tasks changed.
-    pub files: Vec<SteeringFile>,
-}
-
-impl Consent {
-    /// The paths of the files.
-    pub fn paths(&self) -> String {
-        let paths: Vec<&str> = self.files.iter().map(|file| file.path.as_str()).collect();
-        paths.join(", ")
-    }
-}
+pub use crate::work::{Commit, Consent, SteeringFile};
 
 /// Where a task stands.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,6 +20,13 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
+impl TestRepo {
+    /// Everything about this repository that a tool may not change behind its user's back.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(self)
+    }
+}
+
 impl Fingerprint {
     /// What is told of only one of two moments.
     pub fn differences(&self, other: &Self) -> Vec<String> {
@@ -30,7 +37,7 @@ impl Fingerprint {
         [only(self, other, '-'), only(other, self, '+')].concat()
     }
 
-    pub(crate) fn of(repo: &TestRepo) -> Self {
+    fn of(repo: &TestRepo) -> Self {
         let mut lines = Vec::new();
         let questions: &[&[&str]] = &[
             &["for-each-ref", "--format=%(refname) %(objectname)"],

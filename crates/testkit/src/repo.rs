@@ -9,8 +9,6 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-use crate::fingerprint::Fingerprint;
-
 /// A repository on branch `main` that no configuration of this machine reaches.
 pub struct TestRepo {
     folder: TempDir,
@@ -133,11 +131,6 @@ impl TestRepo {
         let output = self.attempt(folder, args);
         assert!(!output.status.success(), "git {args:?} did not fail");
         String::from_utf8_lossy(&output.stderr).into_owned()
-    }
-
-    /// Everything about this repository that a tool may not change behind its user's back.
-    pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(self)
     }
 
     fn attempt(&self, folder: &Path, args: &[impl AsRef<OsStr>]) -> Output {

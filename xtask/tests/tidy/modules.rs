@@ -33,15 +33,12 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("cli", "draw", "commands"),
     ("cli", "plan_states", "commands"),
     ("cli", "consent", "preview"),
-    ("domain", "event", "batch"),
-    ("domain", "event", "task_state"),
     ("server", "app", "routes"),
     ("server", "app", "hosting"),
     ("server", "app", "events"),
     ("server", "app", "door"),
     ("server", "door", "listen"),
     ("server", "routes", "listen"),
-    ("testkit", "fingerprint", "repo"),
 ];
 
 /// Which modules of a crate each of its modules uses, itself left out.

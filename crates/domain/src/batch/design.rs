@@ -194,15 +194,6 @@ pub struct Budget {
     pub tokens: Option<u64>,
 }
 
-/// What agents took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Spent {
-    /// In tokens, both ways.
-    pub tokens: u64,
-    /// In millionths of a dollar.
-    pub micro_usd: u64,
-}
-
 /// The settings of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchSettings {

@@ -64,34 +64,6 @@ pub fn dollars(micro_usd: u64) -> String {
     format!("${whole}.{shown:0<2}")
 }
 
-impl std::ops::AddAssign for Spent {
-    fn add_assign(&mut self, other: Self) {
-        self.tokens = self.tokens.saturating_add(other.tokens);
-        self.micro_usd = self.micro_usd.saturating_add(other.micro_usd);
-    }
-}
-
-impl std::ops::Sub for Spent {
-    type Output = Self;
-
-    fn sub(self, other: Self) -> Self {
-        Self {
-            tokens: self.tokens.saturating_sub(other.tokens),
-            micro_usd: self.micro_usd.saturating_sub(other.micro_usd),
-        }
-    }
-}
-
-impl std::iter::Sum for Spent {
-    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
-        let mut sum = Self::default();
-        for one in all {
-            sum += one;
-        }
-        sum
-    }
-}
-
 impl Batch {
     /// How many may run at once now.
     pub(crate) fn slots(&self) -> usize {

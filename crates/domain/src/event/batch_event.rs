@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Coming, Doubt, MergeStatus, Rollback};
 use crate::bisect::Run;
 use crate::id::TaskId;
-use crate::task_state::Commit;
+use crate::work::Commit;
 
 /// What can happen to a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::batch::Spent;
 use crate::id::TaskId;
-use crate::task_state::{Commit, Consent};
+use crate::work::{Commit, Consent, Spent};
 
 /// What can happen to a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
