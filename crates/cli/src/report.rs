@@ -12,8 +12,9 @@ use pleach_domain::bisect::Run;
 use pleach_domain::event::{BatchEvent, Coming, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_engine::database::{StoredEvent, now};
+use pleach_engine::moment::clock_time;
 use pleach_engine::run::{Prepared, Told};
-use pleach_engine::view::{Narrator, clock_time};
+use pleach_engine::view::Narrator;
 use serde_json::json;
 
 use crate::columns::seconds;

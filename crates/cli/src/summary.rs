@@ -8,9 +8,10 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use pleach_domain::batch::{BatchStatus, Landed, Proof};
 use pleach_domain::task_state::Ending;
+use pleach_engine::moment::rfc3339;
 use pleach_engine::run::{Summary, TaskReport};
 use pleach_engine::shell_words::quoted;
-use pleach_engine::view::{rfc3339, usd};
+use pleach_engine::view::usd;
 use serde_json::json;
 
 use self::table::Table;

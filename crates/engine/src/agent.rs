@@ -6,7 +6,6 @@ mod choose;
 mod command;
 mod demo;
 mod environment;
-mod last_line;
 mod no_changes;
 mod presence;
 mod preset;
@@ -28,14 +27,13 @@ use crate::git::Identity;
 pub use choose::{Chosen, NoAgent, choose};
 pub use command::CommandAgent;
 pub use demo::DemoAgent;
-pub(crate) use environment::{environment, is_allowed_to_all};
-pub(crate) use last_line::{last_line, tail};
+pub(crate) use environment::environment;
 pub(crate) use no_changes::no_changes_needed;
 pub use presence::{LoggedIn, Presence};
 pub use preset::{Login, LoginFile, PRESETS, Preset, preset};
 pub use preset_agent::{DRIVE, PresetAgent};
 pub use said::Said;
-pub use verdict::{TAIL, Verdict};
+pub use verdict::Verdict;
 pub use version::Versions;
 
 /// A program that works on a task.
@@ -52,7 +50,7 @@ pub trait Agent: Debug + Send + Sync {
     /// How it is started on a task.
     fn launch(&self, brief: &Brief<'_>) -> Launch;
 
-    /// What its end means, given the last of its output, up to [`TAIL`] bytes.
+    /// What its end means, given the last of its output, as much as `last_line` reads.
     fn verdict(&self, exit: Exit, tail: &[u8]) -> Verdict;
 }
 

@@ -17,7 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::git::{CommitId, GitError, Store, StoreError, TreeId, nul_separated, parse_id};
-use crate::landing::body::harmless::neutral;
+use crate::neutral_text::neutral;
 use crate::step::{Step, reached};
 use crate::weave::{self, WeaveError};
 use crate::worktree::Worktree;

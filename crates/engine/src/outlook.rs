@@ -13,8 +13,9 @@ use pleach_domain::task::{Hold, Task, TaskStatus};
 use serde::Serialize;
 
 use crate::database::{Among, BatchFilter, Database, PlanMark, now};
+use crate::moment::rfc3339;
 use crate::state_folder::StateFolder;
-use crate::view::{BatchView, TaskStatusWord, ViewError, rfc3339};
+use crate::view::{BatchView, TaskStatusWord, ViewError};
 
 /// So many batches back it is looked for what became of a task.
 const LOOK_BACK: usize = 50;

@@ -15,13 +15,13 @@ use pleach_domain::task_state::{Ending, TaskState};
 use crate::capture::{Files, read_files, same_as_kept};
 use crate::database::Database;
 use crate::git::{CommitId, Store, TreeId, os_str};
-use crate::landing::body::harmless::neutral;
+use crate::neutral_text::neutral;
 use crate::state_folder::StateFolder;
 use crate::stored_batch::StoredBatch;
 use crate::weave::{Content, Kind, Loom, Marked, Side, merge_with_marks};
 use crate::worktree::{StoppedMerge, Worktree};
 
-pub(crate) use desk::{Desk, folder_of, is_for_resolving};
+pub(crate) use desk::{Desk, folder_of};
 pub use error::{Mark, ResolveError};
 use note::{Note, NotedFile};
 

@@ -24,9 +24,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::tail;
 use crate::config::{NetworkChoice, SandboxChoice};
 use crate::git::Store;
+use crate::last_line::tail;
 use crate::placeholder::{Piece, pieces};
 use crate::process::{
     Hidden, Isolation, ProcessSpec, TERMINALS, can_isolate, can_refuse_tcp, is_available,

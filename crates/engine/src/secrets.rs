@@ -14,8 +14,8 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::agent::is_allowed_to_all;
 use crate::git::{CommitId, Store};
+use crate::variables::is_allowed_to_all;
 use crate::worktree::Included;
 
 pub use hider::Hider;

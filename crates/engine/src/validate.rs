@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use pleach_domain::bisect::Run;
 
-use crate::agent::{environment, last_line, tail};
+use crate::agent::environment;
 use crate::causes::with_causes;
 use crate::git::{CommitId, Store};
+use crate::last_line::{last_line, tail};
 use crate::ports::PortLease;
 use crate::process::{
     Cancel, Ending, Isolation, LOG_CAP, ProcessIdentity, ProcessSpec, Record, Shim,

@@ -4,7 +4,6 @@
 
 mod attempts;
 mod board_wire;
-mod moment;
 mod narrator;
 mod order;
 mod replay;
@@ -20,7 +19,6 @@ use serde::Deserialize;
 
 pub use attempts::AttemptView;
 pub use board_wire::board_wire;
-pub use moment::{clock_time, local_time, rfc3339};
 pub use narrator::{Narrator, Origin};
 pub use order::{EdgeView, OrderView, OrderedStage};
 pub use shape::{

@@ -33,6 +33,7 @@ use crate::step::{Step, reached};
 pub(crate) use caches::cached_path;
 pub use error::WorktreeError;
 pub use include::{Included, NotCopied, Why};
+pub(crate) use list::CONFLICT_BRANCHES;
 pub use list::{Listed, TreeState, list};
 pub use spare::Spare;
 pub use sweep::sweep;

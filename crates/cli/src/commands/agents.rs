@@ -8,10 +8,10 @@ use anstyle::{AnsiColor, Style};
 use pleach_engine::agent::{LoggedIn, NoAgent, Presence, Versions, choose};
 use pleach_engine::config::Config;
 use pleach_engine::database::{AgentPause, Database};
+use pleach_engine::moment::{clock_time, rfc3339};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
-use pleach_engine::view::{clock_time, rfc3339};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 

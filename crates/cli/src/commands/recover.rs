@@ -150,7 +150,7 @@ fn print_json(works: &[(KeptWork, Option<usize>)]) {
                 "key": origin.map(|origin| origin.task.as_str()),
                 "attempt": origin.and_then(|origin| origin.attempt),
                 "byHand": origin.is_some_and(|origin| origin.by_hand),
-                "keptAt": work.kept_at.map(pleach_engine::view::rfc3339),
+                "keptAt": work.kept_at.map(pleach_engine::moment::rfc3339),
                 "files": files,
                 "merged": work.also == Also::Merged,
                 "branch": match &work.also {

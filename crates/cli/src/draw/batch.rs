@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use pleach_engine::view::{BatchView, TaskView, ValidationView, Verdict, local_time};
+use pleach_engine::moment::local_time;
+use pleach_engine::view::{BatchView, TaskView, ValidationView, Verdict};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::words::{cut, one_line};

@@ -5,31 +5,7 @@
 use std::ffi::OsString;
 
 use crate::git::Identity;
-
-/// What every agent may see of our environment.
-const ALLOWED: [&str; 16] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LANGUAGE",
-    "TERM",
-    "TZ",
-    "TMPDIR",
-    "XDG_CONFIG_HOME",
-    "XDG_CACHE_HOME",
-    "XDG_DATA_HOME",
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "NVM_DIR",
-];
-
-/// Whether every program may see a variable of that name.
-pub(crate) fn is_allowed_to_all(name: &str) -> bool {
-    ALLOWED.contains(&name) || name.starts_with("LC_")
-}
+use crate::variables::is_allowed_to_all;
 
 /// The variables that are allowed, those named besides included, and what is said.
 pub(crate) fn environment(

@@ -2,7 +2,7 @@
 //!
 //! Knows the words that the prompt asks for, in output of programs and in entries of a driver.
 
-use super::last_line::plain;
+use crate::last_line::plain;
 use pleach_driver::{Conclusion, Entry};
 
 /// What such a line begins with.

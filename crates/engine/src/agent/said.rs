@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use pleach_driver::{Entry, Usage};
 
-use super::last_line;
+use crate::last_line::last_line;
 
 /// What an agent has said so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -6,11 +6,8 @@ use std::time::Duration;
 
 use pleach_driver::Exit;
 
-use super::last_line::last_line;
 use crate::config::duration;
-
-/// So much of the end of the output is looked at.
-pub const TAIL: usize = 64 * 1024;
+use crate::last_line::{TAIL, last_line};
 
 /// What an agent's end means.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::is_allowed_to_all;
 use super::presence::{Presence, is_own_program};
 use crate::process::{Cancel, ProcessSpec, Shim, Sweeps};
 use crate::sandbox::QuestionSandbox;
 use crate::secrets::Secrets;
+use crate::variables::is_allowed_to_all;
 
 /// How long a program may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(10);

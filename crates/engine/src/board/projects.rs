@@ -16,8 +16,8 @@ use crate::database::board::BoardTables;
 use crate::database::projects::{CloneState, ProjectRow};
 use crate::database::{BoardEvent, now};
 use crate::git::{Git, Store};
+use crate::moment::rfc3339;
 use crate::plan_in_use::{self, project_folder};
-use crate::view::rfc3339;
 
 /// A repository or a folder that Pleach works on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]

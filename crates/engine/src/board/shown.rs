@@ -15,8 +15,9 @@ use utoipa::ToSchema;
 
 use crate::database::board::{BoardTables, InBatch, TaskRow};
 use crate::database::{BoardEvent, DatabaseError, LoadedBatch};
+use crate::moment::rfc3339;
 use crate::plan_to_run::PlanOrigin;
-use crate::view::{BatchView, Owner, Surroundings, TaskStatusWord, rfc3339};
+use crate::view::{BatchView, Owner, Surroundings, TaskStatusWord};
 
 /// A task of a project.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]

@@ -13,12 +13,12 @@ use super::{Finding, Level};
 use crate::causes::with_causes;
 use crate::config::{MOST_LIMIT_WAIT, SandboxChoice};
 use crate::database::{AgentPause, Database};
+use crate::moment::clock_time;
 use crate::process::holds_our_own;
 use crate::sandbox::{Gap, Holding, gaps};
 use crate::settings::Settings;
 use crate::shell_words::quoted;
 use crate::state_folder::StateFolder;
-use crate::view::clock_time;
 
 /// With less memory than this to give, agents and builds are soon killed.
 const LITTLE_MEMORY: u64 = 1 << 30;

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::PullRequest;
 use crate::git::{Wish, what_to_set};
-use crate::view::rfc3339;
+use crate::moment::rfc3339;
 
 /// What forges want to be left alone for when they do not say.
 const UNTOLD: Duration = Duration::from_mins(1);

@@ -20,8 +20,8 @@ use rustix::process::{
 
 use super::bounds::{self, Bounds, Reach};
 use super::{GitError, USERS_CONFIG, scrub};
-use crate::agent::is_allowed_to_all;
 use crate::process::{Cancel, STARTED_BY, Woke, own_mark, wait};
+use crate::variables::is_allowed_to_all;
 
 /// How long a call may take that has much to do.
 pub(super) const DEADLINE: Duration = Duration::from_mins(10);

@@ -3,7 +3,6 @@
 //! Plain text from plain facts. Titles, errors and names of files come from plans and agents, and mean nothing
 //! where they are put.
 
-pub(crate) mod harmless;
 mod left_out;
 #[cfg(test)]
 mod tests;
@@ -13,10 +12,10 @@ use std::time::Duration;
 
 use pleach_domain::id::{BatchNumber, TaskId};
 
-use self::harmless::{block, code, cut, escaped, neutral};
 use self::words::{dollars, named, number, short, spelled, time, up_to};
 use super::effects::Effects;
 use crate::git::{CommitId, TreeId};
+use crate::neutral_text::{BREAK, block, code, cut, escaped, neutral};
 use crate::run::BuildsOn;
 
 /// The longest text that every forge takes, in bytes, with room to spare.
@@ -204,7 +203,7 @@ fn named_by_title(task: &TaskAccount) -> String {
 
 /// A title that would make a pull request a draft begins with a word that is none any more.
 fn without_draft_mark(text: &str) -> Option<String> {
-    let begin = text.trim_start_matches(['[', '(', harmless::BREAK]);
+    let begin = text.trim_start_matches(['[', '(', BREAK]);
     let word: String = begin
         .chars()
         .take_while(char::is_ascii_alphabetic)
@@ -213,7 +212,7 @@ fn without_draft_mark(text: &str) -> Option<String> {
     is_mark.then(|| {
         let after_first_letter = text.len() - begin.len() + 1;
         let (head, tail) = text.split_at(after_first_letter);
-        format!("{head}{}{tail}", harmless::BREAK)
+        format!("{head}{}{tail}", BREAK)
     })
 }
 

@@ -5,6 +5,7 @@
 use super::scan::ScanError;
 use crate::git::read::text;
 use crate::git::{CommitId, Store, parse_id};
+use crate::neutral_text::is_sign_off;
 use crate::weave::reading::Reading;
 
 /// The words before the name of an issue that close it, on one forge or another.
@@ -74,12 +75,6 @@ impl Effects {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
-}
-
-/// Whether a line says that somebody signed a commit off.
-pub(crate) fn is_sign_off(line: &str) -> bool {
-    let (name, _) = line.split_once(':').unwrap_or_default();
-    name.trim().eq_ignore_ascii_case("signed-off-by")
 }
 
 fn closes(message: &str) -> bool {

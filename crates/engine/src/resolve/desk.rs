@@ -10,18 +10,10 @@ use pleach_domain::id::BatchNumber;
 use super::note::Note;
 use super::{Cleared, ResolveError};
 use crate::git::{CommitId, Store, ref_segment};
-use crate::worktree::{Worktree, WorktreeSpec};
+use crate::worktree::{CONFLICT_BRANCHES, Worktree, WorktreeSpec};
 
 /// Whoever begins or ends a resolution holds it.
 const LOCK: &str = "resolve.lock";
-
-/// How the branches of such worktrees begin.
-const BRANCHES: &str = "pleach/resolve-";
-
-/// Whether a worktree of that branch is a person's.
-pub(crate) fn is_for_resolving(branch: &str) -> bool {
-    branch.starts_with(BRANCHES)
-}
 
 /// The folder of a task's conflict among the worktrees of its batch.
 pub(crate) fn folder_of(trees: &Path, segment: &str) -> PathBuf {
@@ -115,7 +107,7 @@ impl Desk<'_> {
     }
 
     fn branch(&self) -> String {
-        format!("{BRANCHES}{}/{}", self.batch, self.segment)
+        format!("{CONFLICT_BRANCHES}{}/{}", self.batch, self.segment)
     }
 
     /// The name under which what a person made is kept.

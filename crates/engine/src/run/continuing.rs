@@ -7,7 +7,7 @@ use pleach_domain::batch::Pushed;
 use super::RunError;
 use super::run_loop::Loop;
 use crate::git::CommitId;
-use crate::landing::body::harmless::neutral;
+use crate::neutral_text::neutral;
 use crate::weave::{Loom, Outcome, Strand, Strategy, tree_of, weave};
 
 impl Loop<'_> {

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 use super::{RunError, RunRequest};
 use crate::database::Database;
 use crate::git::{CommitId, Store};
-use crate::landing::body::harmless::neutral;
+use crate::neutral_text::neutral;
 use crate::stored_batch::StoredBatch;
 use crate::weave::{Loom, Outcome, Strand, Strategy, WeaveError, foresee, has_landed};
 

@@ -17,7 +17,7 @@ use crate::agent::Said;
 use crate::causes::with_causes;
 use crate::git::CommitId;
 use crate::machine::free_disk;
-use crate::view::clock_time;
+use crate::moment::clock_time;
 
 /// How long to wait before looking again at what is in the way.
 const HOLD_PAUSE: Duration = Duration::from_secs(1);

@@ -9,7 +9,8 @@ use pleach_domain::batch::AttemptEnding;
 
 use super::attempt::Finished;
 use super::record::BatchRecord;
-use crate::agent::{Agent, Verdict, last_line, no_changes_needed, tail};
+use crate::agent::{Agent, Verdict, no_changes_needed};
+use crate::last_line::{last_line, tail};
 use crate::process::{Ending, Record};
 use pleach_driver::Exit;
 

@@ -12,7 +12,7 @@ use super::attempt::{Attempt, Finished, Workshop, explain};
 use crate::capture::{
     CaptureOptions, Captured, History, Kept, capture, committed, keep_captured, keep_last_state,
 };
-use crate::landing::body::harmless::neutral;
+use crate::neutral_text::neutral;
 use crate::step::{Step, reached};
 use crate::worktree::Worktree;
 

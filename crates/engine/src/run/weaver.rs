@@ -11,7 +11,7 @@ use super::paths::batch_branch;
 use super::run_loop::Loop;
 use crate::causes::with_causes;
 use crate::git::CommitId;
-use crate::landing::body::harmless::neutral;
+use crate::neutral_text::neutral;
 use crate::step::{Step, reached};
 use crate::weave::{Folded, Loom, Outcome, Strand, Strategy, fold, foresee, weave};
 

@@ -8,10 +8,10 @@ use pleach_domain::id::{BatchNumber, TaskId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::rfc3339;
 use super::wire::{CHANGED_NOTHING, DOES_NOT_MERGE, INTERRUPTED, TOOK_TOO_LONG, usd};
 use crate::agent::Chosen;
 use crate::database::LoadedBatch;
+use crate::moment::rfc3339;
 
 /// One run of an agent on a task.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]

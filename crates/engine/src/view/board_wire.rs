@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::rfc3339;
 use crate::database::BoardEvent;
+use crate::moment::rfc3339;
 
 /// The name of an event of no batch and what it carries.
 pub fn board_wire(event: &BoardEvent, project: Option<&str>, at: u64) -> (&'static str, Value) {

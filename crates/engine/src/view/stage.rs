@@ -6,9 +6,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::replay::{History, StageHistory};
-use super::rfc3339;
 use super::shape::seconds;
 use super::wire::counted_from_1;
+use crate::moment::rfc3339;
 
 /// A stage or wave.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]

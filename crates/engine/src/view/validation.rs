@@ -6,7 +6,7 @@ use pleach_domain::event::Doubt;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::moment::rfc3339;
+use crate::moment::rfc3339;
 
 /// What the tests say of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]

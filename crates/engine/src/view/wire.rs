@@ -7,9 +7,9 @@ use pleach_domain::event::{BatchEvent, Coming, Event, TaskEvent};
 use pleach_domain::id::{BatchNumber, TaskId};
 use serde_json::{Value, json};
 
-use super::rfc3339;
 use crate::database::StoredEvent;
 use crate::git::task_segments;
+use crate::moment::rfc3339;
 use crate::task_ids::TaskIds;
 
 pub(super) const TOOK_TOO_LONG: &str = "the task took too long";

@@ -9,7 +9,7 @@ use super::WeaveError;
 use super::objects::{Commit, Objects};
 use super::weaving::{Merged, Step, StepHistory, Weaving};
 use crate::git::Identity;
-use crate::landing::body::harmless::neutral_lines;
+use crate::neutral_text::neutral_lines;
 
 /// Which history leads to the woven tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]

@@ -10,7 +10,14 @@ use super::record::{self, Record, Stage};
 use super::safe::is_safe;
 use super::{Worktree, WorktreeError, is_present};
 use crate::git::{CommitId, Store};
-use crate::resolve::is_for_resolving;
+
+/// How the branches of worktrees begin in which people resolve conflicts.
+pub(crate) const CONFLICT_BRANCHES: &str = "pleach/resolve-";
+
+/// Whether a worktree of that branch is a person's.
+fn is_for_resolving(branch: &str) -> bool {
+    branch.starts_with(CONFLICT_BRANCHES)
+}
 
 /// A worktree, or what is left of one.
 #[derive(Debug, Clone, PartialEq, Eq)]

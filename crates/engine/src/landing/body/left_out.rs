@@ -4,9 +4,9 @@
 
 use pleach_domain::id::{BatchNumber, TaskId};
 
-use super::harmless::{code, cut, escaped};
 use super::words::{named, number, time, up_to};
 use super::{Fate, LONGEST_NAME, LONGEST_TEXT, MOST_NAMES, TaskAccount};
+use crate::neutral_text::{code, cut, escaped};
 
 /// One entry of the list.
 pub(super) fn item(batch: BatchNumber, task: &TaskAccount) -> String {

@@ -160,7 +160,10 @@ fn titles_fit_one_line_and_are_cut_at_a_word() {
 fn a_title_makes_no_draft() {
     for draft in ["Draft: x", "WIP: x", "[WIP] x", "(draft) x", "wip"] {
         let title = title(&account(vec![merged("1", draft)]));
-        let seen: String = title.chars().filter(|c| *c != harmless::BREAK).collect();
+        let seen: String = title
+            .chars()
+            .filter(|c| *c != neutral_text::BREAK)
+            .collect();
         assert_eq!(seen, draft);
         let lower = title.to_lowercase();
         assert!(
@@ -261,7 +264,7 @@ pub(super) fn everywhere(text: &str) -> Account {
 /// Every cell holds what belongs there: cells that are too many would be dropped in silence.
 #[track_caller]
 fn check_rows(account: &Account, seen: &Rendered) {
-    let cell = |text: &str, most| harmless::neutral(&cut(text, most)).trim().to_owned();
+    let cell = |text: &str, most| neutral_text::neutral(&cut(text, most)).trim().to_owned();
     let included = account.tasks.iter().filter(|task| !task.fate.is_left_out());
     let rows = &seen.rows[1..];
     assert!(rows.len() <= included.clone().count());
@@ -355,7 +358,7 @@ fn what_is_harmless_stays_as_it_is() {
         "12:30 a:b",
         "Grüße, 世界 🌱",
     ] {
-        assert_eq!(harmless::neutral(text), text);
+        assert_eq!(neutral_text::neutral(text), text);
     }
     assert_eq!(escaped("a_b <c>"), "a\\_b &lt;c&gt;");
     assert_eq!(escaped("a & b [ c"), "a &amp; b \\[ c");

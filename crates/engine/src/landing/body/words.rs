@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use super::harmless::{cut, escaped};
 use super::{LONGEST_NAME, TaskAccount};
 use crate::git::CommitId;
+use crate::neutral_text::{cut, escaped};
 
 /// A task by id and title, for the start of a sentence.
 pub(super) fn named(task: &TaskAccount) -> String {

@@ -6,8 +6,10 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use super::TAIL;
 use crate::hidden::visible;
+
+/// So much of the end of the output is looked at.
+pub(crate) const TAIL: usize = 64 * 1024;
 
 /// So many characters are shown of it.
 const SHOWN: usize = 200;
@@ -40,7 +42,7 @@ pub(crate) fn tail(log: &Path) -> Vec<u8> {
 }
 
 /// A line without what steers a terminal.
-pub(super) fn plain(line: &str) -> String {
+pub(crate) fn plain(line: &str) -> String {
     let mut chars = line.chars().peekable();
     let mut plain = String::new();
     while let Some(char) = chars.next() {

@@ -7,10 +7,9 @@
 use std::fmt::Write as _;
 
 use crate::hidden::visible;
-use crate::landing::effects::is_sign_off;
 
 /// A space without width: what stands on both sides of it is no word any more.
-pub(super) const BREAK: char = '\u{200b}';
+pub(crate) const BREAK: char = '\u{200b}';
 
 /// Text on one line that mentions nobody, closes nothing and commands nothing; for places without Markdown.
 pub(crate) fn neutral(text: &str) -> String {
@@ -25,8 +24,14 @@ pub(crate) fn neutral_lines(text: &str) -> String {
     lines.map(|text| line(text) + "\n").collect()
 }
 
+/// Whether a line says that somebody signed a commit off.
+pub(crate) fn is_sign_off(line: &str) -> bool {
+    let (name, _) = line.split_once(':').unwrap_or_default();
+    name.trim().eq_ignore_ascii_case("signed-off-by")
+}
+
 /// The same for a place within a line of Markdown, a cell of a table included.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let text = neutral(text);
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
@@ -44,7 +49,7 @@ pub(super) fn escaped(text: &str) -> String {
 }
 
 /// Text in the letters of code, outside of tables.
-pub(super) fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let text = neutral(text);
     if text.is_empty() {
         return "(nothing)".to_owned();
@@ -60,7 +65,7 @@ pub(super) fn code(text: &str) -> String {
 }
 
 /// Text of several lines as a block of code; lines beyond `most` are counted.
-pub(super) fn block(text: &str, most: usize) -> String {
+pub(crate) fn block(text: &str, most: usize) -> String {
     let lines: Vec<String> = text.lines().map(line).collect();
     let kept = &lines[..lines.len().min(most)];
     let longest = kept.iter().map(|line| longest_run(line)).max();
@@ -80,7 +85,7 @@ pub(super) fn block(text: &str, most: usize) -> String {
 }
 
 /// Text of at most so many characters, cut at a word.
-pub(super) fn cut(text: &str, most: usize) -> String {
+pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
