@@ -10,9 +10,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use pleach_domain::choice::Strategy;
 use pleach_domain::id::BatchNumber;
 use pleach_domain::phase::Threshold;
-use pleach_engine::weave::Strategy;
 
 pub(crate) use following::{
     ApproveArgs, CancelArgs, DiffArgs, GcArgs, LandArgs, LogsArgs, ProgressArgs, RecoverArgs,

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use anstyle::Style;
 use pleach_domain::batch::Landing;
+use pleach_domain::choice::SandboxChoice;
 use pleach_domain::graph::{Graph, Strictness};
-use pleach_engine::config::{MaxParallel, OnInvalid, SandboxChoice};
+use pleach_engine::config::{MaxParallel, OnInvalid};
 use pleach_engine::consent::What;
 use pleach_engine::git::CommitId;
 use pleach_engine::run::{Fetch, Rehearsal, RunRequest};

@@ -4,6 +4,7 @@
 
 pub mod batch;
 pub mod bisect;
+pub mod choice;
 pub mod event;
 pub mod governor;
 pub mod graph;

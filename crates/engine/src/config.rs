@@ -17,8 +17,6 @@ pub(crate) use kinds::MOST_LIMIT_WAIT;
 pub use kinds::duration;
 pub use layers::{Layers, Misspelt, Shown, misspelt_variables, users_file};
 
-use serde::{Deserialize, Serialize};
-
 /// The file in the repository.
 pub const FILE_NAME: &str = "pleach.toml";
 
@@ -69,31 +67,6 @@ impl MaxParallel {
             Self::Auto => pleach_domain::governor::first_guess(tasks),
         }
     }
-}
-
-/// What holds the programs that are run on a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SandboxChoice {
-    /// Nothing: they can do whatever the user can.
-    None,
-    /// The kernel lets them write to the worktree, caches and temporary files.
-    Landlock,
-    /// The kernel lets them write to the worktree and temporary files alone.
-    Strict,
-    /// A program of the user's that is put before theirs.
-    Wrapper(Vec<String>),
-}
-
-/// Whom setup, agents and tests reach over the network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NetworkChoice {
-    /// Everybody.
-    #[default]
-    Open,
-    /// Nobody but themselves.
-    None,
 }
 
 /// Whether tasks run side by side or one by one, as people write it.

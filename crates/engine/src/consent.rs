@@ -16,10 +16,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Chosen;
-use crate::config::{NetworkChoice, SandboxChoice};
 use crate::secrets::Hider;
 use crate::settings::Settings;
 use crate::shell_words::line;
+use pleach_domain::choice::{NetworkChoice, SandboxChoice};
 
 pub(crate) use contents::show;
 pub use files::SteeringFiles;

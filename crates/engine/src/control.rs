@@ -17,9 +17,9 @@ use crate::consent::{Change, PendingConsent, SteeringFiles, fingerprint, pending
 use crate::database::Database;
 use crate::git::CommitId;
 use crate::ownership::{Answer, AskError, Request, ask, is_owned};
+use crate::project_secrets::secrets_of;
 use crate::resolve::Resolved;
 use crate::run::{Prepared, RunError, take_up};
-use crate::secrets::Secrets;
 use crate::shell_words::quoted;
 use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
@@ -121,7 +121,7 @@ impl Control<'_> {
                 return Err(RunError::NoBatch(self.batch));
             };
             let begun_with = SteeringFiles::at(&store, &base)?;
-            let hider = Secrets::of_project(&store, &base, &stored.record.passed_on()).hider();
+            let hider = secrets_of(&store, &base, &stored.record.passed_on()).hider();
             Ok(pending_changes(&store, &consent, &begun_with, &hider)?)
         };
         Ok(Some(PendingConsent {

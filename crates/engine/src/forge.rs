@@ -11,7 +11,7 @@ mod gitlab;
 mod project;
 mod url;
 
-use std::str::FromStr;
+use pleach_domain::choice::ForgeKind;
 use std::time::{Duration, SystemTime};
 
 use self::client::Client;
@@ -29,54 +29,6 @@ pub const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 /// The least of what the forges allow, in letters.
 const LONGEST_TITLE: usize = 250;
 const LONGEST_BODY: usize = 65_000;
-
-/// Whose interface a forge speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ForgeKind {
-    /// GitHub and GitHub Enterprise.
-    GitHub,
-    /// gitlab.com and self-hosted ones.
-    GitLab,
-    /// Gitea, Forgejo and Codeberg.
-    Gitea,
-    /// No forge: branches are pushed, and no pull request is opened.
-    None,
-}
-
-impl ForgeKind {
-    /// As it is written in a configuration.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::GitHub => "github",
-            Self::GitLab => "gitlab",
-            Self::Gitea => "gitea",
-            Self::None => "none",
-        }
-    }
-}
-
-/// A word that names no kind of forge.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{word:?} is no kind of forge: github, gitlab, gitea or none")]
-pub struct UnknownKind {
-    word: String,
-}
-
-impl FromStr for ForgeKind {
-    type Err = UnknownKind;
-
-    fn from_str(word: &str) -> Result<Self, UnknownKind> {
-        match word {
-            "github" => Ok(Self::GitHub),
-            "gitlab" => Ok(Self::GitLab),
-            // The same interface under another name.
-            "gitea" | "forgejo" => Ok(Self::Gitea),
-            "none" => Ok(Self::None),
-            _ => Err(UnknownKind { word: word.into() }),
-        }
-    }
-}
 
 /// A pull request as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,11 +18,12 @@ use crate::database::{Among, BatchFilter, Database, DatabaseError};
 use crate::git::{CommitId, GitError, Store, StoreError};
 use crate::kept::KeptError;
 use crate::ownership::{BatchLock, OwnershipError, is_owned};
+use crate::removal::remove_all;
 use crate::resolve::ResolveError;
 use crate::sandbox::clear_replaced;
 use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
-use crate::worktree::{Worktree, WorktreeError, finish_removals, remove_all, sweep};
+use crate::worktree::{Worktree, WorktreeError, finish_removals, sweep};
 
 pub use look::empty_folders;
 

@@ -73,7 +73,7 @@ pub use store::{Identity, Store};
 pub use store_error::{LoginProblem, StoreError};
 pub use unpushed::Unpushed;
 
-pub(crate) use address::{HttpHost, percent_decoded};
+pub(crate) use address::HttpHost;
 pub(crate) use credentials::{Wish, what_to_set};
 pub(crate) use error::{plain_words, scrub};
 pub(crate) use program::{find_program, is_executable};

@@ -21,8 +21,6 @@ pub use door::{Door, Reply, Stranger};
 use self::key::Key;
 
 const LOCK: &str = "lock";
-/// The name of a batch's socket, in its folder.
-pub(crate) const SOCKET: &str = "socket";
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// How long a child of a dead owner may take to become its program.

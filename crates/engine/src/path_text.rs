@@ -31,6 +31,10 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf,
     })
 }
 
+/// A path within a list, or one that may be missing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StoredPath(#[serde(with = "self")] pub(crate) PathBuf);
+
 #[cfg(test)]
 mod tests {
     use super::*;

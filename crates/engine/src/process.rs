@@ -7,6 +7,7 @@ mod abandoned;
 mod adopted;
 mod confine;
 mod family;
+mod filter;
 mod freeze;
 mod hardening;
 mod identity;
@@ -34,6 +35,7 @@ pub use confine::Confinement;
 pub(crate) use confine::{
     can_refuse_tcp, holds_our_own, is_available, landlock_version, restrict_files,
 };
+pub(crate) use filter::{can_refuse_calls, refusable_calls};
 pub use hardening::harden;
 pub use identity::ProcessIdentity;
 pub(crate) use identity::start_time;

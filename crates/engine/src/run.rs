@@ -63,7 +63,7 @@ pub use in_place::{InPlaceError, Where};
 pub use interrupted::interrupted;
 pub(crate) use paths::{batch_branch, project_name, task_branch};
 pub use probe::{last_probe_log, probe_folder};
-pub(crate) use record::{BatchRecord, Text, segment_of};
+pub(crate) use record::{BatchRecord, segment_of};
 pub use rehearsal::{Rehearsal, rehearse};
 pub use request::{Fetch, Proofs, RunRequest, prepare};
 pub use summary::{Summary, TaskReport};
@@ -82,6 +82,7 @@ use crate::git::{CommitId, GitError, Store, StoreError};
 use crate::machine::Machine;
 use crate::ownership::{BatchLock, OwnershipError};
 use crate::process::ProcessError;
+use crate::project_secrets::secrets_of;
 use crate::sandbox::NoSandbox;
 use crate::secrets::Secrets;
 use crate::slots::Slots;
@@ -233,7 +234,7 @@ pub fn take_up(
         .parse()
         .map_err(|_| unreadable("its base is no commit".to_owned()))?;
     let steering = SteeringFiles::at(&store, &base)?;
-    let secrets = Secrets::of_project(&store, &base, &record.passed_on());
+    let secrets = secrets_of(&store, &base, &record.passed_on());
     let (inbox_sender, inbox) = channel();
     Ok(Some(Prepared {
         database,

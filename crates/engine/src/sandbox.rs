@@ -3,7 +3,6 @@
 //! Decides and describes; the wrapper carries it out. Knows nothing of tasks or batches.
 
 mod agent_settings;
-mod filter;
 mod folders;
 mod gaps;
 mod isolation;
@@ -24,16 +23,15 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{NetworkChoice, SandboxChoice};
-use crate::git::Store;
 use crate::last_line::tail;
+use crate::path_text::StoredPath;
 use crate::placeholder::{Piece, pieces};
 use crate::process::{
-    Hidden, Isolation, ProcessSpec, TERMINALS, can_isolate, can_refuse_tcp, is_available,
+    Hidden, Isolation, ProcessSpec, TERMINALS, can_isolate, can_refuse_calls, can_refuse_tcp,
+    is_available, refusable_calls,
 };
-use crate::run::Text;
 use crate::state_folder::StateFolder;
-use crate::worktree::Worktree;
+use pleach_domain::choice::{NetworkChoice, SandboxChoice};
 
 use self::agent_settings::Watch;
 use self::folders::{Means, User};
@@ -43,7 +41,6 @@ use self::temporary::TemporaryFolder;
 
 pub use crate::process::Confinement;
 pub(crate) use agent_settings::clear_replaced;
-pub(crate) use filter::refuse_calls;
 pub(crate) use folders::keys_but;
 pub(crate) use gaps::{Gap, gaps};
 pub use no_sandbox::NoSandbox;
@@ -61,10 +58,10 @@ const TMPDIR: &str = "TMPDIR";
 pub struct Holding {
     choice: SandboxChoice,
     /// Where they may write besides.
-    write: Vec<Text>,
+    write: Vec<StoredPath>,
     /// What they may read although it is closed.
     #[serde(default)]
-    read: Vec<Text>,
+    read: Vec<StoredPath>,
     /// Whom they reach over the network.
     #[serde(default)]
     network: NetworkChoice,
@@ -91,9 +88,7 @@ impl Holding {
     pub fn choose(wanted: Option<&SandboxChoice>, write: &[PathBuf]) -> Result<Self, NoSandbox> {
         let chosen = Self::choose_on(wanted, write, is_available())?;
         match wanted {
-            Some(SandboxChoice::Landlock | SandboxChoice::Strict)
-                if !filter::can_refuse_calls() =>
-            {
+            Some(SandboxChoice::Landlock | SandboxChoice::Strict) if !can_refuse_calls() => {
                 let wanted = word(chosen.choice());
                 Err(NoSandbox::NoFilter { wanted })
             }
@@ -130,7 +125,7 @@ impl Holding {
             is_makeshift: wanted.is_none() && !has_landlock,
             choice,
             network: NetworkChoice::Open,
-            write: write.iter().cloned().map(Text).collect(),
+            write: write.iter().cloned().map(StoredPath).collect(),
             read: Vec::new(),
         })
     }
@@ -138,7 +133,7 @@ impl Holding {
     /// The same, with closed paths that may be read.
     #[must_use]
     pub fn reading(self, read: &[PathBuf]) -> Self {
-        let read = read.iter().cloned().map(Text).collect();
+        let read = read.iter().cloned().map(StoredPath).collect();
         Self { read, ..self }
     }
 
@@ -175,8 +170,11 @@ impl Holding {
 
     /// Everything that the end of a program may depend on.
     pub(crate) fn parts(&self) -> Vec<OsString> {
-        let paths = |paths: &[Text]| -> Vec<OsString> {
-            paths.iter().map(|Text(path)| path.clone().into()).collect()
+        let paths = |paths: &[StoredPath]| -> Vec<OsString> {
+            paths
+                .iter()
+                .map(|StoredPath(path)| path.clone().into())
+                .collect()
         };
         let mut parts = vec![self.label().into()];
         parts.extend(paths(&self.write));
@@ -249,7 +247,7 @@ impl Holding {
         let isolation = Isolation {
             network,
             hidden,
-            calls: filter::calls(),
+            calls: refusable_calls(),
         };
         Ok(Enclosure {
             held,
@@ -317,7 +315,7 @@ impl Holding {
         }
         let mut places = user.watched();
         places.retain(|folder, _| is_open_in_part(confinement, folder));
-        let (watch, put_back) = Watch::begin(room.state, room.worktree.path(), &places)?;
+        let (watch, put_back) = Watch::begin(room.state, room.worktree, &places)?;
         notes.extend(put_back);
         Ok(Some(watch))
     }
@@ -329,10 +327,10 @@ impl Holding {
         temporary: &Path,
         opened: &Opened<'_>,
     ) -> Confinement {
-        let mut write = vec![room.worktree.path().to_owned(), temporary.to_owned()];
+        let mut write = vec![room.worktree.to_owned(), temporary.to_owned()];
         write.extend(folders::devices());
         if self.choice == SandboxChoice::Landlock {
-            write.push(room.worktree.git_folder().to_owned());
+            write.push(room.git.folder.clone());
             write.extend(user.caches());
         }
         write.extend_from_slice(opened.write);
@@ -340,9 +338,8 @@ impl Holding {
         for path in opened.read {
             read.extend(user.readable_below(path));
         }
-        read.push(room.worktree.git_folder().to_owned());
-        // Its git borrows these.
-        read.push(room.store.git_dir().join("objects"));
+        read.push(room.git.folder.clone());
+        read.push(room.git.objects.clone());
         read.extend(room.read.iter().map(|path| (*path).to_owned()));
         Confinement { write, read }
     }
@@ -355,9 +352,9 @@ fn is_open_in_part(confinement: &Confinement, folder: &Path) -> bool {
 }
 
 /// What a key names, as far as it is there.
-fn named(key: &str, paths: &[Text], notes: &mut Vec<String>) -> Vec<PathBuf> {
+fn named(key: &str, paths: &[StoredPath], notes: &mut Vec<String>) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for Text(path) in paths {
+    for StoredPath(path) in paths {
         match path.canonicalize() {
             Ok(path) => found.push(path),
             Err(_) => notes.push(format!(
@@ -378,23 +375,34 @@ fn word(choice: &SandboxChoice) -> &'static str {
     }
 }
 
-fn filled(word: &str, worktree: &Worktree) -> OsString {
+fn filled(word: &str, worktree: &Path) -> OsString {
     let mut filled = OsString::new();
     for piece in pieces(word) {
         match piece {
-            Piece::Place { name: WORKTREE, .. } => filled.push(worktree.path()),
+            Piece::Place { name: WORKTREE, .. } => filled.push(worktree),
             Piece::Place { written: text, .. } | Piece::Text(text) => filled.push(text),
         }
     }
     filled
 }
 
+/// Where the git of a worktree keeps and finds its own.
+#[derive(Debug)]
+pub(crate) struct GitPlaces {
+    /// The folders of the user's own checkout.
+    pub(crate) checkout: Vec<PathBuf>,
+    /// The objects that it borrows.
+    pub(crate) objects: PathBuf,
+    /// Its git folder.
+    pub(crate) folder: PathBuf,
+}
+
 /// Where programs are run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room<'a> {
-    pub(crate) store: &'a Store,
+    pub(crate) git: &'a GitPlaces,
     pub(crate) state: &'a StateFolder,
-    pub(crate) worktree: &'a Worktree,
+    pub(crate) worktree: &'a Path,
     /// Files of ours that they have to read.
     pub(crate) read: &'a [&'a Path],
     /// The tool whose folders they need, whatever its program is called here.

@@ -11,12 +11,9 @@ mod sources;
 mod words;
 
 use std::fmt;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::git::{CommitId, Store};
 use crate::variables::is_allowed_to_all;
-use crate::worktree::Included;
 
 pub use hider::Hider;
 pub(crate) use hider::Stream;
@@ -29,9 +26,6 @@ const SHORTEST: usize = 8;
 /// So many values are looked for at most, and none that is longer than this.
 const MOST: usize = 500;
 const LONGEST: usize = 8_192;
-
-/// So many files that come along are looked through.
-const MOST_FILES: usize = 2_000;
 
 /// The longest name that takes the place of a value.
 const LONGEST_NAME: usize = 40;
@@ -49,37 +43,7 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// The files of variables at the top of a folder.
-fn env_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let named = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".env");
-    entries.filter(named).map(|entry| entry.path()).collect()
-}
-
 impl Secrets {
-    /// All that is known of a project: of our own environment, of what is passed on to programs by name, of git's
-    /// configuration, and of the files that come along into worktrees or that agents find in a plain folder.
-    pub fn of_project(store: &Store, base: &CommitId, passed_on: &[String]) -> Self {
-        let mut secrets = Self::of_environment(passed_on);
-        for (key, value) in store.users_config().pairs() {
-            sources::of_setting(key, value, &mut secrets);
-        }
-        for path in store
-            .plain_folder()
-            .iter()
-            .flat_map(|folder| env_files(folder))
-        {
-            sources::in_file(&path, &mut secrets);
-        }
-        // Where it cannot be listed, nothing comes along, and the run tells why.
-        if let Ok(included) = Included::list(store, base) {
-            for path in included.files().take(MOST_FILES) {
-                sources::in_file(&path, &mut secrets);
-            }
-        }
-        secrets
-    }
-
     /// Those of our own environment, and what is passed on to programs by name.
     pub fn of_environment(passed_on: &[String]) -> Self {
         let mut secrets = Self::default();
@@ -91,6 +55,16 @@ impl Secrets {
             }
         }
         secrets
+    }
+
+    /// Adds what a setting of git says, if it is one.
+    pub(crate) fn add_setting(&mut self, key: &str, value: &str) {
+        sources::of_setting(key, value, self);
+    }
+
+    /// Adds those that the lines of a file assign.
+    pub(crate) fn add_file(&mut self, path: &Path) {
+        sources::in_file(path, self);
     }
 
     /// Adds a value by the name that is to be seen instead; one that cannot be hidden sensibly is left alone.

@@ -10,13 +10,11 @@ use pleach_domain::batch::{Budget, Landing, NoChanges, OnConflict};
 use pleach_domain::phase::Threshold;
 
 use crate::branches::{BranchNames, Fault, check};
-use crate::config::{
-    AgentConfig, Config, ConfigError, Layers, MaxParallel, Mode, NetworkChoice, OnInvalid,
-    SandboxChoice,
-};
-use crate::forge::ForgeKind;
+use crate::config::{AgentConfig, Config, ConfigError, Layers, MaxParallel, Mode, OnInvalid};
 use crate::regular_file::read_settings;
-use crate::weave::Strategy;
+use pleach_domain::choice::ForgeKind;
+use pleach_domain::choice::Strategy;
+use pleach_domain::choice::{NetworkChoice, SandboxChoice};
 
 /// Everything that can be set, with paths that are absolute if the repository's is.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 
 use pleach_domain::id::BatchNumber;
 
+/// The name of a batch's socket, in its folder.
+pub(crate) const SOCKET: &str = "socket";
+
 /// The folder, made private when it is new.
 #[derive(Debug, Clone)]
 pub struct StateFolder {

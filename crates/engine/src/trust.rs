@@ -5,12 +5,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{Layers, NetworkChoice, SandboxChoice};
+use crate::config::Layers;
 use crate::consent::{hash, in_words};
 use crate::database::{Database, DatabaseError};
 use crate::git::{Git, Store};
 use crate::settings::Settings;
 use crate::shell_words::line;
+use pleach_domain::choice::{NetworkChoice, SandboxChoice};
 
 /// What a project opens: settings of its own file, and the project's folder itself where tasks work in it.
 #[derive(Debug, Clone, PartialEq, Eq)]

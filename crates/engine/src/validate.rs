@@ -179,9 +179,9 @@ impl TestBench<'_> {
         said.extend(said_in(worktree, &ports));
         let mut env = environment(&self.tests.env, self.store.identity(), None, &said);
         let room = Room {
-            store: self.store,
+            git: &worktree.git_places(self.store),
             state: self.state,
-            worktree,
+            worktree: worktree.path(),
             read: &[],
             tool: None,
             program: self.wrapper,

@@ -147,10 +147,10 @@ pub struct Surroundings<'a> {
 /// Where a batch has its worktrees, if not where they are usually, and whether it has any.
 #[derive(Deserialize)]
 struct Grounds {
-    worktrees: Option<crate::run::Text>,
+    worktrees: Option<crate::path_text::StoredPath>,
     #[serde(default)]
     place: crate::run::Where,
-    folder: Option<crate::run::Text>,
+    folder: Option<crate::path_text::StoredPath>,
 }
 
 impl BatchView {

@@ -25,7 +25,6 @@ use std::io;
 use std::path::PathBuf;
 
 pub use conflict::{Conflict, ConflictedFile, Kind};
-pub use history::Strategy;
 pub(crate) use landed::has_landed;
 pub use loom::Loom;
 pub(crate) use marked::{Content, Marked, Side, Unmerged, merge_with_marks};
@@ -33,6 +32,8 @@ pub use pairs::{Collision, Known, Moved, Pairwise, Work};
 
 use self::objects::Objects;
 use self::weaving::Weaving;
+use pleach_domain::choice::Strategy;
+
 use crate::git::read::text;
 use crate::git::{CommitId, GitError, Store, StoreError, TreeId, parse_id};
 

@@ -28,9 +28,10 @@ use std::time::Duration;
 use crate::capture::{Kept, keep_last_state};
 use crate::git::{CommitId, Store, ref_segment};
 use crate::plain_file;
+use crate::removal::remove_all;
+use crate::sandbox::GitPlaces;
 use crate::step::{Step, reached};
 
-pub(crate) use caches::cached_path;
 pub use error::WorktreeError;
 pub use include::{Included, NotCopied, Why};
 pub(crate) use list::CONFLICT_BRANCHES;
@@ -39,7 +40,6 @@ pub use spare::Spare;
 pub use sweep::sweep;
 use sweep::wait_for_earlier;
 pub use trash::finish_removals;
-pub(crate) use trash::remove_all;
 pub(crate) use unmerged::StoppedMerge;
 
 use error::failed;
@@ -229,6 +229,15 @@ impl Worktree {
     /// The name of this worktree among those of its store.
     fn id(&self) -> String {
         ref_segment(&self.branch)
+    }
+
+    /// What a sandbox has to know of its git.
+    pub(crate) fn git_places(&self, store: &Store) -> GitPlaces {
+        GitPlaces {
+            checkout: store.users_folders(),
+            objects: store.git_dir().join("objects"),
+            folder: self.git_folder().to_owned(),
+        }
     }
 
     /// The git folder of whoever works here, who can write to all of it.

@@ -43,6 +43,7 @@ const MAY_USE: [(&str, &[&str]); 7] = [
             "jiff",
             "landlock",
             "nix",
+            "percent-encoding",
             "pleach-domain",
             "pleach-driver",
             "pleach-formats",

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pleach_domain::batch::{Landing, NoChanges, OnConflict};
+use pleach_domain::choice::{ForgeKind, NetworkChoice, SandboxChoice, Strategy};
 use pleach_domain::phase::Threshold;
 use toml_edit::Value;
 
@@ -15,9 +16,7 @@ use super::kinds::{
     CachedPaths, Count, Dollars, Kind, List, OneOf, Parallel, Place, Sandbox, Share, Size, Switch,
     Text, Time, TimeOrOff, UpToAWeek,
 };
-use super::{AgentConfig, MaxParallel, Mode, NetworkChoice, OnInvalid, SandboxChoice};
-use crate::forge::ForgeKind;
-use crate::weave::Strategy;
+use super::{AgentConfig, MaxParallel, Mode, OnInvalid};
 
 /// A key of the configuration.
 #[derive(Debug)]

@@ -6,12 +6,13 @@ use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pleach_domain::choice::SandboxChoice;
 use pleach_domain::phase::Threshold;
 use pleach_domain::problem::nearest;
 use toml_edit::{Array, Value};
 
-use super::{MaxParallel, SandboxChoice};
-use crate::worktree::cached_path;
+use super::MaxParallel;
+use crate::cached_path::cached_path;
 
 /// A kind of value.
 pub(super) trait Kind {

@@ -7,11 +7,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use pleach_domain::batch::{Landing, OnConflict};
+use pleach_domain::choice::{ForgeKind, NetworkChoice, SandboxChoice, Strategy};
 
 use super::layers::misspelt;
 use super::*;
-use crate::forge::ForgeKind;
-use crate::weave::Strategy;
 
 fn parse(text: &str) -> Result<Config, ConfigError> {
     super::layers::parse_file(text, Path::new(FILE_NAME))

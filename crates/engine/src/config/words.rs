@@ -1,11 +1,10 @@
 //! The words that stand for choices in a configuration.
 
 use pleach_domain::batch::{Landing, NoChanges, OnConflict};
+use pleach_domain::choice::{ForgeKind, NetworkChoice, Strategy};
 
 use super::kinds::Word;
-use super::{Mode, NetworkChoice, OnInvalid};
-use crate::forge::ForgeKind;
-use crate::weave::Strategy;
+use super::{Mode, OnInvalid};
 
 impl Word for Mode {
     const WORDS: &'static [(&'static str, Self)] = &[

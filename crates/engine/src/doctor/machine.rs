@@ -11,7 +11,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::{Finding, Level};
 use crate::causes::with_causes;
-use crate::config::{MOST_LIMIT_WAIT, SandboxChoice};
+use crate::config::MOST_LIMIT_WAIT;
 use crate::database::{AgentPause, Database};
 use crate::moment::clock_time;
 use crate::process::holds_our_own;
@@ -19,6 +19,7 @@ use crate::sandbox::{Gap, Holding, gaps};
 use crate::settings::Settings;
 use crate::shell_words::quoted;
 use crate::state_folder::StateFolder;
+use pleach_domain::choice::SandboxChoice;
 
 /// With less memory than this to give, agents and builds are soon killed.
 const LITTLE_MEMORY: u64 = 1 << 30;

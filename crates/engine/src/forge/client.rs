@@ -11,7 +11,9 @@ use ureq::http::{HeaderMap, HeaderValue, Request};
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, RequestExt};
 
-use super::{ForgeError, ForgeKind, Project, PullRequest};
+use pleach_domain::choice::ForgeKind;
+
+use super::{ForgeError, Project, PullRequest};
 use crate::git::{Login, plain_words, scrub};
 
 const USER_AGENT: &str = concat!("pleach/", env!("CARGO_PKG_VERSION"));

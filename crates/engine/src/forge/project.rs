@@ -2,9 +2,9 @@
 //!
 //! Asks nobody: what a host is called decides, or what the user has configured.
 
-use super::ForgeKind;
 use super::url::{escaped, escaped_path};
 use crate::git::{Address, HttpHost, Login, Logins, Store, StoreError};
+use pleach_domain::choice::ForgeKind;
 
 /// A project on a forge.
 #[derive(Debug, Clone, PartialEq, Eq)]

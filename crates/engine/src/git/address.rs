@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+use percent_encoding::percent_decode_str;
+
 use super::credentials::Secret;
 
 /// Why a text is no address of a repository; never repeats it, because it may hold a secret.
@@ -276,23 +278,9 @@ fn plain_host(protocol: &str, host: &str) -> Result<String, BadAddress> {
     }
 }
 
-pub(crate) fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let hex = after.get(..2).and_then(|two| std::str::from_utf8(two).ok());
-        match hex.and_then(|two| u8::from_str_radix(two, 16).ok()) {
-            Some(byte) if *first == b'%' => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+/// A text with what is percent-encoded in it.
+fn percent_decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

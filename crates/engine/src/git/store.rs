@@ -205,6 +205,18 @@ impl Store {
         }
     }
 
+    /// The folders of the user's own checkout, if the project is one.
+    pub(crate) fn users_folders(&self) -> Vec<PathBuf> {
+        let Project::Local(checkout) = &self.project else {
+            return Vec::new();
+        };
+        let top = checkout.top().map(Path::to_owned);
+        [Some(checkout.common_dir.clone()), top]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
     /// The user's repository; a project that is only an address has none.
     pub(crate) fn checkout(&self) -> Result<&Checkout, StoreError> {
         match &self.project {

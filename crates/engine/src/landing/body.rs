@@ -212,7 +212,7 @@ fn without_draft_mark(text: &str) -> Option<String> {
     is_mark.then(|| {
         let after_first_letter = text.len() - begin.len() + 1;
         let (head, tail) = text.split_at(after_first_letter);
-        format!("{head}{}{tail}", BREAK)
+        format!("{head}{BREAK}{tail}")
     })
 }
 

@@ -10,13 +10,14 @@ use pleach_domain::batch::Landing;
 use super::body::{self, Account};
 use super::effects::Effects;
 use crate::causes::with_causes;
-use crate::forge::{Draft, ForgeError, ForgeKind, Project, connect, open_pull_request, recognise};
+use crate::forge::{Draft, ForgeError, Project, connect, open_pull_request, recognise};
 use crate::git::{CommitId, Logins, Pauses, PushError, ServerBranches, Store, Target};
 use crate::process::Cancel;
 use crate::secrets::Hider;
 use crate::state_folder::write_private;
 use crate::step::{Step, reached};
 use crate::weave::tree_of;
+use pleach_domain::choice::ForgeKind;
 
 /// More names than anybody needs; a limit against going on for ever.
 const MOST_NAMES: usize = 1_000;

@@ -12,7 +12,8 @@ use pleach_domain::task_state::Commit;
 use serde::{Deserialize, Serialize};
 
 use super::key::Key;
-use super::{LOCK, OwnershipError, Place, SOCKET, failed, is_owned, owner};
+use super::{LOCK, OwnershipError, Place, failed, is_owned, owner};
+use crate::state_folder::SOCKET;
 
 /// How long an owner may take from its lock to its door; it looks at the user's repository first.
 const OPENING: Duration = Duration::from_secs(30);

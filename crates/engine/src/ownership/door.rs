@@ -17,7 +17,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::key::Key;
-use super::{Answer, BatchLock, Held, OwnershipError, Request, SOCKET, failed};
+use super::{Answer, BatchLock, Held, OwnershipError, Request, failed};
+use crate::state_folder::SOCKET;
 
 /// A socket gets its name when its mode is right.
 const UNNAMED: &str = "socket.new";

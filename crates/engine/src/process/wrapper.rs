@@ -18,6 +18,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::confine::{refuse_tcp, restrict};
 use super::family::{self, Left};
+use super::filter::refuse_calls;
 use super::hardening::{give_up_rights, while_dumpable};
 use super::isolation::{self, PROBE};
 use super::order::{self, Order, STOP, STOP_AT_ONCE};
@@ -25,7 +26,6 @@ use super::record::{Ending, Record, unix_ms};
 use super::relay::{CHUNK, Relay};
 use super::table::Entry;
 use super::{DEATH, NONCE, Network, ProcessSpec, SystemCalls, wait_for_any};
-use crate::sandbox::refuse_calls;
 
 /// How long the program may take to end when there is no engine any more.
 const GRACE_ALONE: Duration = Duration::from_secs(2);

@@ -8,7 +8,8 @@ use super::RunError;
 use super::run_loop::Loop;
 use crate::git::CommitId;
 use crate::neutral_text::neutral;
-use crate::weave::{Loom, Outcome, Strand, Strategy, tree_of, weave};
+use crate::weave::{Loom, Outcome, Strand, tree_of, weave};
+use pleach_domain::choice::Strategy;
 
 impl Loop<'_> {
     /// The commit that continues what is on the server and has the tree of a result that was woven afresh onto the

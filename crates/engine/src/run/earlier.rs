@@ -18,7 +18,8 @@ use crate::database::Database;
 use crate::git::{CommitId, Store};
 use crate::neutral_text::neutral;
 use crate::stored_batch::StoredBatch;
-use crate::weave::{Loom, Outcome, Strand, Strategy, WeaveError, foresee, has_landed};
+use crate::weave::{Loom, Outcome, Strand, WeaveError, foresee, has_landed};
+use pleach_domain::choice::Strategy;
 
 /// What is done about work of earlier batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

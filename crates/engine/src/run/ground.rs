@@ -6,7 +6,8 @@ use super::RunError;
 use super::earlier::{BuildsOn, Presence};
 use super::run_loop::Loop;
 use crate::git::CommitId;
-use crate::weave::{Loom, Outcome, Strand, Strategy, weave};
+use crate::weave::{Loom, Outcome, Strand, weave};
+use pleach_domain::choice::Strategy;
 
 /// A commit to stand on.
 pub(super) struct Ground {

@@ -12,15 +12,16 @@ use pleach_domain::batch::{Landing, Validation};
 use serde::{Deserialize, Serialize};
 
 use super::RunError;
-use super::record::{BatchRecord, Text};
+use super::record::BatchRecord;
 use crate::capture::{CaptureError, tree_of_folder};
 use crate::config::users_file;
 use crate::git::{CommitId, Git, Store};
+use crate::path_text::StoredPath;
 use crate::sandbox::keys_but;
 use crate::settings::RunMode;
 use crate::state_folder::StateFolder;
-use crate::weave::Strategy;
 use crate::worktree::WorktreeError;
+use pleach_domain::choice::Strategy;
 
 pub(super) use folder_lock::FolderLock;
 pub(super) use rehearsal::rehearse;
@@ -179,7 +180,7 @@ impl BatchRecord {
         if let Ok(folder) = self.folder.canonicalize() {
             self.folder = folder;
         }
-        self.leave_out = leave_out.iter().cloned().map(Text).collect();
+        self.leave_out = leave_out.iter().cloned().map(StoredPath).collect();
         self.merge = Strategy::Merge;
         // One task at a time conflicts with nobody.
         self.radar = None;

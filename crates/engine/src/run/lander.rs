@@ -19,7 +19,8 @@ use crate::landing::errand::{self, Ended, Errand, IfFound, IfMoved};
 use crate::process::Cancel;
 use crate::shell_words::quoted;
 use crate::step::{Step, reached};
-use crate::weave::{Loom, Outcome, Strand, Strategy, tree_of, weave};
+use crate::weave::{Loom, Outcome, Strand, tree_of, weave};
+use pleach_domain::choice::Strategy;
 
 /// So often the base is followed before the result lands where it is.
 const MOST_MOVES: u32 = 3;

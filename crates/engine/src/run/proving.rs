@@ -16,7 +16,8 @@ use crate::git::{CommitId, TreeId};
 use crate::process::Cancel;
 use crate::slots::SlotGuard;
 use crate::validate::{RunEnding, Tests};
-use crate::weave::{Loom, Outcome, Strand, Strategy, tree_of, weave};
+use crate::weave::{Loom, Outcome, Strand, tree_of, weave};
+use pleach_domain::choice::Strategy;
 
 /// A run of the tests that is under way.
 pub(super) struct Probing {

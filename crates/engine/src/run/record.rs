@@ -16,14 +16,15 @@ use super::in_place::Where;
 use crate::agent::Chosen;
 use crate::branches::BranchNames;
 use crate::config::Config;
-use crate::forge::ForgeKind;
 use crate::git::ref_segment;
+use crate::path_text::StoredPath;
 use crate::plan_to_run::PlanOrigin;
 use crate::sandbox::Holding;
 use crate::secrets::Hider;
 use crate::task_ids::TaskIds;
 use crate::validate::Tests;
-use crate::weave::Strategy;
+use pleach_domain::choice::ForgeKind;
+use pleach_domain::choice::Strategy;
 
 /// A batch as it was asked for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -37,10 +38,10 @@ pub(crate) struct BatchRecord {
     /// Where its plan is kept.
     pub(crate) plan: PlanOrigin,
     /// The plan's paths in the repository, whose changes by agents are no part of their work.
-    pub(crate) leave_out: Vec<Text>,
+    pub(crate) leave_out: Vec<StoredPath>,
     /// The status file that is kept besides, if one was named.
     #[serde(default)]
-    pub(crate) status_file: Option<Text>,
+    pub(crate) status_file: Option<StoredPath>,
     /// The commit that it starts from.
     pub(crate) base: String,
     pub(crate) agent: Chosen,
@@ -61,7 +62,7 @@ pub(crate) struct BatchRecord {
     /// Whether the worktrees of tasks that did not make it stay.
     pub(crate) keep_failed: bool,
     /// Where worktrees go, if not to the state folder.
-    pub(crate) worktrees: Option<Text>,
+    pub(crate) worktrees: Option<StoredPath>,
     pub(crate) merge: Strategy,
     /// A command that tests what is woven.
     #[serde(default)]
@@ -174,10 +175,6 @@ impl BatchRecord {
         })
     }
 }
-
-/// A path within a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Text(#[serde(with = "crate::path_text")] pub(crate) PathBuf);
 
 /// A task as the batch knows it.
 #[derive(Debug, Clone, Serialize, Deserialize)]

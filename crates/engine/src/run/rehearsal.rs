@@ -17,7 +17,6 @@ use super::request::segments;
 use super::{RunError, RunRequest, interrupted, paths};
 use crate::agent::{Brief, Chosen};
 use crate::branches::BranchNames;
-use crate::config::SandboxChoice;
 use crate::consent::{Change, Steering, SteeringFiles, steering_settings};
 use crate::database::Database;
 use crate::forge::recognise;
@@ -25,6 +24,7 @@ use crate::git::{CommitId, Git, Repository, Store, Unpushed};
 use crate::prompt::Template;
 use crate::secrets::Secrets;
 use crate::weave::Loom;
+use pleach_domain::choice::SandboxChoice;
 
 /// The variables that tell an agent what it works on.
 const SAID: [&str; 5] = [

@@ -16,7 +16,7 @@ use pleach_domain::task::{Effort, TaskStatus};
 use super::earlier::{Earlier, EarlierBatches, Found};
 use super::in_place::{self, FolderLock, Where};
 use super::last_batch::LastBatch;
-use super::record::{BatchRecord, PlanMark, TaskRecord, Text};
+use super::record::{BatchRecord, PlanMark, TaskRecord};
 use super::take_over::TakenOver;
 use super::{Controls, Opening, Prepared, RunError, paths};
 use crate::agent::Chosen;
@@ -26,10 +26,11 @@ use crate::consent::{Steering, SteeringFiles, steering_settings};
 use crate::database::{Database, NewBatch, Provenance, StoredEvent};
 use crate::git::{CommitId, Git, Logins, Store, task_segments};
 use crate::ownership::BatchLock;
+use crate::path_text::StoredPath;
 use crate::plan_to_run::{PlanOrigin, PlanToRun};
+use crate::project_secrets::secrets_of;
 use crate::prompt::{Template, prompt};
 use crate::sandbox::{Holding, clear_temporary_files};
-use crate::secrets::Secrets;
 use crate::settings::{RunMode, Settings};
 use crate::state_folder::StateFolder;
 use crate::step::{Step, reached};
@@ -120,7 +121,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     let mut record = record(&request, plan, base.to_string());
     record.sandbox = sandbox;
     give_ids(&mut record, &request, &paths::project_name(&store), ids);
-    let secrets = Secrets::of_project(&store, &base, &record.passed_on());
+    let secrets = secrets_of(&store, &base, &record.passed_on());
     let hider = secrets.hider();
     let template = request.template.as_ref().map(Template::text);
     let settings = &request.settings;
@@ -281,10 +282,10 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
             .map(|path| paths::paths_of_plan(path, &request.folder))
             .unwrap_or_default()
             .into_iter()
-            .map(Text)
+            .map(StoredPath)
             .collect(),
         folder: request.folder.clone(),
-        status_file: request.status_file.clone().map(Text),
+        status_file: request.status_file.clone().map(StoredPath),
         plan,
         base,
         agent: request.agent.clone(),
@@ -295,7 +296,7 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
         setup: settings.setup.clone(),
         cache: settings.cache.clone(),
         keep_failed: settings.keep_failed,
-        worktrees: settings.worktrees.clone().map(Text),
+        worktrees: settings.worktrees.clone().map(StoredPath),
         merge: settings.merge,
         validate: settings.validate.clone(),
         validate_timeout: settings.validate_timeout,

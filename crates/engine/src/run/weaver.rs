@@ -13,7 +13,8 @@ use crate::causes::with_causes;
 use crate::git::CommitId;
 use crate::neutral_text::neutral;
 use crate::step::{Step, reached};
-use crate::weave::{Folded, Loom, Outcome, Strand, Strategy, fold, foresee, weave};
+use crate::weave::{Folded, Loom, Outcome, Strand, fold, foresee, weave};
+use pleach_domain::choice::Strategy;
 
 /// Where a task starts.
 enum Basis {

@@ -22,7 +22,7 @@ use self::change::Change;
 use self::compare::{Before, Compared, DEEPEST, MOST_FILES, found, matching};
 use self::replaced::Replaced;
 use self::tree::{Kind, Stamp, Tree};
-use crate::run::Text;
+use crate::path_text::StoredPath;
 use crate::state_folder::{StateFolder, private_folder};
 
 /// What is kept a copy of: all small files, and others of so many bytes, so many of these in all. Agents that install
@@ -64,15 +64,15 @@ struct Baseline {
 /// A folder that agents write to.
 #[derive(Debug, Serialize, Deserialize)]
 struct Watched {
-    folder: Text,
+    folder: StoredPath,
     /// What of it is looked at.
-    places: Vec<Text>,
+    places: Vec<StoredPath>,
     /// What of these is not.
-    own: Vec<Text>,
+    own: Vec<StoredPath>,
     /// Places of which not everything was looked at, so that nobody can say what is new there.
     #[serde(default)]
-    cut: Vec<Text>,
-    entries: Vec<(Text, Entry)>,
+    cut: Vec<StoredPath>,
+    entries: Vec<(StoredPath, Entry)>,
 }
 
 /// What was there.
@@ -207,7 +207,7 @@ impl Baseline {
                 let found = found(&tree, &place, &watched.own);
                 if found.is_cut {
                     told.push(too_much(&folder.join(&place)));
-                    watched.cut.push(Text(place));
+                    watched.cut.push(StoredPath(place));
                 }
                 for (inside, kind) in found.kinds {
                     let same = known.get(inside.as_path());
@@ -216,7 +216,7 @@ impl Baseline {
                         Some(entry) => (*entry).clone(),
                         None => self.noted(home, &tree, &inside, kind, &mut bytes),
                     };
-                    watched.entries.push((Text(inside), entry));
+                    watched.entries.push((StoredPath(inside), entry));
                 }
             }
             self.folders.push(watched);
@@ -303,9 +303,9 @@ impl Baseline {
 
 impl Watched {
     fn of(folder: &Path, steering: &Steering) -> Self {
-        let paths = |paths: &BTreeSet<PathBuf>| paths.iter().cloned().map(Text).collect();
+        let paths = |paths: &BTreeSet<PathBuf>| paths.iter().cloned().map(StoredPath).collect();
         Self {
-            folder: Text(folder.to_owned()),
+            folder: StoredPath(folder.to_owned()),
             places: paths(&steering.places),
             own: paths(&steering.own),
             cut: Vec::new(),
@@ -387,7 +387,7 @@ impl Entry {
     fn restore(&mut self, tree: &Tree, home: &Path, inside: &Path) -> io::Result<()> {
         match &self.kind {
             Kind::Folder => tree.make_folders(inside),
-            Kind::Link(Text(target)) => tree.link(inside, target),
+            Kind::Link(StoredPath(target)) => tree.link(inside, target),
             Kind::Other => Err(io::Error::other("it was no file")),
             Kind::File(stamp) => {
                 let copy = self

@@ -65,12 +65,7 @@ pub(super) struct User<'e> {
 
 impl<'e> User<'e> {
     pub(super) fn of(env: &'e [(OsString, OsString)], room: &Room<'_>) -> Self {
-        let checkout = room.store.checkout().ok();
-        let checkout = checkout.into_iter().flat_map(|checkout| {
-            let top = checkout.top().map(Path::to_owned);
-            [Some(checkout.common_dir.clone()), top]
-        });
-        let user = Self::at(env, room.state.path(), checkout.flatten().collect());
+        let user = Self::at(env, room.state.path(), room.git.checkout.clone());
         let own_env: Vec<_> = std::env::vars_os().collect();
         Self {
             tool: room.tool.map(str::to_owned),

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::filter::can_refuse_calls;
+use crate::process::can_refuse_calls;
 use crate::process::{can_isolate, landlock_version};
 
 /// Something that the sandbox cannot refuse here.

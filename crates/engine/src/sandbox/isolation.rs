@@ -8,8 +8,8 @@ use super::Room;
 use super::folders::User;
 use super::mounts;
 use super::sockets::{self, Open};
-use crate::config::NetworkChoice;
 use crate::process::{Hidden, Network};
+use pleach_domain::choice::NetworkChoice;
 
 /// Whom they reach over the network; whoever asked for none was told before if nothing could be done.
 pub(super) fn network(
@@ -42,7 +42,7 @@ pub(super) fn hidden(
     temporary: &Path,
     opened: &Opened<'_>,
 ) -> Hidden {
-    let mut open = vec![room.worktree.path().to_owned(), temporary.to_owned()];
+    let mut open = vec![room.worktree.to_owned(), temporary.to_owned()];
     open.extend(room.read.iter().map(|path| (*path).to_owned()));
     open.extend_from_slice(opened.write);
     let mut sockets = sockets::of_owners(&room.state.batches());

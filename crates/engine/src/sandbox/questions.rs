@@ -7,8 +7,8 @@ use std::path::Path;
 
 use super::folders::User;
 use super::sockets::{self, Open};
-use super::{Confinement, filter, folders};
-use crate::process::{Isolation, TERMINALS, can_isolate, is_available};
+use super::{Confinement, folders};
+use crate::process::{Isolation, TERMINALS, can_isolate, is_available, refusable_calls};
 use crate::state_folder::StateFolder;
 
 /// What holds a program that is only asked something: it reads all but keys, writes to one folder, and reaches no
@@ -29,7 +29,7 @@ impl QuestionSandbox {
         let mut write = folders::devices();
         write.push(folder.to_owned());
         let mut isolation = Isolation {
-            calls: filter::calls(),
+            calls: refusable_calls(),
             ..Isolation::default()
         };
         if can_isolate(wrapper) {

@@ -10,8 +10,8 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::process::getuid;
 
-use crate::ownership::SOCKET;
 use crate::process::{Hidden, SHARED_MEMORY, TERMINALS};
+use crate::state_folder::SOCKET;
 
 /// Where services of the system listen that do what they are told: containers, machines, sessions, packages, messages.
 const SERVICES: [&str; 16] = [

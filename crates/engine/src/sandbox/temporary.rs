@@ -8,8 +8,8 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::removal::remove_all;
 use crate::state_folder::StateFolder;
-use crate::worktree::remove_all;
 
 /// What the names of all begin with.
 const PREFIX: &str = "pleach-";

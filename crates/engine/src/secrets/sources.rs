@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use percent_encoding::percent_decode_str;
+
 use super::{Secrets, hits};
 use crate::regular_file;
 
@@ -134,7 +136,7 @@ fn logins_in(text: &str, secrets: &mut Secrets) {
             None => continue,
         };
         secrets.add("", secret);
-        secrets.add("", &crate::git::percent_decoded(secret));
+        secrets.add("", &percent_decode_str(secret).decode_utf8_lossy());
     }
 }
 

@@ -10,10 +10,11 @@ use pleach_domain::bisect::{Next, Run, Search, Why};
 use super::{RunEnding, TestBench, TestPlace, Tests};
 use crate::git::{CommitId, Store, TreeId};
 use crate::process::Cancel;
-use crate::secrets::Secrets;
+use crate::project_secrets::secrets_of;
 use crate::state_folder::StateFolder;
-use crate::weave::{Loom, Outcome, Strand, Strategy, WeaveError, weave};
+use crate::weave::{Loom, Outcome, Strand, WeaveError, weave};
 use crate::worktree::{Included, WorktreeError};
+use pleach_domain::choice::Strategy;
 
 /// What is to be proved, and with what.
 #[derive(Debug)]
@@ -83,7 +84,7 @@ pub fn prove_alone(
 ) -> Result<Proved, NoProof> {
     let loom = Loom::of_store(alone.store)?;
     let included = Included::list(alone.store, onto).map_err(Box::new)?;
-    let secrets = Secrets::of_project(alone.store, onto, &alone.tests.env);
+    let secrets = secrets_of(alone.store, onto, &alone.tests.env);
     let bench = TestBench {
         store: alone.store,
         state: alone.state,

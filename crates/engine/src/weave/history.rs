@@ -4,27 +4,13 @@
 
 use gix_hash::ObjectId;
 use gix_object::Kind as ObjectKind;
+use pleach_domain::choice::Strategy;
 
 use super::WeaveError;
 use super::objects::{Commit, Objects};
 use super::weaving::{Merged, Step, StepHistory, Weaving};
 use crate::git::Identity;
 use crate::neutral_text::neutral_lines;
-
-/// Which history leads to the woven tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Strategy {
-    /// One merge commit a strand.
-    #[default]
-    Merge,
-    /// One commit a strand.
-    Squash,
-    /// The strand's own commits one after the other; a series that does not replay becomes one.
-    Rebase,
-    /// One commit with all strands as parents.
-    Octopus,
-}
 
 /// Writes the commits and returns the last one.
 pub(super) fn write(weaving: &Weaving<'_>, strategy: Strategy) -> Result<ObjectId, WeaveError> {

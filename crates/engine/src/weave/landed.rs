@@ -5,7 +5,9 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use super::change::diff;
 use super::weaving::object_id;
-use super::{Loom, Outcome, Strand, Strategy, WeaveError, foresee};
+use pleach_domain::choice::Strategy;
+
+use super::{Loom, Outcome, Strand, WeaveError, foresee};
 use crate::git::{CommitId, parse_id};
 
 /// So many commits that touched the work are looked at.

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::ffi::CString;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode};
 use rustix::io::Errno;
@@ -15,21 +15,6 @@ use super::tidy::{Aside, FOLDER};
 use super::{WorktreeError, failed};
 use crate::capture::Lookup;
 use crate::git::{Store, ignored, os_str};
-
-/// A path of the worktree as people write it, without the parts that mean nothing; `None` if it leads out of there, is
-/// git's own, or means the whole.
-pub(crate) fn cached_path(text: &str) -> Option<PathBuf> {
-    let mut path = PathBuf::new();
-    for part in Path::new(text).components() {
-        match part {
-            Component::CurDir => {}
-            Component::Normal(name) if !name.eq_ignore_ascii_case(".git") => path.push(name),
-            _ => return None,
-        }
-    }
-    let is_one = !path.as_os_str().is_empty() && !text.contains('\0');
-    is_one.then_some(path)
-}
 
 /// What was taken out, in a folder of its own and by number.
 pub(super) struct Caches {

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use rustix::fd::OwnedFd;
 use rustix::fs::CWD;
 
-use super::trash::remove_all;
 use super::{Worktree, WorktreeError, failed};
 use crate::git::{CommitId, Store};
 use crate::plain_file::{self, names, open_folder};
+use crate::removal::remove_all;
 
 /// A ref, or where a head leads to, is a line.
 const LONGEST_REF: u64 = 4096;

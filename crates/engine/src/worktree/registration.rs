@@ -8,10 +8,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::record::{Record, Stage};
-use super::trash::remove_all;
 use super::{LOCK, Worktree, WorktreeError, failed, is_present};
 use crate::capture::keep_last_state;
 use crate::git::Store;
+use crate::removal::remove_all;
 use crate::step::{Step, reached};
 
 /// So often a branch is taken before giving up.

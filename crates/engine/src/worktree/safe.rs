@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use super::git_folder::git_folders;
 use super::nested::{Nested, Treatment, nested_repositories};
-use super::trash::{self, delete_later, remove_all};
+use super::trash::{self, delete_later};
 use super::{LOCK, Worktree, WorktreeError, failed, is_present};
 use crate::capture::Kept;
 use crate::git::Store;
+use crate::removal::remove_all;
 
 /// What was done so that git runs nothing of an agent's.
 #[derive(Debug, Default)]

@@ -9,13 +9,15 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use super::caches::{Caches, cached_path};
+use super::caches::Caches;
 use super::record::Stage;
 use super::tidy::{Aside, Model, tidy, unfit};
-use super::trash::{self, Waste, delete_later, remove_all};
+use super::trash::{self, Waste, delete_later};
 use super::{CLOCK_TICK, LOCK, Worktree, WorktreeError, failed};
+use crate::cached_path::cached_path;
 use crate::capture::{Index, Lookup};
 use crate::git::{CommitId, Store};
+use crate::removal::remove_all;
 use crate::step::{Step, reached};
 
 /// With fewer files, making new ones costs no more than looking at the old ones.

@@ -13,11 +13,11 @@ use std::time::SystemTime;
 use rustix::fs::{AtFlags, FileType, IFlags, Mode, OFlags, RawDir, Stat};
 use rustix::io::Errno;
 
-use super::trash::remove_all;
 use super::{WorktreeError, failed};
 use crate::capture::{GITLINK, Likeness, Lookup, among};
 use crate::git::os_str;
 use crate::plain_file;
+use crate::removal::remove_all;
 
 /// What whoever owns a folder may set on it, besides its permissions, and git never does.
 const SET_BY_HAND: IFlags = IFlags::IMMUTABLE

@@ -3,9 +3,10 @@
 mod histories;
 mod kinds;
 
+use pleach_domain::choice::Strategy;
 use pleach_engine::git::{CommitId, Git, Store};
 use pleach_engine::weave::{
-    Conflict, Folded, Kind, Loom, Outcome, Strand, Strategy, Weave, WeaveError, fold, weave,
+    Conflict, Folded, Kind, Loom, Outcome, Strand, Weave, WeaveError, fold, weave,
 };
 use pleach_testkit::TestRepo;
 

@@ -7,8 +7,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use pleach_domain::choice::Strategy;
 use pleach_engine::git::{Git, Named, Place, Repository};
-use pleach_engine::weave::{Loom, Outcome, Strand, Strategy, Weave, weave};
+use pleach_engine::weave::{Loom, Outcome, Strand, Weave, weave};
 use pleach_testkit::{MergeLoop, Tangle, cases, gate_or_night, merge_loop, seed};
 
 const STRATEGIES: [Strategy; 4] = [

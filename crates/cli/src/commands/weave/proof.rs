@@ -1,6 +1,7 @@
 //! `pleach weave --validate`: finds the branches that the tests fail with.
 
 use pleach_domain::bisect::Run;
+use pleach_domain::choice::Strategy;
 use pleach_engine::config::Config;
 use pleach_engine::git::{CommitId, Git, Store};
 use pleach_engine::plan_in_use::project_folder;
@@ -10,7 +11,7 @@ use pleach_engine::settings::Settings;
 use pleach_engine::start::GRACE;
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::validate::{Alone, Judged, NoProof, Proved, Tests, prove_alone};
-use pleach_engine::weave::{Foreseen, Loom, Outcome, Strand, Strategy, foresee};
+use pleach_engine::weave::{Foreseen, Loom, Outcome, Strand, foresee};
 
 use super::{Fate, branches, is_left_out};
 use crate::args::WeaveArgs;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use pleach_domain::choice::SandboxChoice;
+
 use super::super::*;
 use super::{parse, variables};
 

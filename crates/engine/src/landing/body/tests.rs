@@ -4,6 +4,7 @@ mod properties;
 mod rendered;
 
 use super::*;
+use crate::neutral_text;
 use rendered::{Rendered, is_mention, reference_after_keyword};
 
 const BASE: &str = "5c1107fce41d707c379e19969f8a8a8ba682dd97";

@@ -11,7 +11,6 @@ use super::super::Heard;
 use super::super::judge;
 use super::{Attempt, Finished, From, Launched, Line, NotRun, Workshop, attempt_folder, explained};
 use crate::agent::{Brief, Input};
-use crate::config::SandboxChoice;
 use crate::database::Whose;
 use crate::ports::PortLease;
 use crate::process::{Isolation, LOG_CAP, ProcessSpec, Record, Shim};
@@ -21,6 +20,7 @@ use crate::state_folder::{private_folder, write_private};
 use crate::step::{Step, reached};
 use crate::validate::said_in;
 use crate::worktree::Worktree;
+use pleach_domain::choice::SandboxChoice;
 
 impl Attempt {
     /// What an agent is told that has no session to remember anything by.
@@ -69,9 +69,9 @@ impl Workshop {
         });
         let mut env = launch.env;
         let room = Room {
-            store: &self.store,
+            git: &worktree.git_places(&self.store),
             state: &self.state,
-            worktree,
+            worktree: worktree.path(),
             read: &[&prompt_file],
             tool: launch.tool,
             program: &self.wrapper,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::own_change::is_own;
 use super::tree::{Kind, Tree};
 use super::{Entry, LARGEST, copy_path};
-use crate::run::Text;
+use crate::path_text::StoredPath;
 
 /// What is looked at of one place: so many files, and folders as deep as this.
 pub(super) const MOST_FILES: usize = 20_000;
@@ -80,7 +80,7 @@ pub(super) struct Found {
 }
 
 /// Looks at a place and beneath, as far as it is worth.
-pub(super) fn found(tree: &Tree, place: &Path, own: &[Text]) -> Found {
+pub(super) fn found(tree: &Tree, place: &Path, own: &[StoredPath]) -> Found {
     let mut found = Found::default();
     let mut ahead = vec![(place.to_owned(), 0)];
     while let Some((inside, depth)) = ahead.pop() {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::tree::Tree;
+use crate::removal::remove_all;
 use crate::state_folder::private_folder;
-use crate::worktree::remove_all;
 
 /// Where what was found instead goes; made when the first of it comes.
 pub(super) struct Replaced {

@@ -16,8 +16,8 @@ use rustix::fs::{
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use crate::path_text::StoredPath;
 use crate::plain_file::names;
-use crate::run::Text;
 
 /// A folder by itself, whatever its path leads to meanwhile.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(super) struct Tree {
 pub(super) enum Kind {
     File(Stamp),
     Folder,
-    Link(Text),
+    Link(StoredPath),
     /// A pipe, a socket or a device.
     Other,
 }
@@ -112,7 +112,7 @@ impl Tree {
             FileType::Directory => Kind::Folder,
             FileType::Symlink => {
                 let target = readlinkat(&found, "", Vec::new())?;
-                Kind::Link(Text(OsStr::from_bytes(target.as_bytes()).into()))
+                Kind::Link(StoredPath(OsStr::from_bytes(target.as_bytes()).into()))
             }
             _ => Kind::Other,
         }))

@@ -3,9 +3,10 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use pleach_domain::choice::Strategy;
 use pleach_engine::capture::{CaptureError, CaptureOptions, capture, snapshot};
 use pleach_engine::git::CommitId;
-use pleach_engine::weave::{Loom, Outcome, Strand, Strategy, weave};
+use pleach_engine::weave::{Loom, Outcome, Strand, weave};
 use pleach_testkit::TestRepo;
 
 use crate::capture::scene::Scene;

@@ -8,9 +8,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use pleach_domain::choice::Strategy;
 use pleach_engine::capture::{CaptureOptions, Captured, capture, keep_captured};
 use pleach_engine::git::{CommitId, Git, Store};
-use pleach_engine::weave::{Loom, Outcome, Strand, Strategy, weave};
+use pleach_engine::weave::{Loom, Outcome, Strand, weave};
 use pleach_engine::worktree::{Worktree, WorktreeSpec, finish_removals};
 use pleach_testkit::TestRepo;
 

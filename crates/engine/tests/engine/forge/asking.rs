@@ -1,8 +1,7 @@
 //! What is asked of forges, and what comes of it when nothing fails.
 
-use pleach_engine::forge::{
-    Draft, ForgeError, ForgeKind, PullRequest, UnknownKind, connect, open_pull_request,
-};
+use pleach_domain::choice::{ForgeKind, UnknownKind};
+use pleach_engine::forge::{Draft, ForgeError, PullRequest, connect, open_pull_request};
 use pleach_testkit::{ForgeStep, ForgeStyle};
 
 use crate::forge::scene::{ALL, HEAD, PROJECT, Scene, assert_forge_error, draft, pauses};

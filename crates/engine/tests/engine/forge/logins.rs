@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use pleach_engine::forge::{ForgeKind, Project, Unrecognised};
+use pleach_domain::choice::ForgeKind;
+use pleach_engine::forge::{Project, Unrecognised};
 use pleach_engine::git::{Git, Logins, Store};
 use pleach_testkit::{ForgeStyle, TestRepo};
 

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use pleach_domain::choice::ForgeKind;
 use pleach_engine::causes::with_causes;
 use pleach_engine::forge::{
-    Draft, Forge, ForgeError, ForgeKind, Project, PullRequest, connect_within, open_pull_request,
+    Draft, Forge, ForgeError, Project, PullRequest, connect_within, open_pull_request,
 };
 use pleach_engine::git::{
     CommitId, Git, Login, Logins, Pauses, PushError, Pushed, Store, answer_git,

@@ -8,12 +8,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use pleach_domain::choice::Strategy;
 use pleach_domain::id::TaskId;
 use pleach_engine::capture::{CaptureOptions, Captured, capture};
 use pleach_engine::git::{CommitId, Git, Store};
 use pleach_engine::process::Cancel;
 use pleach_engine::radar::{Live, Radar, Situation, Woven};
-use pleach_engine::weave::{Loom, Strand, Strategy, weave};
+use pleach_engine::weave::{Loom, Strand, weave};
 use pleach_engine::worktree::{Worktree, WorktreeSpec};
 use pleach_testkit::{TestRepo, find_below};
 

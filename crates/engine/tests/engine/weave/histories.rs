@@ -1,7 +1,8 @@
 //! Which commits stand between base and tip, and what happens when a branch is dropped again.
 
+use pleach_domain::choice::Strategy;
 use pleach_engine::git::{CommitId, Store};
-use pleach_engine::weave::{Folded, Loom, Outcome, Strand, Strategy, fold, weave};
+use pleach_engine::weave::{Folded, Loom, Outcome, Strand, fold, weave};
 use pleach_testkit::TestRepo;
 
 use super::{branch, named, open, strand, try_weave};

@@ -98,12 +98,12 @@ const EPERM: u32 = 1;
 const ENOSYS: u32 = 38;
 
 /// Refuses these calls to the calling thread and whatever it starts, for good.
-pub(crate) fn refuse_calls() -> Result<(), String> {
+pub(super) fn refuse_calls() -> Result<(), String> {
     apply_filter(&program()).map_err(|error| error.to_string())
 }
 
 /// Whether this system lets us refuse calls; tried once, by a thread that ends with it.
-pub(super) fn can_refuse_calls() -> bool {
+pub(crate) fn can_refuse_calls() -> bool {
     static KNOWN: OnceLock<bool> = OnceLock::new();
     *KNOWN.get_or_init(|| {
         let refused = std::thread::spawn(refuse_calls).join();
@@ -112,7 +112,7 @@ pub(super) fn can_refuse_calls() -> bool {
 }
 
 /// Which calls a program may use here that is held.
-pub(super) fn calls() -> SystemCalls {
+pub(crate) fn refusable_calls() -> SystemCalls {
     if can_refuse_calls() {
         SystemCalls::Filtered
     } else {
