@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use pleach_domain::batch::{Landing, OnConflict};
+use pleach_domain::batch::{Landing, NoChanges, OnConflict};
 use pleach_domain::choice::{ForgeKind, NetworkChoice, SandboxChoice, Strategy};
+use pleach_domain::phase::Threshold;
 
 use super::layers::misspelt;
 use super::*;
@@ -78,15 +79,19 @@ model = "big"
 preset = "claude"
 "#;
 
-#[test]
-fn every_key_that_is_acted_on_is_read() {
-    let agent = AgentConfig {
+fn agent_with_every_key() -> AgentConfig {
+    AgentConfig {
         preset: Some("claude".to_owned()),
         command: Some(vec!["x".to_owned(), "{{prompt_file}}".to_owned()]),
         args: Some(vec!["--fast".to_owned()]),
         env: Some(vec!["KEY".to_owned()]),
         model: Some("big".to_owned()),
-    };
+    }
+}
+
+#[test]
+fn every_key_that_is_acted_on_is_read() {
+    let agent = agent_with_every_key();
     let expected = Config {
         base: Some("main".to_owned()),
         plan: Some("PLAN.md".into()),
@@ -103,8 +108,8 @@ fn every_key_that_is_acted_on_is_read() {
         validate_timeout: Some(Duration::from_mins(20)),
         validate_env: Some(vec!["DATABASE_URL".to_owned()]),
         on_invalid: Some(OnInvalid::Fail),
-        no_changes: Some(pleach_domain::batch::NoChanges::Done),
-        phase_threshold: pleach_domain::phase::Threshold::new(1.0),
+        no_changes: Some(NoChanges::Done),
+        phase_threshold: Threshold::new(1.0),
         land: Some(Landing::Push),
         forge: Some(ForgeKind::Gitea),
         retries: Some(0),
