@@ -103,11 +103,16 @@ fn weaving(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String
         return vec![("landing", nowhere.to_owned())];
     };
     let word = |word: &dyn std::fmt::Debug| format!("{word:?}").to_lowercase();
-    vec![
+    let mut facts = vec![
         ("conflicts", word(&request.settings.on_conflict)),
         ("history", word(&request.settings.merge)),
         ("landing", landing(request, found, branch)),
-    ]
+    ];
+    if found.push_unconfirmed {
+        let asked = "asked about: this project has never pushed there";
+        facts.push(("push", asked.to_owned()));
+    }
+    facts
 }
 
 /// What a person would be asked to consent to, by its names.
@@ -296,6 +301,7 @@ fn settled(settings: &Settings, request: &RunRequest, found: &Rehearsal) -> Valu
             },
             "remote": found.remote,
             "target": found.target,
+            "unconfirmed": found.push_unconfirmed,
             "unpushed": unpushed(found),
             "forge": found.forge,
         },

@@ -998,6 +998,11 @@ export interface components {
              * @default null
              */
             base?: string | null;
+            /**
+             * @description Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
+             * @default false
+             */
+            confirmPush?: boolean;
             /** @default null */
             conflictBehavior?: components["schemas"]["ConflictWord"] | null;
             /**
@@ -1080,6 +1085,10 @@ export interface components {
             missing: components["schemas"]["MissingNeeds"][];
             /** @description Tasks that declare the same files; the second of two waits for the first. */
             predictedConflicts: components["schemas"]["PredictedView"][];
+            /** @description The address that the result would be pushed to; nothing where it would not be. */
+            pushTo?: string | null;
+            /** @description Whether it starts only with `confirmPush`: this project has never pushed there. */
+            pushUnconfirmed: boolean;
             refusal?: components["schemas"]["ErrorText"] | null;
             /** @description Tasks whose predecessors are all in earlier ones. */
             stages: components["schemas"]["PreviewStage"][];
@@ -1667,6 +1676,11 @@ export interface components {
         /** @description What is said with it. */
         Consenting: {
             /**
+             * @description Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
+             * @default false
+             */
+            confirm_push?: boolean;
+            /**
              * @description The fingerprint of what was shown in a `no_consent` error, by a person who consents to it
              * @default null
              */
@@ -1910,6 +1924,11 @@ export interface components {
         LandWord: "pr" | "push" | "local" | "none";
         /** @description Where the result shall go. */
         LandingWish: {
+            /**
+             * @description Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
+             * @default false
+             */
+            confirmPush?: boolean;
             /**
              * @description A local branch that is fast-forwarded, instead of a push and a pull request
              * @default null

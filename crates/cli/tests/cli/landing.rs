@@ -4,6 +4,7 @@ mod after;
 mod along;
 mod deaths;
 mod earlier;
+mod first_push;
 mod forges;
 mod local;
 mod lost_proofs;
@@ -72,6 +73,13 @@ impl Harbour {
         command.env(PACE, gate_or_night("20", "1"));
         command.env("PLEACH_GIT_HOST", self.forge.host());
         command
+    }
+
+    /// What the user's own configuration says.
+    pub(crate) fn configure_user(&self, text: &str) {
+        let folder = self.scene.home().join(".config/pleach");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("config.toml"), text).unwrap();
     }
 
     pub(crate) fn story(&self, words: &[&str]) -> Story {
@@ -354,7 +362,8 @@ fn a_server_that_cannot_be_reached_is_told_with_how_to_try_again() {
     story.check(1, "1:merged");
     check_says_how_to_try_again(&story);
     repo.git(&["remote", "set-url", "origin", &harbour.forge.url(PROJECT)]);
-    harbour.check_landed(&harbour.story(&["land", "1"]));
+    // It is another address than the one that was confirmed.
+    harbour.check_landed(&harbour.story(&["land", "1", "--yes"]));
 }
 
 #[test]
@@ -431,7 +440,7 @@ fn only_pushing_opens_no_pull_request_and_nothing_at_all_pushes_nothing() {
         0,
         "the network is left alone"
     );
-    assert_eq!(harbour.story(&["land", "1"]).code, 0);
+    assert_eq!(harbour.story(&["land", "1", "--yes"]).code, 0);
     assert_eq!(harbour.forge.pull_requests().len(), 1);
 }
 

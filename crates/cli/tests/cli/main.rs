@@ -56,6 +56,7 @@ mod serve_document;
 mod serve_door;
 mod serve_events;
 mod serve_fetch;
+mod serve_first_push;
 mod serve_folders;
 mod serve_from_nothing;
 mod serve_guide;

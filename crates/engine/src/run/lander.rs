@@ -131,6 +131,11 @@ impl Loop<'_> {
             let hint = format!("name one: `{} --into BRANCH`", self.again());
             return Ok(self.not_landed(because, Some(hint)));
         }
+        if let Some(address) = self.unconfirmed_push()? {
+            let because = format!("a push of this project to {address} is not confirmed");
+            let hint = format!("`{}` asks about it", self.again());
+            return Ok(self.not_landed(because, Some(hint)));
+        }
         let stop = Cancel::new().map_err(RunError::io("prepare to stop landing"))?;
         let errand = self.errand(stop.clone());
         let workshop = Arc::clone(&self.workshop);

@@ -5,7 +5,6 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use pleach_domain::batch::Landing;
 use pleach_domain::id::TaskId;
 
 use super::{Opening, Prepared, RunError, paths};
@@ -38,8 +37,7 @@ impl Prepared {
 
     /// The user's own commits that its result would take along to the server, as far as they are known.
     pub fn unpushed(&self) -> Option<Unpushed> {
-        let landing = self.record.design.settings.landing;
-        let pushes = matches!(landing, Landing::Push | Landing::PullRequest);
+        let pushes = self.record.design.settings.landing.pushes();
         let base = self.record.base.parse().ok().filter(|_| pushes)?;
         let unpushed = self.store.unpushed(&base, self.record.target.as_deref());
         unpushed.unwrap_or_default()

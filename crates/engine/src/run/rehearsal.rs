@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_domain::batch::{Landing, Spent};
+use pleach_domain::batch::Spent;
 use pleach_domain::id::{BatchNumber, TaskId};
 
 use super::consenting::unconsented;
@@ -18,7 +18,7 @@ use super::{RunError, RunRequest, interrupted, paths};
 use crate::agent::{Brief, Chosen};
 use crate::branches::BranchNames;
 use crate::config::SandboxChoice;
-use crate::consent::{Change, Steering, SteeringFiles, steering_settings};
+use crate::consent::{Change, Steering, SteeringFiles, may_push, steering_settings};
 use crate::database::Database;
 use crate::forge::recognise;
 use crate::git::{CommitId, Git, Repository, Store, Unpushed};
@@ -64,6 +64,10 @@ pub struct Rehearsal {
     pub base_branch: Option<String>,
     /// The user's own commits that would be pushed along.
     pub unpushed: Option<Unpushed>,
+    /// Whether the result would be pushed there.
+    pub pushes: bool,
+    /// Whether a person would be asked about that first.
+    pub push_unconfirmed: bool,
     /// What kind of server that is.
     pub forge: Option<&'static str>,
     /// The agent's program and arguments, with the place of the prompt shown.
@@ -111,10 +115,12 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
         None => store.target_branch(base_name)?,
     };
     let base_branch = store.base_branch(base_name.filter(|_| last.is_none()))?;
-    let unpushed = match settings.land {
-        Landing::Push | Landing::PullRequest => store.unpushed(&base, target.as_deref())?,
-        Landing::Nowhere | Landing::Local => None,
+    let unpushed = if settings.land.pushes() {
+        store.unpushed(&base, target.as_deref())?
+    } else {
+        None
     };
+    let push_to = remote.as_ref().filter(|_| settings.land.pushes());
     Ok(Rehearsal {
         builds_on: {
             let mut told = builds_on(request, &repository, &base)?;
@@ -130,6 +136,11 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
         target,
         base_branch,
         unpushed,
+        pushes: push_to.is_some(),
+        push_unconfirmed: match push_to {
+            Some(address) => !is_push_confirmed(request, &project, address.as_str())?,
+            None => false,
+        },
         remote: remote.map(|remote| remote.as_str().to_owned()),
         forge: forge.map(|project| project.kind().word()),
         ..Rehearsal::without_branches(request, &store)?
@@ -178,6 +189,8 @@ impl Rehearsal {
             target: None,
             base_branch: None,
             unpushed: None,
+            pushes: false,
+            push_unconfirmed: false,
             forge: None,
             argv,
             variables,
@@ -185,6 +198,15 @@ impl Rehearsal {
             builds_on: Vec::new(),
         })
     }
+}
+
+fn is_push_confirmed(request: &RunRequest, project: &str, address: &str) -> Result<bool, RunError> {
+    let database = if request.state.database().exists() {
+        Some(Database::open(&request.state)?)
+    } else {
+        None
+    };
+    Ok(may_push(database.as_ref(), project, address)?)
 }
 
 /// What a person would be asked to consent to.
