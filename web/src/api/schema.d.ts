@@ -1142,13 +1142,14 @@ export interface components {
         };
         /**
          * batch:pushing
-         * @description its branch is about to be pushed
+         * @description its branch is about to be pushed; `reason` says why it has another name than usual
          */
         BatchPushingEvent: {
             at: string;
             batchId: number;
             branch: string;
             commit: string;
+            reason?: string | null;
         };
         /**
          * batch:reopened

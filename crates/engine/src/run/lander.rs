@@ -39,10 +39,11 @@ impl Line {
 }
 
 impl errand::Told for Line {
-    fn is_pushing(&mut self, branch: &str, commit: &CommitId) -> bool {
+    fn is_pushing(&mut self, branch: &str, commit: &CommitId, because: Option<String>) -> bool {
         self.store(BatchEvent::Pushing {
             branch: branch.to_owned(),
             commit: Commit(commit.to_string()),
+            because,
         })
     }
 
