@@ -85,6 +85,7 @@ impl Shown {
             sandbox: &self.sandbox,
             unpushed: None,
             push_to: None,
+            notes: Vec::new(),
         }
     }
 }
@@ -128,6 +129,8 @@ pub(crate) struct Preview<'a> {
     pub(crate) unpushed: Option<String>,
     /// The address that the result would be pushed to.
     pub(crate) push_to: Option<String>,
+    /// What is not as git itself would have it.
+    pub(crate) notes: Vec<String>,
 }
 
 impl<'a> Preview<'a> {
@@ -148,6 +151,12 @@ impl<'a> Preview<'a> {
     pub(crate) fn pushing_to(mut self, address: Option<String>) -> Self {
         let hider = Secrets::of_environment(&[]).hider();
         self.push_to = address.map(|address| hider.hidden(address));
+        self
+    }
+
+    /// The same, with what is not as git itself would have it.
+    pub(crate) fn noting(mut self, notes: Vec<String>) -> Self {
+        self.notes = notes;
         self
     }
 
@@ -228,6 +237,7 @@ impl<'a> Preview<'a> {
             let text = format!("about {}, as {known} took before", about(time));
             facts.push(("time", text));
         }
+        facts.extend(self.notes.iter().cloned().map(|note| ("note", note)));
         facts
     }
 

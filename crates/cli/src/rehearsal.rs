@@ -238,6 +238,7 @@ fn answer(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) -> Val
         "base": found.base.as_ref().map(CommitId::as_str),
         "fetches": request.fetch == Fetch::Origin,
         "buildsOn": found.builds_on,
+        "notes": found.notes,
         "number": found.batch,
         "batchBranch": found.batch_branch,
         "worktrees": path(found.worktrees.as_ref()),

@@ -228,7 +228,7 @@ impl Place {
         let shown = Shown::of(&request, place);
         let mut prepared = plain::prepare_at(place, request)?;
         if !arguments.json && !arguments.in_background {
-            asking::show(&shown, &prepared, &self.program)?;
+            asking::show(&shown, &mut prepared, &self.program)?;
         }
         if asking::ask(&mut prepared, arguments, self.reader)? == Answer::Nothing {
             return Ok(earlier.unwrap_or(Exit::Success));
@@ -296,6 +296,7 @@ impl Place {
         let preview = preview.pushing(found.unpushed.as_ref());
         let remote = found.remote.clone().filter(|_| found.pushes);
         let preview = preview.pushing_to(remote);
+        let preview = preview.noting(found.notes.clone());
         let preview = preview.building_on(&found.builds_on);
         match self.reader {
             Reader::Person => rehearsal::print(&preview, request, &found),

@@ -31,6 +31,7 @@ mod mark;
 mod more_agents;
 mod next;
 mod no_changes;
+mod not_followed;
 mod numbers;
 mod order;
 mod ordinary_user;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pleach_domain::id::TaskId;
 
-use super::{Opening, Prepared, RunError, paths};
+use super::{BuildsOn, Opening, Prepared, RunError, paths};
 use crate::database::StoredEvent;
 use crate::git::Unpushed;
 
@@ -28,11 +28,22 @@ impl Prepared {
         }
     }
 
+    /// The batches that its tasks build on and that are not in its base.
+    pub fn builds_on(&self) -> Vec<BuildsOn> {
+        self.record.builds_on()
+    }
+
     /// How long tasks of its plan took when they were last done.
     pub fn past_durations(&self) -> Result<HashMap<TaskId, Duration>, RunError> {
         let project = paths::project_name(&self.store);
         let plan = self.record.plan.key();
         Ok(self.database.past_durations(&project, &plan)?)
+    }
+
+    /// What of the repository and of the user's git is not followed, for whoever shows it; what nobody takes is told when
+    /// the batch runs.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
     }
 
     /// The user's own commits that its result would take along to the server, as far as they are known.

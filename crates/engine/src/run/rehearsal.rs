@@ -13,7 +13,7 @@ use super::consenting::unconsented;
 use super::earlier::{BuildsOn, Found};
 use super::in_place::{self, Where};
 use super::last_batch::LastBatch;
-use super::request::segments;
+use super::request::{in_words, segments};
 use super::{RunError, RunRequest, interrupted, paths};
 use crate::agent::{Brief, Chosen};
 use crate::branches::BranchNames;
@@ -78,6 +78,8 @@ pub struct Rehearsal {
     pub past: HashMap<TaskId, Duration>,
     /// The batches that its tasks would build on and that are not in the base.
     pub builds_on: Vec<BuildsOn>,
+    /// What of the repository and of the user's git would not be followed.
+    pub notes: Vec<String>,
 }
 
 /// Looks up what a run would do.
@@ -127,6 +129,7 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
             told.extend(last.into_iter().flat_map(|last| last.stands_on));
             told
         },
+        notes: in_words(&repository.not_followed(&base)?),
         base: Some(base),
         batch_branch: Some(patterns.batch(batch)),
         task_branches: chosen.map(branch).collect(),
@@ -196,6 +199,7 @@ impl Rehearsal {
             variables,
             past: past(request, &paths::project_name(store))?,
             builds_on: Vec::new(),
+            notes: Vec::new(),
         })
     }
 }

@@ -27,7 +27,7 @@ pub(super) enum Answer {
 }
 
 /// Shows what would be done.
-pub(super) fn show(shown: &Shown, prepared: &Prepared, program: &Path) -> Result<(), Failures> {
+pub(super) fn show(shown: &Shown, prepared: &mut Prepared, program: &Path) -> Result<(), Failures> {
     // Without them there is no estimate.
     let past = prepared.past_durations().unwrap_or_default();
     let builds_on = prepared.builds_on();
@@ -35,6 +35,7 @@ pub(super) fn show(shown: &Shown, prepared: &Prepared, program: &Path) -> Result
     let preview = shown.preview(&*agent, &past);
     let preview = preview.pushing(prepared.unpushed().as_ref());
     let preview = preview.pushing_to(prepared.push_address()?);
+    let preview = preview.noting(prepared.take_notes());
     preview.building_on(&builds_on).print();
     Ok(())
 }
