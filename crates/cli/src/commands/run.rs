@@ -228,7 +228,7 @@ impl Place {
         let shown = Shown::of(&request, place);
         let mut prepared = plain::prepare_at(place, request)?;
         if !arguments.json && !arguments.in_background {
-            asking::show(&shown, &mut prepared, &self.program)?;
+            asking::show(&shown, &mut prepared, &self.program);
         }
         if asking::ask(&mut prepared, arguments, self.reader)? == Answer::Nothing {
             return Ok(earlier.unwrap_or(Exit::Success));

@@ -73,17 +73,16 @@ impl Prepared {
     }
 
     /// The address that its result shall be pushed to, if it shall and there is one; it holds no login.
-    pub fn push_address(&self) -> Result<Option<String>, RunError> {
-        if !self.pushes() {
-            return Ok(None);
-        }
-        let remote = self.store.remote()?;
-        Ok(remote.map(|remote| remote.as_str().to_owned()))
+    pub fn push_address(&self) -> Option<String> {
+        // What is wrong with a remote is told by whoever pushes, and keeps nothing from running.
+        let remote = self.pushes().then(|| self.store.remote());
+        let remote = remote?.ok()??;
+        Some(remote.as_str().to_owned())
     }
 
     /// The same if nobody has confirmed yet that the project pushes there.
     pub fn unconfirmed_push(&mut self) -> Result<Option<String>, RunError> {
-        let Some(address) = self.push_address()? else {
+        let Some(address) = self.push_address() else {
             return Ok(None);
         };
         let project = paths::project_name(&self.store);
@@ -93,7 +92,7 @@ impl Prepared {
 
     /// Remembers that a person confirms the address that its result shall be pushed to.
     pub fn confirm_push(&mut self) -> Result<(), RunError> {
-        if let Some(address) = self.push_address()? {
+        if let Some(address) = self.push_address() {
             let project = paths::project_name(&self.store);
             self.database.confirm_push(&project, &address)?;
         }

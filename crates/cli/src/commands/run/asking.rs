@@ -27,17 +27,16 @@ pub(super) enum Answer {
 }
 
 /// Shows what would be done.
-pub(super) fn show(shown: &Shown, prepared: &mut Prepared, program: &Path) -> Result<(), Failures> {
+pub(super) fn show(shown: &Shown, prepared: &mut Prepared, program: &Path) {
     // Without them there is no estimate.
     let past = prepared.past_durations().unwrap_or_default();
     let builds_on = prepared.builds_on();
     let agent = shown.agent(program);
     let preview = shown.preview(&*agent, &past);
     let preview = preview.pushing(prepared.unpushed().as_ref());
-    let preview = preview.pushing_to(prepared.push_address()?);
+    let preview = preview.pushing_to(prepared.push_address());
     let preview = preview.noting(prepared.take_notes());
     preview.building_on(&builds_on).print();
-    Ok(())
 }
 
 /// Asks what has to be asked: consent to what steers agents, the first push, and more than one task.
