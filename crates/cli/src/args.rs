@@ -316,7 +316,7 @@ pub(crate) struct RunArgs {
     /// Show what would be done, and do nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Ask no questions: consent to the agent and to the files that steer it
+    /// Ask no questions: consent to the agent, to the files that steer it, and to the first push of this project
     #[arg(long, visible_alias = "autonomous")]
     pub(crate) yes: bool,
     /// Print one event a line as JSON

@@ -21,6 +21,7 @@ mod picker;
 mod plan_source;
 mod plan_states;
 mod preview;
+mod push_consent;
 mod region;
 mod rehearsal;
 mod report;

@@ -84,6 +84,8 @@ impl Shown {
             builds_on: &[],
             sandbox: &self.sandbox,
             unpushed: None,
+            push_to: None,
+            notes: Vec::new(),
         }
     }
 }
@@ -125,6 +127,10 @@ pub(crate) struct Preview<'a> {
     pub(crate) sandbox: &'a str,
     /// The user's own commits that would be pushed along, in words.
     pub(crate) unpushed: Option<String>,
+    /// The address that the result would be pushed to.
+    pub(crate) push_to: Option<String>,
+    /// What is not as git itself would have it.
+    pub(crate) notes: Vec<String>,
 }
 
 impl<'a> Preview<'a> {
@@ -138,6 +144,19 @@ impl<'a> Preview<'a> {
     pub(crate) fn pushing(mut self, unpushed: Option<&Unpushed>) -> Self {
         let hider = Secrets::of_environment(&[]).hider();
         self.unpushed = unpushed.map(|unpushed| hider.hidden(unpushed.to_string()));
+        self
+    }
+
+    /// The same, with the address that the result would be pushed to.
+    pub(crate) fn pushing_to(mut self, address: Option<String>) -> Self {
+        let hider = Secrets::of_environment(&[]).hider();
+        self.push_to = address.map(|address| hider.hidden(address));
+        self
+    }
+
+    /// The same, with what is not as git itself would have it.
+    pub(crate) fn noting(mut self, notes: Vec<String>) -> Self {
+        self.notes = notes;
         self
     }
 
@@ -210,16 +229,7 @@ impl<'a> Preview<'a> {
         let tests = settings.validate.clone();
         let no_tests = || "none: no command is set (validate)".to_owned();
         facts.push(("tests", tests.unwrap_or_else(no_tests)));
-        let lands = match settings.land {
-            _ if self.place == Where::InPlace => {
-                "in this folder itself: it is no git repository, so there are no branches"
-            }
-            Landing::Nowhere => "a local branch",
-            Landing::Local => "fast-forwarded into the base branch",
-            Landing::Push => "pushed to a branch of the server",
-            Landing::PullRequest => "pushed, with one pull request",
-        };
-        facts.push(("result", lands.to_owned()));
+        facts.push(("result", self.lands()));
         facts.extend(self.unpushed.clone().map(|commits| ("pushes", commits)));
         facts.push(("sandbox", self.sandbox.to_owned()));
         facts.extend(budget(settings.budget, settings.task_budget).map(|text| ("budget", text)));
@@ -227,7 +237,26 @@ impl<'a> Preview<'a> {
             let text = format!("about {}, as {known} took before", about(time));
             facts.push(("time", text));
         }
+        facts.extend(self.notes.iter().cloned().map(|note| ("note", note)));
         facts
+    }
+
+    /// Where the result goes.
+    fn lands(&self) -> String {
+        let lands = match (self.settings.land, &self.push_to) {
+            _ if self.place == Where::InPlace => {
+                "in this folder itself: it is no git repository, so there are no branches"
+            }
+            (Landing::Nowhere, _) => "a local branch",
+            (Landing::Local, _) => "fast-forwarded into the base branch",
+            (Landing::Push, Some(address)) => return format!("pushed to {address}"),
+            (Landing::PullRequest, Some(address)) => {
+                return format!("pushed to {address}, with one pull request");
+            }
+            (Landing::Push, None) => "pushed to a branch of the server",
+            (Landing::PullRequest, None) => "pushed, with one pull request",
+        };
+        lands.to_owned()
     }
 
     /// Who takes turns with whom.

@@ -104,11 +104,16 @@ fn weaving(request: &RunRequest, found: &Rehearsal) -> Vec<(&'static str, String
         return vec![("landing", nowhere.to_owned())];
     };
     let word = |word: &dyn std::fmt::Debug| format!("{word:?}").to_lowercase();
-    vec![
+    let mut facts = vec![
         ("conflicts", word(&request.settings.on_conflict)),
         ("history", word(&request.settings.merge)),
         ("landing", landing(request, found, branch)),
-    ]
+    ];
+    if found.push_unconfirmed {
+        let asked = "asked about: this project has never pushed there";
+        facts.push(("push", asked.to_owned()));
+    }
+    facts
 }
 
 /// What a person would be asked to consent to, by its names.
@@ -234,6 +239,7 @@ fn answer(preview: &Preview<'_>, request: &RunRequest, found: &Rehearsal) -> Val
         "base": found.base.as_ref().map(CommitId::as_str),
         "fetches": request.fetch == Fetch::Origin,
         "buildsOn": found.builds_on,
+        "notes": found.notes,
         "number": found.batch,
         "batchBranch": found.batch_branch,
         "worktrees": path(found.worktrees.as_ref()),
@@ -297,6 +303,7 @@ fn settled(settings: &Settings, request: &RunRequest, found: &Rehearsal) -> Valu
             },
             "remote": found.remote,
             "target": found.target,
+            "unconfirmed": found.push_unconfirmed,
             "unpushed": unpushed(found),
             "forge": found.forge,
         },

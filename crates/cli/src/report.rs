@@ -218,6 +218,11 @@ impl Reporter {
             }
             BatchEvent::NotProved { because, .. } => self.line(RED, "not proved", because),
             BatchEvent::Landing { into } => self.line(PLAIN, "landing", &landing(into.as_deref())),
+            BatchEvent::Pushing {
+                branch,
+                because: Some(why),
+                ..
+            } => self.line(YELLOW, "pushing", &format!("to {branch}: {why}")),
             BatchEvent::Pushed { branch, .. } => self.line(GREEN, "pushed", branch),
             BatchEvent::Landed {
                 pr_url: Some(url), ..

@@ -11,6 +11,7 @@ mod log;
 mod pauses;
 mod plan_marks;
 pub(crate) mod projects;
+mod push_consent;
 mod read;
 mod request_keys;
 mod schema;

@@ -171,6 +171,8 @@ pub struct Prepared {
     secrets: Secrets,
     record: BatchRecord,
     program: PathBuf,
+    /// What people should know of it before it runs, unless somebody has told them.
+    notes: Vec<String>,
     opening: Opening,
     /// What it is made for.
     provenance: Provenance,
@@ -246,6 +248,7 @@ pub fn take_up(
         secrets,
         record,
         program: program.to_owned(),
+        notes: Vec::new(),
         opening: Opening::TakenUp {
             id,
             number,
@@ -290,11 +293,6 @@ impl Prepared {
     /// The same, if it is a commit of the user's own repository.
     pub fn base_in_repository(&self) -> Option<&CommitId> {
         (!self.record.is_in_place()).then_some(&self.base)
-    }
-
-    /// The batches that its tasks build on and that are not in its base.
-    pub fn builds_on(&self) -> Vec<BuildsOn> {
-        self.record.builds_on()
     }
 
     /// The files in that commit that steer agents or Pleach.
@@ -357,10 +355,8 @@ impl Prepared {
     pub fn run(mut self, told: &mut dyn FnMut(Told<'_>)) -> Result<Summary, RunError> {
         let hider = self.secrets.hider();
         let told: &mut dyn FnMut(Told<'_>) = &mut |what| told(what.hidden(&hider));
-        let modules = self.store.read_file_at(&self.base, ".gitmodules")?;
-        if modules.is_some() && !self.record.is_in_place() {
-            let note = "submodules are not fetched: their folders are empty in worktrees";
-            told(Told::Note(note.to_owned()));
+        for note in self.take_notes() {
+            told(Told::Note(note));
         }
         // Held to the end.
         let _folder = self.folder_lock.take();

@@ -37,6 +37,11 @@ export class Refused extends Error {
   }
 }
 
+/** The address that a person must confirm first, if that is what the server wants. */
+export function unconfirmedPush(error: unknown): string | null {
+  return error instanceof Refused && error.code === "push_unconfirmed" ? (error.details as { address: string }).address : null;
+}
+
 export const api = createClient<paths>({ baseUrl: globalThis.location?.origin ?? "", credentials: "omit" });
 
 api.use({

@@ -998,6 +998,11 @@ export interface components {
              * @default null
              */
             base?: string | null;
+            /**
+             * @description Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
+             * @default false
+             */
+            confirmPush?: boolean;
             /** @default null */
             conflictBehavior?: components["schemas"]["ConflictWord"] | null;
             /**
@@ -1080,6 +1085,10 @@ export interface components {
             missing: components["schemas"]["MissingNeeds"][];
             /** @description Tasks that declare the same files; the second of two waits for the first. */
             predictedConflicts: components["schemas"]["PredictedView"][];
+            /** @description The address that the result would be pushed to; nothing where it would not be. */
+            pushTo?: string | null;
+            /** @description Whether it starts only with `confirmPush`: this project has never pushed there. */
+            pushUnconfirmed: boolean;
             refusal?: components["schemas"]["ErrorText"] | null;
             /** @description Tasks whose predecessors are all in earlier ones. */
             stages: components["schemas"]["PreviewStage"][];
@@ -1133,13 +1142,14 @@ export interface components {
         };
         /**
          * batch:pushing
-         * @description its branch is about to be pushed
+         * @description its branch is about to be pushed; `reason` says why it has another name than usual
          */
         BatchPushingEvent: {
             at: string;
             batchId: number;
             branch: string;
             commit: string;
+            reason?: string | null;
         };
         /**
          * batch:reopened
@@ -1685,6 +1695,11 @@ export interface components {
         /** @description What is said with it. */
         Consenting: {
             /**
+             * @description Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
+             * @default false
+             */
+            confirm_push?: boolean;
+            /**
              * @description The fingerprint of what was shown in a `no_consent` error, by a person who consents to it
              * @default null
              */
@@ -1928,6 +1943,11 @@ export interface components {
         LandWord: "pr" | "push" | "local" | "none";
         /** @description Where the result shall go. */
         LandingWish: {
+            /**
+             * @description Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
+             * @default false
+             */
+            confirmPush?: boolean;
             /**
              * @description A local branch that is fast-forwarded, instead of a push and a pull request
              * @default null

@@ -1,18 +1,24 @@
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { BatchView } from "@/api/client";
+import { type BatchView, Refused } from "@/api/client";
 import { LandButton } from "./LandButton";
 
-const asked: [number, string | null][] = [];
+const asked: [number, string | null, boolean?][] = [];
+const address = "https://forge.example/people/hedge.git";
+let isConfirmed = true;
 
 vi.mock("@/task/queries", async (original) => ({
   ...(await original<typeof import("@/task/queries")>()),
-  landBatch: async (batch: number, into: string | null) => void asked.push([batch, into]),
+  landBatch: async (batch: number, into: string | null, confirmPush?: boolean) => {
+    asked.push(confirmPush ? [batch, into, true] : [batch, into]);
+    if (!isConfirmed && !confirmPush) throw new Refused(422, { code: "push_unconfirmed", message: "not confirmed", details: { address } });
+  },
 }));
 
 afterEach(() => {
   cleanup();
   asked.length = 0;
+  isConfirmed = true;
 });
 
 function batch(more: object = {}): BatchView {
@@ -31,6 +37,18 @@ describe("landing a batch", () => {
     render(<LandButton batch={batch({ landInto: "main" })} />);
     fireEvent.click(screen.getByRole("button", { name: "Land in main" }));
     await waitFor(() => expect(asked).toEqual([[7, "main"]]));
+  });
+
+  it("shows the address of a first push, and goes on once that is confirmed", async () => {
+    isConfirmed = false;
+    render(<LandButton batch={batch()} />);
+    fireEvent.click(screen.getByRole("button", { name: "Land" }));
+    const dialog = await screen.findByRole("dialog");
+    expect(dialog.textContent).toContain(address);
+    expect(asked).toEqual([[7, null]]);
+    fireEvent.click(screen.getByRole("button", { name: "Push there" }));
+    await waitFor(() => expect(asked).toEqual([[7, null], [7, null, true]]));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   });
 
   it("is offered for what is over and merged, and has no pull request", () => {

@@ -29,7 +29,7 @@ export function Foreseen({ preview, isOld, onAdd }: Props) {
       </div>
     );
   }
-  const { stages, predictedConflicts, missing, leftOut, warnings, refusal } = preview;
+  const { stages, predictedConflicts, missing, leftOut, warnings, pushTo, pushUnconfirmed, refusal } = preview;
   return (
     <section aria-label="Waves and collisions" aria-busy={isOld} className={cn("space-y-2 transition-opacity", isOld && "opacity-60")}>
       {refusal && missing.length === 0 ? (
@@ -50,6 +50,11 @@ export function Foreseen({ preview, isOld, onAdd }: Props) {
           {sentence(warning.message)} {warning.hint ? sentence(warning.hint) : ""}
         </Note>
       ))}
+      {pushUnconfirmed ? (
+        <Note>
+          This project would push for the first time, to <code className="font-mono">{pushTo}</code>: you are asked before it starts
+        </Note>
+      ) : null}
     </section>
   );
 }

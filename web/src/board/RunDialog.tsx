@@ -51,7 +51,9 @@ export function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
     if (cannot) return;
     if (prompt.trim()) options.prompt = prompt;
     // Where it is refused, what was chosen and written stays.
-    if ((await startBatch(options)) || useStarting.getState().consent) openRun(null);
+    const isStarted = await startBatch(options);
+    const { consent, push } = useStarting.getState();
+    if (isStarted || consent || push) openRun(null);
   };
 
   return (

@@ -1,7 +1,7 @@
 // Starts batches: one request at a time, with a person's consent where the server wants it.
 
 import { create } from "zustand";
-import { answered, api, type BatchOptions, hintOf, inWords, Refused } from "@/api/client";
+import { answered, api, type BatchOptions, hintOf, inWords, Refused, unconfirmedPush } from "@/api/client";
 import { projectsQuery, queryClient } from "@/api/queries";
 import { fetchStale } from "@/live/batches";
 import { asked } from "@/live/order";
@@ -29,9 +29,11 @@ type Starting = {
   isBusy: boolean;
   /** What a person must consent to before the batch starts. */
   consent: Wanted | null;
+  /** Where a person must confirm that the project pushes to. */
+  push: { options: BatchOptions; address: string } | null;
 };
 
-export const useStarting = create<Starting>(() => ({ isBusy: false, consent: null }));
+export const useStarting = create<Starting>(() => ({ isBusy: false, consent: null, push: null }));
 
 export const NEEDS_GIT = "Parallel mode requires a git repository";
 
@@ -50,7 +52,7 @@ export async function startBatch(wish: BatchOptions): Promise<boolean> {
   }
   // Without a wish the server takes the usual mode, which is parallel.
   const options: BatchOptions = wish.mode == null && lacksGit() ? { ...wish, mode: "serial" } : wish;
-  useStarting.setState({ isBusy: true, consent: null });
+  useStarting.setState({ isBusy: true, consent: null, push: null });
   try {
     const header = { "Idempotency-Key": crypto.randomUUID() };
     const started = await asked(
@@ -73,6 +75,11 @@ function refused(error: unknown, options: BatchOptions): boolean {
   if (error instanceof Refused && error.code === "no_consent") {
     const { changes, fingerprint } = error.details as Omit<Wanted, "options">;
     useStarting.setState({ consent: { options, changes, fingerprint } });
+    return false;
+  }
+  const address = unconfirmedPush(error);
+  if (address !== null) {
+    useStarting.setState({ push: { options, address } });
     return false;
   }
   const canAdd = error instanceof Refused && error.code === "missing_dependencies";

@@ -11,6 +11,7 @@ import { ApproveDialog } from "@/board/ApproveDialog";
 import { ConsentDialog } from "@/board/Consent";
 import { boardAddress } from "@/board/FilterBar";
 import { NewTask } from "@/board/NewTask";
+import { PushDialog } from "@/board/PushConsent";
 import { RunDialog } from "@/board/RunDialog";
 import { type Keys, useHotkeys } from "@/keys/hotkeys";
 import { Sheet } from "@/keys/Sheet";
@@ -63,6 +64,7 @@ export function Shell() {
       <NewTask />
       <AddProject />
       <ConsentDialog />
+      <PushDialog />
       <ApproveDialog />
       <Sheet />
       {overlays.palette ? <Palette /> : null}

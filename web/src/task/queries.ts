@@ -179,10 +179,10 @@ export async function stopBatch(batch: number): Promise<void> {
   await refreshBatch(batch);
 }
 
-/** Lands the result on the server, or in a branch of the repository here. */
-export async function landBatch(batch: number, into: string | null): Promise<void> {
+/** Lands the result on the server, or in a branch of the repository here; a first push needs a person who confirms it. */
+export async function landBatch(batch: number, into: string | null, confirmPush = false): Promise<void> {
   try {
-    await answered(api.POST("/api/batches/{id}/land", { params: { path: { id: batch } }, body: { into } }));
+    await answered(api.POST("/api/batches/{id}/land", { params: { path: { id: batch } }, body: { into, confirmPush } }));
   } finally {
     await refreshBatch(batch);
   }

@@ -158,6 +158,9 @@ pub(crate) struct LandArgs {
     /// Run the tests again, also where they passed before
     #[arg(long, conflicts_with = "unproved")]
     pub(crate) prove_again: bool,
+    /// Confirm the first push of this project
+    #[arg(long)]
+    pub(crate) yes: bool,
     /// Print one event a line as JSON
     #[arg(long)]
     pub(crate) json: bool,

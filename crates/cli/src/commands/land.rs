@@ -10,6 +10,7 @@ use super::watch::carry_out;
 use crate::args::LandArgs;
 use crate::failure::{Exit, Failures};
 use crate::output::Reader;
+use crate::push_consent::{self, PushConsent, PushQuestion};
 
 /// Lands a batch.
 pub(crate) fn run(arguments: &LandArgs) -> Result<Exit, Failures> {
@@ -25,12 +26,26 @@ fn land(arguments: &LandArgs, reader: Reader) -> Result<Exit, Failures> {
         batch: id,
         program: &own_program()?,
     };
-    let prepared = control.land(LandingAsked {
+    let mut prepared = control.land(LandingAsked {
         into: arguments.into.clone(),
         despite_findings: arguments.despite_findings,
         unproved: arguments.unproved,
         prove_again: arguments.prove_again,
     })?;
+    if arguments.yes {
+        prepared.confirm_push()?;
+    }
+    let number = arguments.batch;
+    let asking = PushQuestion {
+        question: &format!("Push batch {number} there?"),
+        after_no: &format!(
+            "Nothing was pushed. `pleach land {number} --into BRANCH` brings it to a local branch."
+        ),
+        hint: "pass --yes to confirm it; `pleach config set land pr` confirms it for all your projects",
+    };
+    if push_consent::obtain(&mut prepared, &asking, reader)? == PushConsent::Refused {
+        return Ok(Exit::Success);
+    }
     let summary = carry_out(*prepared, reader, |_| {})?;
     Ok(match summary.landed {
         Some(Landed::There) => Exit::Success,

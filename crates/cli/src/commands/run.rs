@@ -1,5 +1,6 @@
 //! `pleach run`: runs an agent on tasks and weaves what it did.
 
+mod asking;
 mod detached;
 mod exit_code;
 mod plain;
@@ -28,16 +29,16 @@ use pleach_engine::state_folder::StateFolder;
 pub(crate) use detached::start_detached;
 pub(crate) use exit_code::exit;
 
+use self::asking::Answer;
 use super::status::find_batch;
 use super::watch::carry_out;
 use crate::args::{MergeStrategy, ModeArg, OnTaskConflict, ResumeArgs, RunArgs};
-use crate::consent::{self, Consent};
 use crate::failure::{Exit, Failure, Failures, warn};
 use crate::output::{Reader, one_line, tell_error};
 use crate::picker::{self, Picked};
 use crate::plan_source::{PlanSource, check, choose, current_folder};
 use crate::plan_states::{check_recorded, recall_states, recorded_states, whole_path};
-use crate::preview::{Shown, ask_to_run, asks};
+use crate::preview::{Shown, asks};
 use crate::rehearsal;
 
 /// Runs the chosen tasks.
@@ -226,21 +227,13 @@ impl Place {
         if arguments.dry_run {
             return self.rehearse(&request, place);
         }
-        let tasks = request.chosen.len();
         let shown = Shown::of(&request, place);
         let mut prepared = plain::prepare_at(place, request)?;
         if !arguments.json && !arguments.in_background {
-            // Without them there is no estimate.
-            let past = prepared.past_durations().unwrap_or_default();
-            let builds_on = prepared.builds_on();
-            let agent = shown.agent(&self.program);
-            let preview = shown.preview(&*agent, &past);
-            let preview = preview.pushing(prepared.unpushed().as_ref());
-            preview.building_on(&builds_on).print();
+            asking::show(&shown, &mut prepared, &self.program);
         }
-        let consent = consent::obtain(&mut prepared, arguments.yes, self.reader)?;
-        if consent == Consent::Known && tasks > 1 {
-            ask_to_run()?;
+        if asking::ask(&mut prepared, arguments, self.reader)? == Answer::Nothing {
+            return Ok(earlier.unwrap_or(Exit::Success));
         }
         if arguments.detach {
             // It lets go of the folder, for whoever runs in the background.
@@ -308,6 +301,9 @@ impl Place {
         let agent = shown.agent(&self.program);
         let preview = shown.preview(&*agent, &found.past);
         let preview = preview.pushing(found.unpushed.as_ref());
+        let remote = found.remote.clone().filter(|_| found.pushes);
+        let preview = preview.pushing_to(remote);
+        let preview = preview.noting(found.notes.clone());
         let preview = preview.building_on(&found.builds_on);
         match self.reader {
             Reader::Person => rehearsal::print(&preview, request, &found),

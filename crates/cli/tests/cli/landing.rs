@@ -4,6 +4,7 @@ mod after;
 mod along;
 mod deaths;
 mod earlier;
+mod first_push;
 mod forges;
 mod local;
 mod lost_proofs;
@@ -72,6 +73,13 @@ impl Harbour {
         command.env(PACE, gate_or_night("20", "1"));
         command.env("PLEACH_GIT_HOST", self.forge.host());
         command
+    }
+
+    /// What the user's own configuration says.
+    pub(crate) fn configure_user(&self, text: &str) {
+        let folder = self.scene.home().join(".config/pleach");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("config.toml"), text).unwrap();
     }
 
     pub(crate) fn story(&self, words: &[&str]) -> Story {
@@ -322,6 +330,38 @@ fn a_branch_of_somebody_else_is_left_alone_and_the_next_name_taken() {
     assert_eq!(harbour.there("refs/heads/pleach/batch-1"), before);
     assert_eq!(harbour.branches_there(), "pleach/batch-1 pleach/batch-1-2");
     assert_eq!(harbour.forge.pull_requests()[0].head, "pleach/batch-1-2");
+    check_tells_the_name_first(&story);
+}
+
+#[test]
+fn that_the_next_name_is_taken_is_told_before_the_push_to_people_and_by_landing_too() {
+    let harbour = Harbour::github("1", "", SHELL);
+    let place = harbour.forge.repository(PROJECT);
+    let place = place.to_str().unwrap();
+    let repo = &harbour.scene.repo;
+    repo.git(&["push", "-q", place, "HEAD~1:refs/heads/pleach/batch-1"]);
+    repo.git(&["push", "-q", place, "HEAD~1:refs/heads/pleach/batch-2"]);
+    harbour.pleach(&["run", "--yes", "--no-pr"]).good();
+    let landed = harbour.story(&["land", "1", "--yes"]);
+    assert_eq!(landed.code, 0, "{}", landed.err);
+    check_tells_the_name_first(&landed);
+    let told = harbour.pleach(&["run", "--yes"]).good();
+    let place = |word: &str| told.find(word).unwrap_or_else(|| panic!("{word}: {told}"));
+    let why = place("pleach/batch-2 of the server is not of this batch");
+    assert!(why < place("pushed"), "{told}");
+    assert!(told[why..].contains("pleach/batch-2-2"), "{told}");
+}
+
+/// One push is told, of the branch that it really goes to, with the reason of its name.
+#[track_caller]
+fn check_tells_the_name_first(story: &Story) {
+    let pushing = story.told("batch:pushing");
+    assert_eq!(pushing.len(), 1, "{pushing:?}");
+    assert_eq!(pushing[0]["branch"], "pleach/batch-1-2");
+    let reason = pushing[0]["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("pleach/batch-1 of the server"), "{reason}");
+    let place = |name: &str| story.events.iter().position(|(event, _)| event == name);
+    assert!(place("batch:pushing") < place("batch:pushed"));
 }
 
 /// Whatever the reason is, the command is named that lands it once that is mended.
@@ -354,7 +394,8 @@ fn a_server_that_cannot_be_reached_is_told_with_how_to_try_again() {
     story.check(1, "1:merged");
     check_says_how_to_try_again(&story);
     repo.git(&["remote", "set-url", "origin", &harbour.forge.url(PROJECT)]);
-    harbour.check_landed(&harbour.story(&["land", "1"]));
+    // It is another address than the one that was confirmed.
+    harbour.check_landed(&harbour.story(&["land", "1", "--yes"]));
 }
 
 #[test]
@@ -431,7 +472,7 @@ fn only_pushing_opens_no_pull_request_and_nothing_at_all_pushes_nothing() {
         0,
         "the network is left alone"
     );
-    assert_eq!(harbour.story(&["land", "1"]).code, 0);
+    assert_eq!(harbour.story(&["land", "1", "--yes"]).code, 0);
     assert_eq!(harbour.forge.pull_requests().len(), 1);
 }
 

@@ -54,7 +54,9 @@ fn prepared(scene: &Scene) -> Prepared {
         earlier: EarlierBatches::Weave,
         status_file: None,
     };
-    prepare(errand.request().unwrap()).unwrap()
+    let mut prepared = prepare(errand.request().unwrap()).unwrap();
+    prepared.confirm_push().unwrap();
+    prepared
 }
 
 #[track_caller]

@@ -8,6 +8,7 @@ use crate::serving::Serving;
 
 /// Serves the repository of a harbour, with its login.
 fn serve(harbour: &Harbour) -> Serving {
+    harbour.configure_user("land = \"pr\"\n");
     let words = ["serve", "--port", "0", "--yes"];
     Serving::by(&mut harbour.command(&words))
 }

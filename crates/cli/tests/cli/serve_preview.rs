@@ -17,7 +17,7 @@ fn preview(server: &Serving, body: &Value) -> Answered {
 fn plain(stages: &Value) -> Value {
     json!({
         "stages": stages, "predictedConflicts": [], "missing": [], "leftOut": [], "warnings": [],
-        "refusal": null,
+        "pushTo": null, "pushUnconfirmed": false, "refusal": null,
     })
 }
 

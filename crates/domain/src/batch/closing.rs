@@ -191,7 +191,7 @@ impl Batch {
                 self.landing_asked = asked_in(event);
             }
             BatchEvent::Landing { into } => self.landing_into.clone_from(into),
-            BatchEvent::Pushing { branch, commit } => {
+            BatchEvent::Pushing { branch, commit, .. } => {
                 self.pushing = Some(self.with_what_is_woven(branch, commit));
             }
             BatchEvent::Pushed { branch, commit } => self.note_pushed(branch, commit),

@@ -174,6 +174,13 @@ pub enum Landing {
     Local,
 }
 
+impl Landing {
+    /// Whether it goes to a server.
+    pub fn pushes(self) -> bool {
+        matches!(self, Self::Push | Self::PullRequest)
+    }
+}
+
 /// What to do when running several at once does not work out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

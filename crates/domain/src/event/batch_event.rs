@@ -175,6 +175,9 @@ pub enum BatchEvent {
         branch: String,
         /// The commit that it shall be at.
         commit: Commit,
+        /// Why the branch has another name than usual.
+        #[serde(default)]
+        because: Option<String>,
     },
     /// The result is on the server.
     Pushed {
@@ -301,6 +304,7 @@ impl BatchEvent {
             Self::Pushing {
                 branch: "pleach/batch-1".into(),
                 commit: Commit("c3".into()),
+                because: None,
             },
             Self::Pushed {
                 branch: "pleach/batch-1".into(),

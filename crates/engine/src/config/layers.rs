@@ -194,6 +194,13 @@ impl Layers {
         Ok(Self(layers))
     }
 
+    /// What the user alone says: the own file and the environment.
+    pub(crate) fn of_user() -> Result<Self, ConfigError> {
+        let file = users_file().map(Layer::load).transpose()?;
+        let variables = Self::from_variables(|name| std::env::var_os(name))?;
+        Ok(Self(file.into_iter().chain(variables.0).collect()))
+    }
+
     /// Layers without names, the lowest first.
     pub(crate) fn unnamed(layers: impl IntoIterator<Item = Config>) -> Self {
         let layers = layers.into_iter();

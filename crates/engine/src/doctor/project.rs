@@ -11,7 +11,9 @@ use super::{Finding, Reach};
 use crate::branches::BranchNames;
 use crate::causes::with_causes;
 use crate::forge::recognise;
-use crate::git::{Git, GitError, Logins, Repository, Store, StoreError, Wish, what_to_set};
+use crate::git::{
+    Git, GitError, Logins, NotFollowed, Repository, Store, StoreError, Wish, what_to_set,
+};
 use crate::plan_in_use;
 use crate::run::interrupted;
 use crate::settings::{RunMode, Settings};
@@ -45,6 +47,7 @@ pub(super) fn look(
         Err(error) => return findings.push(no_repository(&error, settings)),
     };
     base(&repository, settings, findings);
+    not_followed(&repository, settings, findings);
     if let Err(error) = repository.checkout().check_writable() {
         let fix = error.hint().unwrap_or_default();
         findings.push(Finding::error("repository", with_causes(&error), fix));
@@ -108,6 +111,18 @@ fn base(repository: &Repository, settings: Option<&Settings>, findings: &mut Vec
             Finding::error("repository", with_causes(&error), fix)
         }
     });
+}
+
+/// What is not as git itself would have it.
+fn not_followed(repository: &Repository, settings: Option<&Settings>, findings: &mut Vec<Finding>) {
+    let named = settings.and_then(|settings| settings.base.as_deref());
+    // What is wrong with the base is told already.
+    let Ok(base) = repository.resolve_base(named) else {
+        return;
+    };
+    let all = repository.not_followed(&base).unwrap_or_default();
+    let warning = |each: &NotFollowed| Finding::warning(each.topic(), each.to_string(), each.fix());
+    findings.extend(all.iter().map(warning));
 }
 
 fn prefixes(repository: &Repository, settings: Option<&Settings>, findings: &mut Vec<Finding>) {

@@ -17,6 +17,8 @@ pub(crate) struct UsersConfig {
 struct Setting {
     /// Whether it stands in the repository itself.
     is_local: bool,
+    /// Whether our own call says so, above all that the user says.
+    is_of_call: bool,
     key: String,
     value: String,
 }
@@ -40,6 +42,7 @@ impl UsersConfig {
             let (key, value) = setting.split_once('\n').unwrap_or((&setting, "true"));
             settings.push(Setting {
                 is_local: scope == b"local" || scope == b"worktree",
+                is_of_call: scope == b"command",
                 key: key.to_owned(),
                 value: value.to_owned(),
             });
@@ -57,6 +60,21 @@ impl UsersConfig {
     pub(crate) fn identity(&self) -> Identity {
         let owned = |key| self.value(key).map(str::to_owned);
         Identity::from_settings(owned("user.name"), owned("user.email"))
+    }
+
+    /// Whether the user has switched something on.
+    pub(crate) fn is_on(&self, key: &str) -> bool {
+        let mut all = self.settings.iter().rev();
+        let said = all.find(|setting| setting.key == key && !setting.is_of_call);
+        let value = said.map(|setting| setting.value.to_ascii_lowercase());
+        matches!(value.as_deref(), Some("true" | "yes" | "on" | "1"))
+    }
+
+    /// The author of commits where the user's address is not known.
+    pub(crate) fn stand_in_author(&self) -> Option<String> {
+        let Identity { name, email } = self.identity();
+        let is_users = self.value("user.email") == Some(email.as_str());
+        (!is_users).then(|| format!("{name} <{email}>"))
     }
 
     /// Older versions of git note it in the one place, newer ones in the other.

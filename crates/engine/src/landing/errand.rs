@@ -104,8 +104,9 @@ impl Ended {
 
 /// Tells what happens on the way.
 pub(crate) trait Told {
-    /// A branch of the server is about to be moved to a commit; whether that is stored.
-    fn is_pushing(&mut self, branch: &str, commit: &CommitId) -> bool;
+    /// A branch of the server is about to be moved to a commit, and why it has another name than usual; whether that is
+    /// stored.
+    fn is_pushing(&mut self, branch: &str, commit: &CommitId, because: Option<String>) -> bool;
     /// A branch of the server is at a commit; returns when that is stored.
     fn pushed(&mut self, branch: &str, commit: &CommitId);
     /// What is left to do starts no program, and nobody needs to wait for it.
@@ -154,16 +155,16 @@ impl Errand {
             });
         };
         self.go_on()?;
-        let server = store
+        let mut server = store
             .fetch_target(self.target.as_deref(), logins, &self.pauses())
             .map_err(|error| Ended::not(with_causes(&error), error.hint()))?;
         self.go_on()?;
         self.recognise_own_push(&server, told);
         self.look_over(store, &server.tips())?;
         self.go_on()?;
-        let target = self.look_at_target(store, server.target, told)?;
+        let target = self.look_at_target(store, server.target.take(), told)?;
         self.go_on()?;
-        let branch = self.push(store, logins, told)?;
+        let branch = self.push(store, &server, logins, told)?;
         reached(Step::ResultPushed);
         told.pushed(&branch, &self.tip);
         reached(Step::PushStored);
@@ -296,20 +297,19 @@ impl Errand {
     }
 
     /// Pushes exactly the commit; a branch that is somebody else's is left alone.
-    fn push(&self, store: &Store, logins: &Logins, told: &mut dyn Told) -> Result<String, Ended> {
-        let mut means_to_push = |branch: &str| {
-            if !told.is_pushing(branch, &self.tip) {
-                return Err(Ended::not("landing broke off".to_owned(), None));
-            }
-            reached(Step::PushMeant);
-            self.go_on()
-        };
+    fn push(
+        &self,
+        store: &Store,
+        server: &ServerBranches,
+        logins: &Logins,
+        told: &mut dyn Told,
+    ) -> Result<String, Ended> {
         let failed = |error: PushError| {
             let hint = error.hint();
             Ended::not(with_causes(&error), hint)
         };
         if let Some((branch, commit)) = &self.pushed {
-            means_to_push(branch)?;
+            self.mean_to_push(branch, None, told)?;
             return match store.push(&self.tip, branch, Some(commit), logins, &self.pauses()) {
                 Ok(_) => Ok(branch.clone()),
                 // Whoever deleted it or added to it had a reason, so nothing is forced.
@@ -325,24 +325,45 @@ impl Errand {
         }
         // The first name is that of a pull request that could not be continued.
         let first = if self.account.follows.is_some() { 2 } else { 1 };
+        // Of another machine, or of an earlier state folder.
+        let mut somebody_elses = None;
         for number in first..MOST_NAMES {
             let branch = match number {
                 1 => self.branch.clone(),
                 _ => format!("{}-{number}", self.branch),
             };
-            means_to_push(&branch)?;
-            match store.push(&self.tip, &branch, None, logins, &self.pauses()) {
-                Ok(_) => return Ok(branch),
-                // Of another machine, or of an earlier state folder.
-                Err(PushError::Taken { .. }) => {}
-                Err(error) => return Err(failed(error)),
+            if server.tip_of(&branch).is_none_or(|at| *at == self.tip) {
+                self.mean_to_push(&branch, somebody_elses.as_deref(), told)?;
+                match store.push(&self.tip, &branch, None, logins, &self.pauses()) {
+                    Ok(_) => return Ok(branch),
+                    // Somebody was faster.
+                    Err(PushError::Taken { .. }) => {}
+                    Err(error) => return Err(failed(error)),
+                }
             }
+            somebody_elses.get_or_insert(branch);
         }
         let because = format!(
             "the server has {MOST_NAMES} branches like {} already",
             self.branch
         );
         Err(Ended::not(because, None))
+    }
+
+    /// Notes what is about to be pushed, and where: a branch of the name that it should have may be somebody else's.
+    fn mean_to_push(
+        &self,
+        branch: &str,
+        somebody_elses: Option<&str>,
+        told: &mut dyn Told,
+    ) -> Result<(), Ended> {
+        let because =
+            somebody_elses.map(|other| format!("{other} of the server is not of this batch"));
+        if !told.is_pushing(branch, &self.tip, because) {
+            return Err(Ended::not("landing broke off".to_owned(), None));
+        }
+        reached(Step::PushMeant);
+        self.go_on()
     }
 
     fn open(

@@ -1,7 +1,10 @@
-//! Whether a batch that is ready was consented to, and remembering that it is.
+//! Whether a batch that is ready was consented to, where it may push to, and remembering both.
 
-use super::{Prepared, RunError, paths};
-use crate::consent::{Change, Steering, show};
+use pleach_domain::batch::{Landing, Message};
+
+use super::run_loop::Loop;
+use super::{Opening, Prepared, RunError, paths};
+use crate::consent::{Change, Steering, may_push_from_now_on, show};
 
 /// What steers and differs from what was consented to, the last time first; nothing where consent was given.
 pub(super) fn unconsented(now: &Steering, consented: Vec<Steering>) -> Vec<Change> {
@@ -51,5 +54,62 @@ impl Prepared {
             self.database.remember_consent(&project, now)?;
         }
         Ok(())
+    }
+}
+
+impl Prepared {
+    /// Whether its result shall go to a server, as far as that is known before it runs.
+    fn pushes(&self) -> bool {
+        let landing = self.record.design.settings.landing;
+        match &self.opening {
+            _ if self.record.is_in_place() => false,
+            // Whoever asks for it means a server, unless a local branch is named or configured.
+            Opening::TakenUp {
+                first: Some(Message::Land(asked)),
+                ..
+            } => asked.into.is_none() && landing != Landing::Local,
+            _ => landing.pushes(),
+        }
+    }
+
+    /// The address that its result shall be pushed to, if it shall and there is one; it holds no login.
+    pub fn push_address(&self) -> Option<String> {
+        // What is wrong with a remote is told by whoever pushes, and keeps nothing from running.
+        let remote = self.pushes().then(|| self.store.remote());
+        let remote = remote?.ok()??;
+        Some(remote.as_str().to_owned())
+    }
+
+    /// The same if nobody has confirmed yet that the project pushes there.
+    pub fn unconfirmed_push(&mut self) -> Result<Option<String>, RunError> {
+        let Some(address) = self.push_address() else {
+            return Ok(None);
+        };
+        let project = paths::project_name(&self.store);
+        let is_confirmed = may_push_from_now_on(&mut self.database, &project, &address)?;
+        Ok((!is_confirmed).then(|| self.secrets.hider().hidden(address)))
+    }
+
+    /// Remembers that a person confirms the address that its result shall be pushed to.
+    pub fn confirm_push(&mut self) -> Result<(), RunError> {
+        if let Some(address) = self.push_address() {
+            let project = paths::project_name(&self.store);
+            self.database.confirm_push(&project, &address)?;
+        }
+        Ok(())
+    }
+}
+
+impl Loop<'_> {
+    /// The address that the result would be pushed to now, if nobody has confirmed it: it may be another one than when
+    /// the batch began.
+    pub(super) fn unconfirmed_push(&mut self) -> Result<Option<String>, RunError> {
+        // What is wrong with the remote is told by whoever pushes.
+        let Ok(Some(remote)) = self.workshop.store.remote() else {
+            return Ok(None);
+        };
+        let project = paths::project_name(&self.workshop.store);
+        let is_confirmed = may_push_from_now_on(&mut self.database, &project, remote.as_str())?;
+        Ok((!is_confirmed).then(|| remote.as_str().to_owned()))
     }
 }

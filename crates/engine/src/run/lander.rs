@@ -40,10 +40,11 @@ impl Line {
 }
 
 impl errand::Told for Line {
-    fn is_pushing(&mut self, branch: &str, commit: &CommitId) -> bool {
+    fn is_pushing(&mut self, branch: &str, commit: &CommitId, because: Option<String>) -> bool {
         self.store(BatchEvent::Pushing {
             branch: branch.to_owned(),
             commit: Commit(commit.to_string()),
+            because,
         })
     }
 
@@ -130,6 +131,11 @@ impl Loop<'_> {
         if self.batch.design.settings.landing == Landing::Local {
             let because = "its base is no local branch that could be fast-forwarded".to_owned();
             let hint = format!("name one: `{} --into BRANCH`", self.again());
+            return Ok(self.not_landed(because, Some(hint)));
+        }
+        if let Some(address) = self.unconfirmed_push()? {
+            let because = format!("a push of this project to {address} is not confirmed");
+            let hint = format!("`{}` asks about it", self.again());
             return Ok(self.not_landed(because, Some(hint)));
         }
         let stop = Cancel::new().map_err(RunError::io("prepare to stop landing"))?;

@@ -5,10 +5,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use pleach_domain::batch::Landing;
 use pleach_domain::id::TaskId;
 
-use super::{Opening, Prepared, RunError, paths};
+use super::{BuildsOn, Opening, Prepared, RunError, paths};
 use crate::database::StoredEvent;
 use crate::git::Unpushed;
 
@@ -29,6 +28,11 @@ impl Prepared {
         }
     }
 
+    /// The batches that its tasks build on and that are not in its base.
+    pub fn builds_on(&self) -> Vec<BuildsOn> {
+        self.record.builds_on()
+    }
+
     /// How long tasks of its plan took when they were last done.
     pub fn past_durations(&self) -> Result<HashMap<TaskId, Duration>, RunError> {
         let project = paths::project_name(&self.store);
@@ -36,10 +40,15 @@ impl Prepared {
         Ok(self.database.past_durations(&project, &plan)?)
     }
 
+    /// What of the repository and of the user's git is not followed, for whoever shows it; what nobody takes is told when
+    /// the batch runs.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
     /// The user's own commits that its result would take along to the server, as far as they are known.
     pub fn unpushed(&self) -> Option<Unpushed> {
-        let landing = self.record.design.settings.landing;
-        let pushes = matches!(landing, Landing::Push | Landing::PullRequest);
+        let pushes = self.record.design.settings.landing.pushes();
         let base = self.record.base.parse().ok().filter(|_| pushes)?;
         let unpushed = self.store.unpushed(&base, self.record.target.as_deref());
         unpushed.unwrap_or_default()

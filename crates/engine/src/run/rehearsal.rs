@@ -6,18 +6,18 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pleach_domain::batch::{Landing, Spent};
+use pleach_domain::batch::Spent;
 use pleach_domain::id::{BatchNumber, TaskId};
 
 use super::consenting::unconsented;
 use super::earlier::{BuildsOn, Found};
 use super::in_place::{self, Where};
 use super::last_batch::LastBatch;
-use super::request::segments;
+use super::request::{in_words, segments};
 use super::{RunError, RunRequest, interrupted, paths};
 use crate::agent::{Brief, Chosen};
 use crate::branches::BranchNames;
-use crate::consent::{Change, Steering, SteeringFiles, steering_settings};
+use crate::consent::{Change, Steering, SteeringFiles, may_push, steering_settings};
 use crate::database::Database;
 use crate::forge::recognise;
 use crate::git::{CommitId, Git, Repository, Store, Unpushed};
@@ -64,6 +64,10 @@ pub struct Rehearsal {
     pub base_branch: Option<String>,
     /// The user's own commits that would be pushed along.
     pub unpushed: Option<Unpushed>,
+    /// Whether the result would be pushed there.
+    pub pushes: bool,
+    /// Whether a person would be asked about that first.
+    pub push_unconfirmed: bool,
     /// What kind of server that is.
     pub forge: Option<&'static str>,
     /// The agent's program and arguments, with the place of the prompt shown.
@@ -74,6 +78,8 @@ pub struct Rehearsal {
     pub past: HashMap<TaskId, Duration>,
     /// The batches that its tasks would build on and that are not in the base.
     pub builds_on: Vec<BuildsOn>,
+    /// What of the repository and of the user's git would not be followed.
+    pub notes: Vec<String>,
 }
 
 /// Looks up what a run would do.
@@ -111,16 +117,19 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
         None => store.target_branch(base_name)?,
     };
     let base_branch = store.base_branch(base_name.filter(|_| last.is_none()))?;
-    let unpushed = match settings.land {
-        Landing::Push | Landing::PullRequest => store.unpushed(&base, target.as_deref())?,
-        Landing::Nowhere | Landing::Local => None,
+    let unpushed = if settings.land.pushes() {
+        store.unpushed(&base, target.as_deref())?
+    } else {
+        None
     };
+    let push_to = remote.as_ref().filter(|_| settings.land.pushes());
     Ok(Rehearsal {
         builds_on: {
             let mut told = builds_on(request, &repository, &base)?;
             told.extend(last.into_iter().flat_map(|last| last.stands_on));
             told
         },
+        notes: in_words(&repository.not_followed(&base)?),
         base: Some(base),
         batch_branch: Some(patterns.batch(batch)),
         task_branches: chosen.map(branch).collect(),
@@ -130,6 +139,11 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
         target,
         base_branch,
         unpushed,
+        pushes: push_to.is_some(),
+        push_unconfirmed: match push_to {
+            Some(address) => !is_push_confirmed(request, &project, address.as_str())?,
+            None => false,
+        },
         remote: remote.map(|remote| remote.as_str().to_owned()),
         forge: forge.map(|project| project.kind().word()),
         ..Rehearsal::without_branches(request, &store)?
@@ -178,13 +192,25 @@ impl Rehearsal {
             target: None,
             base_branch: None,
             unpushed: None,
+            pushes: false,
+            push_unconfirmed: false,
             forge: None,
             argv,
             variables,
             past: past(request, &paths::project_name(store))?,
             builds_on: Vec::new(),
+            notes: Vec::new(),
         })
     }
+}
+
+fn is_push_confirmed(request: &RunRequest, project: &str, address: &str) -> Result<bool, RunError> {
+    let database = if request.state.database().exists() {
+        Some(Database::open(&request.state)?)
+    } else {
+        None
+    };
+    Ok(may_push(database.as_ref(), project, address)?)
 }
 
 /// What a person would be asked to consent to.

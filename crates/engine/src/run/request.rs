@@ -24,7 +24,7 @@ use crate::branches::BranchNames;
 use crate::config::{MaxParallel, OnInvalid};
 use crate::consent::{Steering, SteeringFiles, steering_settings};
 use crate::database::{Database, NewBatch, Provenance, StoredEvent};
-use crate::git::{CommitId, Git, Logins, Store, task_segments};
+use crate::git::{CommitId, Git, Logins, NotFollowed, Store, task_segments};
 use crate::ownership::BatchLock;
 use crate::path_text::StoredPath;
 use crate::plan_to_run::{PlanOrigin, PlanToRun};
@@ -136,9 +136,11 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         }
         Where::InPlace => record.put_in_place(&left_out),
     }
+    let notes = notes(&store, &base, place)?;
     let (sender, inbox) = channel();
     Ok(Prepared {
         database,
+        notes,
         state: request.state,
         store,
         base,
@@ -154,6 +156,18 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         controls: Controls { inbox: sender },
         inbox,
     })
+}
+
+/// What of the repository and of the user's git is not followed.
+fn notes(store: &Store, base: &CommitId, place: Where) -> Result<Vec<String>, RunError> {
+    Ok(match place {
+        Where::Worktrees => in_words(&store.not_followed(base)?),
+        Where::InPlace => Vec::new(),
+    })
+}
+
+pub(super) fn in_words(not_followed: &[NotFollowed]) -> Vec<String> {
+    not_followed.iter().map(ToString::to_string).collect()
 }
 
 /// Notes the branches, here and on the server, that a batch is meant for.

@@ -13,7 +13,8 @@ use pleach_domain::problem::Problem;
 use super::{Chosen, Start, StartError, chosen_by, errand, trusted_settings};
 use crate::database::{Database, DatabaseError};
 use crate::ownership::is_owned;
-use crate::run::{RunError, rehearse};
+use crate::run::{Rehearsal, RunError, rehearse};
+use crate::secrets::Secrets;
 use crate::settings::Settings;
 use crate::state_folder::StateFolder;
 use crate::view::PredictedView;
@@ -31,6 +32,10 @@ pub struct Preview {
     pub left_out: Vec<TaskId>,
     /// What is odd and stops nothing.
     pub warnings: Vec<Problem>,
+    /// The address that its result would be pushed to.
+    pub push_to: Option<String>,
+    /// Whether nobody has confirmed yet that the project pushes there.
+    pub push_unconfirmed: bool,
     /// Why it would not start.
     pub refusal: Option<StartError>,
 }
@@ -47,8 +52,8 @@ pub fn preview(state: &StateFolder, program: &Path, project: &str, start: Start)
     let mut preview = Preview::of(&start, chosen, threshold);
     preview.refusal = if errors.is_empty() {
         let refused = refuse_busy(state, project, &start, &preview.waves.concat());
-        let refused = refused.and_then(|()| try_out(state, program, start, tasks, settings?));
-        refused.err()
+        let found = refused.and_then(|()| try_out(state, program, start, tasks, settings?));
+        found.map(|found| preview.pushing(found)).err()
     } else {
         Some(StartError::Plan(errors))
     };
@@ -90,8 +95,17 @@ impl Preview {
                 .collect(),
             left_out: left_out.cloned().collect(),
             warnings: chosen.warnings,
+            push_to: None,
+            push_unconfirmed: false,
             refusal: None,
         }
+    }
+
+    fn pushing(&mut self, found: Rehearsal) {
+        let hider = Secrets::of_environment(&[]).hider();
+        let remote = found.remote.filter(|_| found.pushes);
+        self.push_to = remote.map(|remote| hider.hidden(remote));
+        self.push_unconfirmed = found.push_unconfirmed;
     }
 }
 
@@ -131,8 +145,7 @@ fn try_out(
     start: Start,
     chosen: Vec<usize>,
     settings: Settings,
-) -> Result<(), StartError> {
+) -> Result<Rehearsal, StartError> {
     let request = errand(state, program, start, chosen, settings).request()?;
-    rehearse(&request)?;
-    Ok(())
+    Ok(rehearse(&request)?)
 }

@@ -235,9 +235,14 @@ fn closing_wire(event: &BatchEvent) -> (&'static str, Value) {
         ),
         BatchEvent::LandingAsked { into, .. } => ("batch:reopened", json!({ "into": into })),
         BatchEvent::Landing { into } => ("batch:landing", json!({ "into": into })),
-        BatchEvent::Pushing { branch, commit } => {
-            ("batch:pushing", json!({"branch": branch, "commit": commit}))
-        }
+        BatchEvent::Pushing {
+            branch,
+            commit,
+            because,
+        } => (
+            "batch:pushing",
+            json!({"branch": branch, "commit": commit, "reason": because}),
+        ),
         BatchEvent::Pushed { branch, commit } => {
             ("batch:pushed", json!({"branch": branch, "commit": commit}))
         }

@@ -5,6 +5,7 @@ mod control;
 mod ending;
 mod looking;
 mod preview;
+mod push_consent;
 mod starting;
 
 use axum::Json;

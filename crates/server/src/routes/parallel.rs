@@ -41,6 +41,19 @@ struct Told {
 struct Consenting {
     /// The fingerprint of what was shown in a `no_consent` error, by a person who consents to it
     consent: Option<String>,
+    /// Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
+    #[serde(alias = "confirmPush")]
+    confirm_push: bool,
+}
+
+impl From<Consenting> for BatchOptions {
+    fn from(wish: Consenting) -> Self {
+        Self {
+            consent: wish.consent,
+            confirm_push: wish.confirm_push,
+            ..Self::default()
+        }
+    }
 }
 
 /// Runs the execution plan of a project: several tasks at once where a stage allows it, else one by one
@@ -58,10 +71,7 @@ async fn start(
     Body(wish): Body<Consenting>,
 ) -> Result<Json<Told>, Refusal> {
     check_id(&id)?;
-    let options = BatchOptions {
-        consent: wish.consent,
-        ..BatchOptions::default()
-    };
+    let options = BatchOptions::from(wish);
     let key = key_of(&headers, &format!("parallel {id}"), &options)?;
     let told = aside(&app, move |app| {
         let board = Board::open(&app.state)?;

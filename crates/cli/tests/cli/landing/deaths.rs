@@ -130,7 +130,7 @@ fn check_killed_land(words: &[&str], step: Step) -> Harbour {
 
 #[test]
 fn a_killed_land_goes_on_by_the_same_command() {
-    let harbour = check_killed_land(&["land", "1"], Step::ResultPushed);
+    let harbour = check_killed_land(&["land", "1", "--yes"], Step::ResultPushed);
     assert_eq!(harbour.branches_there(), "pleach/batch-1");
 }
 

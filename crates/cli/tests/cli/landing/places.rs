@@ -44,7 +44,7 @@ fn commits_of_a_local_branch_that_should_get_the_result_stay_on_this_machine() {
     repo.git(&["checkout", "-q", "main"]);
     let into = harbour.story(&["land", "1", "--into", "private"]);
     assert_eq!(into.code, 1, "it has commits of its own: {}", into.err);
-    let landed = harbour.story(&["land", "1"]);
+    let landed = harbour.story(&["land", "1", "--yes"]);
     landed.check(0, "1:merged");
     harbour.check_landed(&landed);
     let pushed = harbour.git_there(&["rev-list", "pleach/batch-1"]);

@@ -91,6 +91,7 @@ impl Story {
             ("", "pushing") => Message::Landed(BatchEvent::Pushing {
                 branch: "pleach/batch-1".into(),
                 commit: commit("tip"),
+                because: None,
             }),
             ("", "pushed") => Message::Landed(BatchEvent::Pushed {
                 branch: "pleach/batch-1".into(),

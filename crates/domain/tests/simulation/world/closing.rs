@@ -211,6 +211,7 @@ impl World<'_> {
             self.hear(Message::Landed(BatchEvent::Pushing {
                 branch: branch.clone(),
                 commit: commit.clone(),
+                because: None,
             }))?;
             self.hear(Message::Landed(BatchEvent::Pushed { branch, commit }))?;
         }

@@ -74,7 +74,7 @@ fn every_event_of_a_batch_has_a_name() {
             "batch:unpublished {}",
             "batch:reopened {into:null}",
             "batch:landing {into:null}",
-            "batch:pushing {branch:pleach/batch-1,commit:c3}",
+            "batch:pushing {branch:pleach/batch-1,commit:c3,reason:null}",
             "batch:pushed {branch:pleach/batch-1,commit:c3}",
             "batch:landed {into:null,prUrl:null}",
             "batch:not_landed {hint:null,reason:no remote}",

@@ -19,6 +19,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::push_consent::Push;
 use super::{shown, stored};
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::App;
@@ -141,12 +142,14 @@ async fn approve(
 
 /// Where the result shall go.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 struct LandingWish {
     /// A local branch that is fast-forwarded, instead of a push and a pull request
     into: Option<String>,
     /// Land it without a proof, and run no tests
     unproved: bool,
+    /// Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
+    confirm_push: bool,
 }
 
 /// Lands the result of a batch that is over
@@ -170,7 +173,8 @@ async fn land(
             unproved: wish.unproved,
             prove_again: false,
         };
-        let prepared = control(app, id).land(asked)?;
+        let mut prepared = control(app, id).land(asked)?;
+        Push::of(wish.confirm_push).check(&mut prepared)?;
         let (_, running) = begin(app, *prepared)?;
         running.wait(TO_THE_END).ok_or_else(Refusal::bug)??;
         let batch = shown(app, id)?;

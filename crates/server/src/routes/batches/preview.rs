@@ -31,6 +31,10 @@ pub(super) struct BatchPreview {
     left_out: Vec<String>,
     /// What is odd and stops nothing.
     warnings: Vec<Warning>,
+    /// The address that the result would be pushed to; nothing where it would not be.
+    push_to: Option<String>,
+    /// Whether it starts only with `confirmPush`: this project has never pushed there.
+    push_unconfirmed: bool,
     /// Why it would not start; consent is asked for when it does.
     refusal: Option<ErrorText>,
 }
@@ -99,6 +103,8 @@ fn looked_up(app: &App, options: &BatchOptions) -> Result<BatchPreview, Refusal>
         missing: missing.collect(),
         left_out: names(&found.left_out),
         warnings: found.warnings.iter().map(Warning::from).collect(),
+        push_to: found.push_to,
+        push_unconfirmed: found.push_unconfirmed,
         refusal: refusal.map(Refusal::into_text),
     })
 }

@@ -23,6 +23,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use super::consenting::ConsentChange;
+use super::push_consent::Push;
 use super::shown;
 use crate::answer::{ErrorBody, Refusal};
 use crate::app::{App, Consent};
@@ -82,6 +83,8 @@ pub(crate) struct BatchOptions {
     pub(crate) strict: bool,
     /// The fingerprint of what was shown in a `no_consent` error, by a person who consents to it
     pub(crate) consent: Option<String>,
+    /// Whether a person confirms that this project pushes to the address of a `push_unconfirmed` error
+    pub(crate) confirm_push: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -291,7 +294,8 @@ pub(crate) fn start_batch(
         Started::Before(batch) => return answered(app, batch, &[]),
         Started::Prepared { prepared, warnings } => (prepared, warnings),
     };
-    let prepared = consented(app, *prepared, options.consent.as_deref())?;
+    let mut prepared = consented(app, *prepared, options.consent.as_deref())?;
+    Push::of(options.confirm_push).check(&mut prepared)?;
     match begin(app, prepared) {
         Ok((batch, _)) => answered(app, batch, &warnings),
         // The same request may have been faster on another connection.
