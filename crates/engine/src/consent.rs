@@ -8,7 +8,6 @@ mod follow;
 mod imports;
 mod names;
 mod pending;
-mod push;
 mod references;
 
 use std::collections::BTreeMap;
@@ -27,7 +26,6 @@ pub use files::SteeringFiles;
 pub use names::{Role, is_steering};
 pub use pending::PendingConsent;
 pub(crate) use pending::{fingerprint, pending_changes};
-pub(crate) use push::{may_push, may_push_from_now_on};
 
 /// How many letters of a hash are kept.
 const FINGERPRINT: usize = 40;

@@ -3,7 +3,11 @@
 //! Consent can be given by a request, so whoever may make requests could give it to a project of their own. Knows nothing
 //! of who asks.
 
+mod push;
+
 use std::path::{Path, PathBuf};
+
+use pleach_domain::choice::{NetworkChoice, SandboxChoice};
 
 use crate::config::Layers;
 use crate::consent::{hash, in_words};
@@ -11,7 +15,8 @@ use crate::database::{Database, DatabaseError};
 use crate::git::{Git, Store};
 use crate::settings::Settings;
 use crate::shell_words::line;
-use pleach_domain::choice::{NetworkChoice, SandboxChoice};
+
+pub(crate) use push::{may_push, may_push_from_now_on};
 
 /// What a project opens: settings of its own file, and the project's folder itself where tasks work in it.
 #[derive(Debug, Clone, PartialEq, Eq)]

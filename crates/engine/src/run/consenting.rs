@@ -4,7 +4,8 @@ use pleach_domain::batch::{Landing, Message};
 
 use super::run_loop::Loop;
 use super::{Opening, Prepared, RunError, paths};
-use crate::consent::{Change, Steering, may_push_from_now_on, show};
+use crate::consent::{Change, Steering, show};
+use crate::trust::may_push_from_now_on;
 
 /// What steers and differs from what was consented to, the last time first; nothing where consent was given.
 pub(super) fn unconsented(now: &Steering, consented: Vec<Steering>) -> Vec<Change> {

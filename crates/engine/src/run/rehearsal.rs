@@ -17,12 +17,13 @@ use super::request::{in_words, segments};
 use super::{RunError, RunRequest, interrupted, paths};
 use crate::agent::{Brief, Chosen};
 use crate::branches::BranchNames;
-use crate::consent::{Change, Steering, SteeringFiles, may_push, steering_settings};
+use crate::consent::{Change, Steering, SteeringFiles, steering_settings};
 use crate::database::Database;
 use crate::forge::recognise;
 use crate::git::{CommitId, Git, Repository, Store, Unpushed};
 use crate::prompt::Template;
 use crate::secrets::Secrets;
+use crate::trust::may_push;
 use crate::weave::Loom;
 use pleach_domain::choice::SandboxChoice;
 
