@@ -151,13 +151,13 @@ impl Control<'_> {
             && let Said::Done = self.ask(request)?
         {
             return Ok(match next {
-                Some((task, None)) => format!("task {task} of batch {} is approved", self.batch),
+                Some((task, None)) => format!("task {task} of batch {} is approved", self.number()),
                 Some((task, Some(consent))) => format!(
                     "task {task} of batch {} may start: you consented to {} as changed by tasks before it",
                     self.number(),
                     consent.paths()
                 ),
-                None => format!("the next task of batch {} is approved", self.batch),
+                None => format!("the next task of batch {} is approved", self.number()),
             });
         }
         // Whoever was there may have ended it by now.
@@ -167,8 +167,8 @@ impl Control<'_> {
         }
         Err(refused(
             "interrupted",
-            format!("batch {} is interrupted: nobody runs it", self.batch),
-            format!("`pleach resume {}` goes on with it", self.batch),
+            format!("batch {} is interrupted: nobody runs it", self.number()),
+            format!("`pleach resume {}` goes on with it", self.number()),
         ))
     }
 
@@ -178,7 +178,7 @@ impl Control<'_> {
         let position = stored.position(task)?;
         if let Some(ending) = stored.batch.tasks[position].state.ending() {
             let message = format!("task {task} is over: {}", ending.outcome());
-            let hint = format!("`pleach status {}` shows the others", self.batch);
+            let hint = format!("`pleach status {}` shows the others", self.number());
             return Err(refused("task_over", message, hint));
         }
         let request = Request::Cancel {
@@ -197,7 +197,7 @@ impl Control<'_> {
             }),
             None => Err(refused(
                 "interrupted",
-                format!("batch {} is interrupted: nothing of it runs", self.batch),
+                format!("batch {} is interrupted: nothing of it runs", self.number()),
                 format!(
                     "`pleach cancel {0}` ends it, `pleach resume {0}` goes on with it",
                     self.number()
@@ -240,7 +240,7 @@ impl Control<'_> {
             return Err(refused("ran_in_place", message, hint));
         }
         if !stored.batch.status.is_over() {
-            let message = format!("batch {} is not over yet", self.batch);
+            let message = format!("batch {} is not over yet", self.number());
             if !is_owned(&self.state.batch(self.batch)).map_err(RunError::from)? {
                 // Somebody killed the same command.
                 if stored.batch.landing_asked.as_ref() == Some(&asked)
@@ -249,14 +249,14 @@ impl Control<'_> {
                     return Ok(prepared);
                 }
                 let message = format!("{message}: it is interrupted");
-                let hint = format!("`pleach resume {}` goes on with it", self.batch);
+                let hint = format!("`pleach resume {}` goes on with it", self.number());
                 return Err(refused("interrupted", message, hint));
             }
             let hint = "it lands by itself when it completes, unless `land` says otherwise";
             return Err(refused("batch_running", message, hint.to_owned()));
         }
         if stored.batch.decide(Message::Land(asked.clone())).is_empty() {
-            let message = format!("batch {} has nothing to land", self.batch);
+            let message = format!("batch {} has nothing to land", self.number());
             let hint = format!(
                 "`pleach status {}` shows what became of its tasks",
                 self.number()
@@ -264,8 +264,8 @@ impl Control<'_> {
             return Err(refused("nothing_to_land", message, hint));
         }
         self.take_up(Message::Land(asked))?.ok_or_else(|| {
-            let message = format!("somebody else is at batch {}", self.batch);
-            let hint = format!("`pleach status {} --watch` follows it", self.batch);
+            let message = format!("somebody else is at batch {}", self.number());
+            let hint = format!("`pleach status {} --watch` follows it", self.number());
             refused("batch_running", message, hint)
         })
     }
@@ -317,8 +317,8 @@ impl Control<'_> {
             if !missed.is_empty() {
                 return Ok(missed);
             }
-            let message = format!("no task of batch {} ended without success", self.batch);
-            let hint = format!("`pleach status {}` shows how far it is", self.batch);
+            let message = format!("no task of batch {} ended without success", self.number());
+            let hint = format!("`pleach status {}` shows how far it is", self.number());
             return Err(refused("nothing_to_retry", message, hint));
         }
         for task in named {
@@ -377,7 +377,7 @@ impl Control<'_> {
             "bad_key",
         ];
         let code = known.into_iter().find(|known| *known == code);
-        let watch = || format!("`pleach status {}` shows how far it is", self.batch);
+        let watch = || format!("`pleach status {}` shows how far it is", self.number());
         refused(
             code.unwrap_or("refused"),
             message,
@@ -397,15 +397,15 @@ impl Control<'_> {
         let status = stored.batch.status.as_str();
         refused(
             code,
-            format!("batch {} is over: {status}", self.batch),
-            format!("`pleach status {}` shows what became of it", self.batch),
+            format!("batch {} is over: {status}", self.number()),
+            format!("`pleach status {}` shows what became of it", self.number()),
         )
     }
 
     fn slippery(&self) -> ControlError {
         refused(
             "busy",
-            format!("batch {} changes hands all the time", self.batch),
+            format!("batch {} changes hands all the time", self.number()),
             "try again".to_owned(),
         )
     }

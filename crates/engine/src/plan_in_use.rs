@@ -181,7 +181,14 @@ mod tests {
         fs::create_dir_all(top.join("docs")).unwrap();
         fs::create_dir_all(top.join(".opencode/specs")).unwrap();
         fs::create_dir_all(top.join("specs")).unwrap();
-        for place in FURTHER_PLACES.iter().rev() {
+        for place in [
+            ".opencode/specs/TODO.md",
+            "specs/TODO.md",
+            "docs/TODO.md",
+            "tasks.md",
+            "todo.md",
+            "PLAN.md",
+        ] {
             fs::write(top.join(place), "- [x] a").unwrap();
             assert_eq!(find(top).unwrap(), Path::new(place));
         }

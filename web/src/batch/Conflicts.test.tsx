@@ -89,8 +89,9 @@ describe("conflicts of a batch", () => {
   });
 
   it("can roll back a batch that is over and has not landed", async () => {
-    render(<Conflicts batch={{ ...batch("completed"), hasBranch: true }} />);
+    render(<Conflicts batch={{ ...batch("completed"), number: 3, hasBranch: true }} />);
     fireEvent.click(screen.getByRole("button", { name: "Abort and roll back" }));
+    expect(await screen.findByText("Roll back batch 3?")).toBeTruthy();
     const sure = (await screen.findAllByRole("button", { name: "Abort and roll back" })).at(-1);
     if (sure) fireEvent.click(sure);
     await waitFor(() => expect(asked).toEqual(["cancel batch 7 and roll back"]));

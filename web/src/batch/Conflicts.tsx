@@ -67,7 +67,7 @@ export function Conflicts({ batch }: { batch: BatchView }) {
       <Confirm open={isAborting} onOpenChange={setAborting} title={`Abort batch ${batch.number}?`} action="Abort batch" keep="Go on" onConfirm={() => void act("abort", () => cancelBatch(batch.id), "The batch is cancelled. All work is kept.")}>
         What runs is stopped and nothing lands. The work of every task is kept.
       </Confirm>
-      <Confirm open={isRollingBack} onOpenChange={setRollingBack} title={`Roll back batch ${batch.id}?`} action="Abort and roll back" keep="Keep it" onConfirm={() => void act("roll back", () => cancelBatch(batch.id, true), "The branch of the batch is removed. All work is kept.")}>
+      <Confirm open={isRollingBack} onOpenChange={setRollingBack} title={`Roll back batch ${batch.number}?`} action="Abort and roll back" keep="Keep it" onConfirm={() => void act("roll back", () => cancelBatch(batch.id, true), "The branch of the batch is removed. All work is kept.")}>
         Nothing lands, and the branch of the batch is removed from your repository. The work of every task is kept.
       </Confirm>
     </div>

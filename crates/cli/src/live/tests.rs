@@ -309,3 +309,19 @@ fn what_agents_say_steers_no_terminal() {
     let drawn = story.drawn(120, 24);
     assert!(drawn.contains("a [2J b⟨U+202E⟩c"), "{drawn:?}");
 }
+
+#[test]
+fn the_rest_takes_as_long_as_its_longest_chain() {
+    let chain =
+        "- [ ] 1.1 A\n- [ ] 1.2 B (depends: 1.1)\n- [ ] 1.3 C (depends: 1.2)\n- [ ] 1.4 D\n";
+    let mut story = Story::of(chain, BatchSettings::default());
+    story
+        .start("1.1")
+        .start("1.4")
+        .at(60)
+        .merge("1.1")
+        .merge("1.4");
+    story.start("1.2");
+    let left = story.state.left(NOON + 60_000);
+    assert_eq!(left, Some(Duration::from_mins(2)));
+}

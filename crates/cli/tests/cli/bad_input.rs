@@ -151,3 +151,18 @@ fn escape_sequences_of_a_plan_never_reach_the_terminal() {
         }
     }
 }
+
+#[test]
+fn words_of_a_command_that_contradict_each_other_or_mean_nothing_are_refused() {
+    let place = Place::new();
+    place.write("TODO.md", "- [ ] 1.1 A\n");
+    let both = place.pleach(&["run", "--yes", "--pr", "--no-pr"]).bad(2);
+    assert!(both.contains("--pr") && both.contains("--no-pr"), "{both}");
+    let never = place.pleach(&["gc", "--keep", "0s"]).bad(2);
+    assert!(never.contains("a time above zero"), "{never}");
+    let unknown = place.pleach(&["config", "bogus"]).bad(2);
+    assert!(
+        unknown.contains("`pleach config` lists the keys"),
+        "{unknown}"
+    );
+}

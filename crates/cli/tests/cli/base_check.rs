@@ -87,6 +87,10 @@ fn a_green_base_is_run_once_for_all_batches() {
         story.check(0, &format!("{task}:merged"));
         assert_eq!(of_base(&story), expected);
     }
+    // Also one that was stopped before it had a verdict would have had a log.
+    let logs = std::fs::read_dir(scene.state().join("batches/2/validation")).unwrap();
+    let logs: Vec<_> = logs.map(|log| log.unwrap().file_name()).collect();
+    assert_eq!(logs, ["run-1"], "the one of the result");
 }
 
 #[test]

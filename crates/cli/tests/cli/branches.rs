@@ -1,7 +1,7 @@
 //! Branches are named as people want them, in their repository and on the server.
 
 use crate::command;
-use crate::scene::Scene;
+use crate::scene::{Gate, Scene, WAIT};
 
 const OWN: &str = "retries = 0\nbranch_prefix = \"team/bot\"\ntask_branch = \"{{prefix}}/{{batch}}-{{task}}\"\n\
                    batch_branch = \"{{prefix}}/hedge-{{batch}}\"";
@@ -51,6 +51,30 @@ fn a_branch_with_the_name_of_the_prefix_is_refused_with_the_key() {
     scene.configure("branch_prefix = \"free\"", "echo a > a");
     scene.run(&[]).good();
     assert_eq!(all(&scene), "bot free/batch-1 main");
+}
+
+#[test]
+fn a_result_that_cannot_be_brought_to_the_repository_is_no_success() {
+    let scene = Scene::with("", "- [ ] 1 A\n", &format!("{WAIT}; echo a > a"));
+    let mut gate = Gate::at(&scene);
+    let running = scene.start(&[]);
+    gate.wait_for(1);
+    // Git cannot have branches below the name of one.
+    scene.repo.git(&["branch", "pleach"]);
+    gate.let_go(1);
+    let story = running.story();
+    story.check(1, "1:merged");
+    let summary = story.summary();
+    assert_eq!(
+        (story.status(), &summary["batchBranch"]),
+        ("completed", &serde_json::Value::Null)
+    );
+    assert!(
+        story.notes().contains("could not be made"),
+        "{}",
+        story.notes()
+    );
+    assert_eq!(all(&scene), "main pleach");
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn worktrees_cannot_be_made_and_without_fallback_the_batch_fails() {
 }
 
 /// Every task is told three times to come later.
-const LIMITED: &str = "echo +$PLEACH_TASK >> BESIDE/turns
+pub(crate) const LIMITED: &str = "echo +$PLEACH_TASK >> BESIDE/turns
     n=$(cat BESIDE/count-$PLEACH_TASK 2>/dev/null || echo 0)
     echo $((n + 1)) > BESIDE/count-$PLEACH_TASK
     if [ $n -lt 3 ]; then echo 'usage limit, retry after 10ms'; code=75; else echo x > file-$PLEACH_TASK; code=0; fi

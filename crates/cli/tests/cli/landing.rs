@@ -399,6 +399,19 @@ fn a_server_that_cannot_be_reached_is_told_with_how_to_try_again() {
 }
 
 #[test]
+fn a_server_without_a_branch_to_go_into_is_told_with_how_to_try_again() {
+    let harbour = Harbour::github("1", "", SHELL);
+    // Neither side names a branch.
+    harbour.scene.repo.git(&["checkout", "-q", "--detach"]);
+    harbour.git_there(&["symbolic-ref", "HEAD", "refs/heads/nowhere"]);
+    let story = harbour.run();
+    story.check(1, "1:merged");
+    check_says_how_to_try_again(&story);
+    harbour.git_there(&["symbolic-ref", "HEAD", "refs/heads/main"]);
+    harbour.check_landed(&harbour.story(&["land", "1"]));
+}
+
+#[test]
 fn a_server_that_declines_is_quoted_and_nothing_is_lost() {
     let harbour = Harbour::github("1", "", SHELL);
     harbour.forge.protect(PROJECT, "pleach/batch-1");

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use pleach_engine::step::{DIE_AT, Step};
 use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::scene::Scene;
-use crate::{Answer, pleach};
+use crate::{Answer, command, pleach};
 
 const PLAN: &str = "- [ ] 1.1 Write alpha\n- [ ] 1.2 Write beta\n";
 /// Writes what it is told it works on; 1.2 fails afterwards.
@@ -49,6 +50,42 @@ fn batches_are_numbered_from_one_in_each_project() {
     assert_eq!(refused(&elsewhere, "1"), "batch_ambiguous");
     let shown = told(&elsewhere, &["status", "2", "--json"]);
     assert_eq!(shown["batches"][0]["id"], 3);
+}
+
+#[test]
+fn what_is_refused_names_a_batch_by_its_number() {
+    let (first, second) = (scene(), scene());
+    let home = first.home();
+    let there = |words: &[&str]| pleach(second.repo.path(), &home, words);
+    for _ in 0..2 {
+        pleach(first.repo.path(), &home, &["run", "--yes", "1.1", "--redo"]).good();
+    }
+    there(&["run", "--yes", "1.1"]).good();
+    let mut dies = command(second.repo.path(), &home, &["run", "--yes", "1.2"]);
+    dies.env(DIE_AT, format!("{:?}", Step::BatchStarted));
+    assert!(!dies.output().unwrap().status.success());
+    for (words, named) in [
+        (&["cancel", "1", "1.1"][..], "pleach status 1"),
+        (&["cancel", "1"], "pleach cancel 1 --rollback"),
+        (&["stop", "1"], "pleach status 1"),
+        (&["approve", "1"], "pleach status 1"),
+        (&["retry", "1"], "pleach status 1"),
+        (&["land", "2"], "pleach resume 2"),
+        (&["approve", "2"], "pleach resume 2"),
+        (&["cancel", "2", "1.2"], "pleach resume 2"),
+    ] {
+        let answer = there(&[words, &["--json"]].concat());
+        assert_eq!(answer.code, 2, "{words:?}: {}", answer.err);
+        let error = answer.json()["error"].clone();
+        let (message, hint) = (error["message"].to_string(), error["hint"].to_string());
+        assert!(hint.contains(named), "{words:?}: {error}");
+        let number = format!("batch {}", words[1]);
+        let names_none = !message.contains("batch ");
+        assert!(
+            names_none || message.contains(&number),
+            "{words:?}: {error}"
+        );
+    }
 }
 
 #[test]

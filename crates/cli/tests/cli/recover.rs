@@ -272,26 +272,31 @@ fn attempts_that_left_the_same_are_told_apart_and_work_without_files_makes_no_br
     let scene = Scene::with(settings, "- [ ] 1 A\n- [ ] 2 B\n- [ ] 3 C\n", shell);
     assert_eq!(scene.run(&["all"]).code, 1);
     let here = |words: &[&str]| pleach(scene.repo.path(), &scene.home(), words);
-    let kept = here(&["recover", "--json"]).json();
-    let kept = kept["kept"].as_array().unwrap().iter();
-    let mut shown: Vec<String> = kept
-        .map(|work| {
-            let branch = work["branch"].as_str().unwrap_or("nowhere");
-            format!(
-                "{} {} {branch}",
-                work["key"].as_str().unwrap(),
-                work["attempt"]
-            )
-        })
-        .collect();
-    shown.sort();
+    let shown = || {
+        let kept = here(&["recover", "--json"]).json();
+        let kept = kept["kept"].as_array().unwrap().iter();
+        let mut shown: Vec<String> = kept
+            .map(|work| {
+                let branch = work["branch"].as_str().unwrap_or("nowhere");
+                format!(
+                    "{} {} {branch}",
+                    work["key"].as_str().unwrap(),
+                    work["attempt"]
+                )
+            })
+            .collect();
+        shown.sort();
+        shown
+    };
     let expected = [
         "1 1 nowhere",
         "1 2 pleach/task-1/1",
         "2 1 nowhere",
         "2 2 pleach/task-1/2",
     ];
-    assert_eq!(shown, expected);
+    assert_eq!(shown(), expected);
+    scene.repo.git(&["branch", "pleach/zz", "pleach/task-1/2"]);
+    assert_eq!(shown(), expected, "its own branch is the one that is named");
     let subject = scene
         .repo
         .git(&["log", "-1", "--format=%s", "pleach/task-1/2"]);

@@ -75,6 +75,22 @@ fn without_waves_a_task_starts_as_soon_as_it_can() {
 }
 
 #[test]
+fn waves_and_stages_are_told_by_their_names_and_counted() {
+    let waves = Scene::of("1, 2 1", "land = \"none\"", "echo x > file-$PLEACH_TASK");
+    let stages = Scene::staged("1, 2", "land = \"none\"", "echo x > file-$PLEACH_TASK");
+    for (scene, words, name) in [(waves, &["--waves"][..], "wave"), (stages, &[], "stage")] {
+        let told = scene.run(words).good();
+        let is_start = |line: &&str| line.trim_end().ends_with("of 2 starts");
+        let starts: Vec<&str> = told.lines().filter(is_start).collect();
+        assert_eq!(starts.len(), 2, "{told}");
+        for (line, number) in starts.iter().zip(["1", "2"]) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            assert_eq!(words[1..3], [name, number], "{told}");
+        }
+    }
+}
+
+#[test]
 fn with_waves_each_is_woven_before_the_next_starts() {
     let shell = "echo +$PLEACH_TASK >> BESIDE/turns; [ $PLEACH_TASK = 2 ] || sleep 0.2; ls > saw-$PLEACH_TASK
         echo -$PLEACH_TASK >> BESIDE/turns";

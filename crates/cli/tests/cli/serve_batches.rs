@@ -3,6 +3,7 @@
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use crate::fallback::LIMITED;
 use crate::scene::{Gate, Scene, WAIT};
 use crate::serving::Serving;
 use crate::table::{ADDS_A_FILE, Table, outcomes, patient, until_over};
@@ -391,10 +392,16 @@ fn a_client_has_a_batch_finish_what_runs_and_start_nothing_new() {
 fn a_client_asks_for_waves() {
     let table = Table::new(2, "land = \"none\"", "echo x > file-$PLEACH_TASK");
     let server = table.serve();
-    let made = table.start(&server, &json!({"waves": true, "noFallback": true}));
+    let made = table.start(&server, &json!({"waves": true}));
     assert_eq!(made["stages"].as_array().unwrap().len(), 1, "{made}");
     until_over(&server, 1);
-    let options =
-        json!({"taskIds": table.tasks, "allowOverlap": true, "strict": true, "phaseThreshold": 0});
-    server.post("/api/batches/preview", &options).good(200);
+}
+
+#[test]
+fn a_client_asks_for_no_way_back_to_one_at_a_time() {
+    let settings = "land = \"none\"\nretry_pause = \"10ms\"";
+    let table = Table::new(3, settings, LIMITED);
+    let server = table.serve();
+    table.start(&server, &json!({"maxConcurrent": 3, "noFallback": true}));
+    assert_eq!(until_over(&server, 1)["status"], "failed");
 }

@@ -4,7 +4,7 @@ use pleach_testkit::Answered;
 use serde_json::{Value, json};
 
 use crate::pleach;
-use crate::scene::Gate;
+use crate::scene::{Gate, Scene};
 use crate::serving::Serving;
 use crate::table::{ADDS_A_FILE, Table, patient, until_over};
 
@@ -130,4 +130,41 @@ fn a_preview_of_several_at_once_in_a_folder_without_git_is_refused() {
     assert_eq!(shown["refusal"]["code"], "needs_repository");
     let queued = preview(&server, &json!({"taskIds": [task], "mode": "queue"})).good(200);
     assert_eq!(queued["refusal"], Value::Null);
+}
+
+/// A server, and the ids of the tasks of a plan file that it imported.
+fn served(scene: &Scene) -> (Serving, Vec<Value>) {
+    let server = Serving::of(scene, &["--yes"]);
+    let project = server.get("/api/projects").good(200)["projects"][0]["id"].clone();
+    let body = json!({"projectId": project, "path": "TODO.md"});
+    let imported = server.post("/api/tasks/import", &body).good(200);
+    let tasks = imported["tasks"].as_array().unwrap().iter();
+    let ids = tasks.map(|task| task["id"].clone()).collect();
+    (server, ids)
+}
+
+#[test]
+fn a_preview_follows_the_rules_that_a_client_chooses() {
+    let plan = "## Phase 1: A\n- [ ] 1.1 dig in `a.rs`\n- [ ] 1.2 plant in `a.rs`\n## Phase 2: B\n- [ ] 2.1 rest\n";
+    let scene = Scene::with("land = \"none\"", plan, ADDS_A_FILE);
+    let (server, ids) = served(&scene);
+    let shown = |body: Value| preview(&server, &body).good(200);
+    for (overlap, stages) in [(false, 2), (true, 1)] {
+        let shown = shown(json!({"taskIds": ids[..2], "allowOverlap": overlap}));
+        assert_eq!(shown["stages"].as_array().unwrap().len(), stages, "{shown}");
+    }
+    let shown = |share: f64| shown(json!({"taskIds": [ids[2]], "phaseThreshold": share}));
+    assert_eq!(shown(0.8)["refusal"]["code"], "phase_not_open");
+    assert_eq!(shown(0.0)["refusal"], Value::Null);
+}
+
+#[test]
+fn a_preview_is_strict_about_unknown_dependencies_where_a_client_asks_for_that() {
+    let plan = "### 7. Water\n**Status**: [NOT STARTED]\n**Dependencies**: 61\n";
+    let scene = Scene::with("land = \"none\"", plan, ADDS_A_FILE);
+    let (server, ids) = served(&scene);
+    for (strict, refused) in [(false, Value::Null), (true, json!("unknown_dependency"))] {
+        let shown = preview(&server, &json!({"taskIds": ids, "strict": strict})).good(200);
+        assert_eq!(shown["refusal"]["code"], refused, "{shown}");
+    }
 }

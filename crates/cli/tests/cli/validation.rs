@@ -448,3 +448,18 @@ fn a_verdict_holds_for_its_project_and_until_it_is_asked_for_again() {
     let told = Story::of(&landed);
     assert_eq!(told.told("batch:not_proved")[0]["doubt"], "base_red");
 }
+
+#[test]
+fn a_verdict_of_other_programs_is_not_remembered() {
+    let tests = "land = \"none\"\nvalidate = \"echo run >> BESIDE/runs\"";
+    let scene = Scene::of("1", tests, SHELL);
+    let usual = std::env::var("PATH").unwrap();
+    let other = format!("{usual}:{}", scene.repo.beside("tools").display());
+    for (path, expected) in [(&usual, 1), (&usual, 1), (&other, 2)] {
+        let words = ["run", "--yes", "--json"];
+        let mut command = crate::command(scene.repo.path(), &scene.home(), &words);
+        let answer = command.env("PATH", path).output().unwrap().into();
+        Story::of(&answer).check(0, "1:merged");
+        assert_eq!(runs(&scene), expected, "{path}");
+    }
+}

@@ -97,6 +97,8 @@ fn a_task_without_its_dependencies_follows_its_phase() {
 fn tasks_in_no_phase_come_first_and_hold_up_the_others() {
     check("1.1 p1\n1.2 p1\nx\ny", 5, "x y");
     check("1.2 p1\nx done\ny done", 5, "1.2");
+    check("1.1 p1 begun\nx begun", 5, "x 1.1");
+    check("1.1 p1\na done\nb done\nc done\nd done\nx", 5, "x 1.1");
     check("1.1 p1 done\n1.2 p1\n1.3 p1\nx failed", 5, "x 1.2 1.3");
     check("1.1 p1\n2.1 p2\nx < 1.1", 5, "1.1");
 }

@@ -66,6 +66,10 @@ fn the_result_of_a_batch_that_is_over_is_taken_back_unless_others_have_it() {
     tell("2", "1", &format!("{over} cancel")).follows("");
     tell("2", "1", &format!("{over} rollback go rollback")).follows("");
     tell("2", "1", "go 1:same go rollback").follows("");
+    for there in ["pushed landed", "pushed not-landed"] {
+        tell("2 push", "1", &format!("{over} {there} go rollback")).follows("");
+    }
+    tell("2", "1", &format!("{over} into go landed go rollback")).follows("");
 }
 
 #[test]

@@ -120,6 +120,10 @@ fn a_bare_number_is_an_id_where_most_boxes_begin_with_one() {
         "- [ ] 7 Foo\n- [x] 8 Bar (depends: 7)\n- [ ] **10** Qux\n- [ ] loose\n",
         "7 [ ] Foo\n8 [x] Bar < 7\n10 [ ] Qux\n1 [ ] loose",
     );
+    check(
+        "- [ ] apples\n- [ ] **10** pears\n- [ ] plums (depends: 10)\n",
+        "1 [ ] apples\n10 [ ] pears\n2 [ ] plums < 10",
+    );
     let text = "- [ ] 3 apples\n- [ ] pears\n- [ ] T7 plums\n- [ ] AUTH-14 kiwis\n- [ ] 5) figs\n";
     check(
         text,

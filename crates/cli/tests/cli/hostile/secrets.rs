@@ -426,6 +426,17 @@ fn messages_of_ours_mention_nobody_and_close_nothing() {
 }
 
 #[test]
+fn a_commit_that_is_made_for_an_agent_mentions_nobody_and_closes_nothing() {
+    let harbour = talking("merge", "echo x > a");
+    harbour.story(&["run", "--yes"]).check(0, "1:merged");
+    let all = messages(&harbour, &[]);
+    assert_eq!(all.matches("octocat").count(), 2, "{all}");
+    for words in ["@octocat", "#12"] {
+        assert!(!all.contains(words), "{all}");
+    }
+}
+
+#[test]
 fn what_commits_of_agents_would_do_is_told() {
     let harbour = talking("merge", TALK);
     let story = harbour.story(&["run", "--yes"]);

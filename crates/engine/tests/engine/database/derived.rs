@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pleach_domain::bisect::Run;
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Commit;
@@ -99,6 +100,46 @@ fn a_task_that_is_tried_again_must_be_free() {
     database.append(second, &over).unwrap();
     database.append(first, &[retried("1")]).unwrap();
     check_busy(create(&mut database, "p", "1"), "1", first);
+}
+
+/// What the tests say of a tree; without a number it is remembered.
+fn judged(run: Run, number: Option<u32>) -> Event {
+    Event::Batch(BatchEvent::Judged {
+        tasks: Vec::new(),
+        tree: "t".into(),
+        judge: "cargo test".into(),
+        run,
+        number,
+        log: number,
+        took: 5,
+        proved_at: None,
+    })
+}
+
+#[test]
+fn a_green_tree_is_known_in_its_project_until_the_tests_fail_on_it() {
+    let home = Home::new();
+    let mut database = home.open();
+    let batch = create(&mut database, "p", "1").unwrap();
+    let other = create(&mut database, "q", "1").unwrap();
+    let is_green = |database: &Database, project: &str| {
+        let since = database.green_since(project, "t", "cargo test").unwrap();
+        since.is_some()
+    };
+    let green = judged(Run::Green, Some(1));
+    database.append(batch, &[BEGUN, green.clone()]).unwrap();
+    assert!(is_green(&database, "p") && !is_green(&database, "q"));
+    assert_eq!(database.green_since("p", "t", "make test").unwrap(), None);
+    database
+        .append(batch, &[judged(Run::Red, Some(2))])
+        .unwrap();
+    database.append(other, &[BEGUN, green]).unwrap();
+    assert!(!is_green(&database, "p") && is_green(&database, "q"));
+    // Whoever remembers a verdict says nothing new.
+    database.append(batch, &[judged(Run::Green, None)]).unwrap();
+    assert!(!is_green(&database, "p"));
+    database.rebuild().unwrap();
+    assert!(!is_green(&database, "p") && is_green(&database, "q"));
 }
 
 #[test]

@@ -2,11 +2,15 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use pleach_engine::plan_file::{Displaced, PlanFile, PlanFileError, Rewritten, Settled};
 
 use super::{Folder, SWAPS, tick};
+
+/// Much longer than anything here takes, and shorter than anybody waits for a test.
+const LONG: Duration = Duration::from_mins(1);
 
 /// `save` gets the old file, opened before the rewrite and written to after it.
 #[track_caller]
@@ -44,6 +48,33 @@ fn what_is_appended_to_the_displaced_file_reaches_the_plan() {
         Settled::Merged
     };
     check_late_save(append, dropped, "- [x] a\n- [ ] b\nlate\n");
+}
+
+#[test]
+fn nobody_waits_for_a_displaced_file_that_nobody_has_open() {
+    for swap in SWAPS {
+        let (folder, plan) = Folder::with_plan("- [ ] a\n");
+        let Rewritten { displaced, .. } = PlanFile::rewrite_by(swap, &plan, tick).unwrap();
+        let began = Instant::now();
+        assert_eq!(displaced.settle_after(LONG).unwrap(), Settled::Quiet);
+        assert!(began.elapsed() < LONG / 2, "{:?}", began.elapsed());
+        folder.check_names(&["TODO.md"]);
+    }
+}
+
+#[test]
+fn a_writer_that_has_the_displaced_file_open_is_waited_for() {
+    let (folder, plan) = Folder::with_plan("- [ ] a\n");
+    let held = OpenOptions::new().write(true).open(&plan).unwrap();
+    let Rewritten { displaced, .. } = PlanFile::rewrite(&plan, tick).unwrap();
+    let settling = thread::spawn(move || displaced.settle_after(LONG).unwrap());
+    // Longer than is waited for writers that cannot be seen.
+    thread::sleep(Duration::from_millis(500));
+    held.write_all_at(b"late\n", 8).unwrap();
+    drop(held);
+    assert_eq!(settling.join().unwrap(), Settled::Merged);
+    assert_eq!(fs::read_to_string(&plan).unwrap(), "- [x] a\nlate\n");
+    folder.check_names(&["TODO.md"]);
 }
 
 #[test]

@@ -315,6 +315,18 @@ fn a_batch_without_an_owner_is_interrupted_unless_it_is_over() {
 }
 
 #[test]
+fn the_time_of_a_batch_that_nobody_runs_stands_still() {
+    let events = [(0, BEGUN), (1, started("1", 1)), (4, started("2", 1))];
+    let design = design("1 2");
+    for (owner, took, worked) in [(Owner::Alive, 100.0, 99.0), (Owner::Gone, 4.0, 3.0)] {
+        let drawn = view(&loaded(&design, &events), 100, owner);
+        assert!((drawn.seconds - took).abs() < 1e-9, "{}", drawn.seconds);
+        let task = drawn.tasks[0].seconds;
+        assert!((task - worked).abs() < 1e-9, "{task}");
+    }
+}
+
+#[test]
 fn settings_and_reasons_are_told() {
     let mut design = design("1 2");
     let approval = Approval::ByPerson;
