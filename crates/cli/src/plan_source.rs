@@ -62,11 +62,7 @@ impl PlanSource {
 
     /// The same for a run.
     pub(crate) fn into_run(self) -> PlanToRun {
-        PlanToRun {
-            origin: PlanOrigin::File(self.path),
-            text: self.text,
-            document: self.document,
-        }
+        PlanToRun::new(PlanOrigin::File(self.path), self.text, self.document)
     }
 
     /// Takes the tasks that were named for open, whatever the plan says of them.

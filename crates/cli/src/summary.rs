@@ -104,7 +104,7 @@ pub(crate) fn print(summary: &Summary) {
             "\nNothing was merged, so there is no branch.\n"
         )),
     }
-    if let Some(text) = ticked::ticked(summary) {
+    for text in ticked::ticked(summary) {
         tell(format_args!("  {DIM}{text}{DIM:#}\n"));
     }
 }
@@ -289,7 +289,7 @@ pub(crate) fn print_json(summary: &Summary) {
         "tip": summary.tip.as_str(),
         "seconds": summary.time.as_secs_f64(),
         "tasks": tasks,
-        "ticked": summary.ticked.iter().map(|(id, line)| json!({"taskId": id.as_str(), "line": line})).collect::<Vec<_>>(),
+        "ticked": summary.ticked.iter().map(|ticked| json!({"taskId": ticked.task.as_str(), "line": ticked.line})).collect::<Vec<_>>(),
         "prUrl": summary.pr_url,
         "buildsOn": summary.builds_on,
         "validation": validation(summary),

@@ -25,6 +25,7 @@ use std::time::{Duration, Instant, SystemTime};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::{BatchNumber, TaskId};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use serde::{Deserialize, Serialize};
 
 pub use board_event::BoardEvent;
 pub use error::DatabaseError;
@@ -66,7 +67,48 @@ pub struct NewBatch<'a> {
     /// Everything that is needed to go on with it, as text that only its reader understands.
     pub record: &'a str,
     /// Its tasks.
-    pub tasks: &'a [TaskId],
+    pub tasks: &'a [BatchTask],
+}
+
+/// A task of a new batch, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum BatchTask {
+    /// Of the batch's plan, by its id there.
+    Own(TaskId),
+    /// Of another plan.
+    Joined {
+        /// Its id in the batch.
+        id: TaskId,
+        /// Its plan, by its name within the project.
+        plan: String,
+        /// Its id there.
+        key: TaskId,
+    },
+}
+
+impl BatchTask {
+    /// Its id in the batch.
+    pub fn id(&self) -> &TaskId {
+        match self {
+            Self::Own(id) | Self::Joined { id, .. } => id,
+        }
+    }
+
+    /// Its plan, given that of the batch.
+    pub fn plan<'t>(&'t self, of_batch: &'t str) -> &'t str {
+        match self {
+            Self::Own(_) => of_batch,
+            Self::Joined { plan, .. } => plan,
+        }
+    }
+
+    /// Its id in that plan.
+    pub fn key(&self) -> &TaskId {
+        match self {
+            Self::Own(key) | Self::Joined { key, .. } => key,
+        }
+    }
 }
 
 /// An event with its place in the log.
@@ -164,7 +206,7 @@ impl Database {
         taken_over: &[(u32, Vec<TaskId>)],
     ) -> Result<StoredEvent, DatabaseError> {
         self.write("create a batch", |transaction| {
-            let tasks = serde_json::to_string(new.tasks).expect("ids are plain strings");
+            let tasks = serde_json::to_string(new.tasks).expect("ids are plain data");
             let at = now();
             let number = number_of_next(transaction, new.project)?;
             let subject = Subject {

@@ -300,23 +300,29 @@ impl Known {
             marks: setting.database.plan_marks(project, plan)?,
             ..Self::default()
         };
-        let rows = setting.database.batches(filter)?;
-        let rows = rows.into_iter().filter(|row| row.plan == plan);
+        let mut keys = setting.database.tasks_by_batch(project, plan)?;
+        let rows = setting.database.batches(filter)?.into_iter();
+        let rows = rows.filter_map(|row| Some((keys.remove(&row.id)?, row)));
         // Newest first: what a later batch says of a task counts.
-        for row in rows.take(LOOK_BACK) {
+        for (keys, row) in rows.take(LOOK_BACK) {
             let view = BatchView::load(setting.state, setting.database, row.id)?;
-            known.take_in(&view.expect("rows of batches stay"), row.created_at);
+            let view = view.expect("rows of batches stay");
+            known.take_in(&view, &keys, row.created_at);
         }
         Ok(known)
     }
 
-    fn take_in(&mut self, view: &BatchView, at: u64) {
+    /// Takes in the tasks of the plan, given their keys by their ids in the batch.
+    fn take_in(&mut self, view: &BatchView, keys: &HashMap<TaskId, TaskId>, at: u64) {
         let is_live = view.completed_at.is_none() && !view.interrupted;
         if is_live {
             self.batches.push(view.number);
             self.slots += view.settings.max_concurrent;
         }
         for task in &view.tasks {
+            let Some(key) = keys.get(&task.key) else {
+                continue;
+            };
             let stands = match task.status {
                 TaskStatusWord::Running if !is_live => TaskStatusWord::Queued,
                 stands => stands,
@@ -330,7 +336,7 @@ impl Known {
                     || view.completed_at.is_none() && stands == TaskStatusWord::Completed,
                 was_blocked: task.outcome == Some(BLOCKED),
             };
-            self.tasks.entry(task.key.clone()).or_insert(last);
+            self.tasks.entry(key.clone()).or_insert(last);
         }
     }
 

@@ -1,8 +1,12 @@
-//! A plan that tasks are to be run of, wherever it is kept.
+//! A plan that tasks are to be run of, wherever it is kept; or several, as one.
 
+mod join;
+
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use pleach_domain::id::TaskId;
 use pleach_formats::Document;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -15,6 +19,106 @@ pub struct PlanToRun {
     pub text: String,
     /// The plan, and where its marks stand.
     pub document: Document,
+    /// Other plans whose tasks stand behind its own in the document.
+    pub joined: Vec<JoinedPlan>,
+}
+
+/// A plan that was joined to another one.
+#[derive(Debug)]
+pub struct JoinedPlan {
+    /// Where it is kept; settled.
+    pub origin: PlanOrigin,
+    text: String,
+    /// The position of its first task in the document.
+    first: usize,
+    /// The ids that its tasks have in it, in their order.
+    keys: Vec<TaskId>,
+}
+
+/// Where a task is kept that is not of the plan of its batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskHome {
+    /// Its plan.
+    pub plan: PlanOrigin,
+    /// Its id there; inside the batch it may have another one.
+    pub key: TaskId,
+}
+
+impl PlanToRun {
+    /// A plan by itself.
+    pub fn new(origin: PlanOrigin, text: String, document: Document) -> Self {
+        Self {
+            origin,
+            text,
+            document,
+            joined: Vec::new(),
+        }
+    }
+
+    /// Where its tasks are kept.
+    pub(crate) fn origins(&self) -> impl Iterator<Item = &PlanOrigin> {
+        let joined = self.joined.iter().map(|joined| &joined.origin);
+        std::iter::once(&self.origin).chain(joined)
+    }
+
+    fn joined_at(&self, position: usize) -> Option<(&JoinedPlan, &TaskId)> {
+        let behind = self.joined.partition_point(|plan| plan.first <= position);
+        let plan = &self.joined[behind.checked_sub(1)?];
+        Some((plan, plan.keys.get(position - plan.first)?))
+    }
+
+    /// Where a task is kept, by its position.
+    pub(crate) fn origin_of(&self, position: usize) -> &PlanOrigin {
+        let joined = self.joined_at(position);
+        joined.map_or(&self.origin, |(plan, _)| &plan.origin)
+    }
+
+    /// The text that its mark stands in.
+    pub(crate) fn text_of(&self, position: usize) -> &str {
+        let joined = self.joined_at(position);
+        joined.map_or(&self.text, |(plan, _)| &plan.text)
+    }
+
+    /// Its id in its own plan.
+    pub(crate) fn key_of(&self, position: usize) -> &TaskId {
+        let own = &self.document.plan.tasks[position].id;
+        self.joined_at(position).map_or(own, |(_, key)| key)
+    }
+
+    /// Where a task is kept, if not in the first plan.
+    pub(crate) fn home_of(&self, position: usize) -> Option<TaskHome> {
+        self.joined_at(position).map(|(plan, key)| TaskHome {
+            plan: plan.origin.clone(),
+            key: key.clone(),
+        })
+    }
+
+    /// The ids of tasks that are of another plan than the first, with their homes.
+    pub(crate) fn homes(&self) -> impl Iterator<Item = (&TaskId, TaskHome)> {
+        let tasks = self.document.plan.tasks.iter().enumerate();
+        tasks.filter_map(|(at, task)| Some((&task.id, self.home_of(at)?)))
+    }
+}
+
+/// What is known of tasks by their ids in their own plans, by their ids in a batch.
+pub(crate) fn by_id_in_batch<'t, T, E>(
+    own: &PlanOrigin,
+    homes: impl IntoIterator<Item = (&'t TaskId, TaskHome)>,
+    look_up: impl Fn(&str) -> Result<HashMap<TaskId, T>, E>,
+) -> Result<HashMap<TaskId, T>, E> {
+    let mut found = look_up(&own.key())?;
+    let mut others: HashMap<String, HashMap<TaskId, T>> = HashMap::new();
+    for (id, TaskHome { plan, key }) in homes {
+        let plan = plan.key();
+        if !others.contains_key(&plan) {
+            others.insert(plan.clone(), look_up(&plan)?);
+        }
+        // The first plan may have had a task of that id.
+        found.remove(id);
+        let known = others.get_mut(&plan).and_then(|known| known.remove(&key));
+        found.extend(known.map(|known| (id.clone(), known)));
+    }
+    Ok(found)
 }
 
 /// Where a plan is kept.

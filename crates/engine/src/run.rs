@@ -66,7 +66,7 @@ pub use probe::{last_probe_log, probe_folder};
 pub(crate) use record::{BatchRecord, segment_of};
 pub use rehearsal::{Rehearsal, rehearse};
 pub use request::{Fetch, Proofs, RunRequest, prepare};
-pub use summary::{Summary, TaskReport};
+pub use summary::{Summary, TaskReport, Ticked};
 pub use talk::{Controls, Progress, Told};
 
 use self::attempt::Workshop;
@@ -423,7 +423,7 @@ impl Prepared {
         }
         let run = Loop {
             slots: Slots::new(&self.state, self.record.parallel_limit)?,
-            marks: Marks::new(&self.record.plan, &self.state, &self.store),
+            marks: Marks::new(&self.record, &self.state, &self.store),
             kept_status: KeptStatus::of(&self.record),
             workshop: Arc::new(Workshop {
                 included: Included::list(&self.store, &base)

@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 
 use pleach_domain::id::TaskId;
-use pleach_domain::task::Task;
 use pleach_formats::Identity;
 
 use crate::consent::hash;
@@ -46,10 +45,15 @@ impl TaskIds {
 }
 
 /// The id of a task of a plan file; where ids are positions, its text says which task it is.
-pub(crate) fn of_file(project: &str, plan: &str, task: &Task, identity: Identity) -> String {
+pub(crate) fn of_file(
+    project: &str,
+    plan: &str,
+    (key, title): (&TaskId, &str),
+    identity: Identity,
+) -> String {
     match identity {
-        Identity::WrittenId => derived(project, plan, task.id.as_str()),
-        Identity::Text => derived(project, plan, &format!("\0{}", task.title)),
+        Identity::WrittenId => derived(project, plan, key.as_str()),
+        Identity::Text => derived(project, plan, &format!("\0{title}")),
     }
 }
 
@@ -61,12 +65,16 @@ fn derived(project: &str, plan: &str, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use pleach_domain::task::Task;
+
     use super::*;
 
     #[test]
     fn an_id_follows_from_project_plan_and_task() {
         let task = |id: &str, title: &str| Task::new(id, title, 1);
-        let id = |project, plan, task: &Task, identity| of_file(project, plan, task, identity);
+        let id = |project, plan, task: &Task, identity| {
+            of_file(project, plan, (&task.id, &task.title), identity)
+        };
         let written = id("p", "/p/TODO.md", &task("1", "A"), Identity::WrittenId);
         assert_eq!(written.len(), 16);
         assert_eq!(

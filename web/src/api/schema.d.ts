@@ -1048,7 +1048,7 @@ export interface components {
              */
             strict?: boolean;
             /**
-             * @description The ids of the tasks, of one project and one plan
+             * @description The ids of the tasks, of one project; they may be of its board and of its plan files
              * @default []
              */
             taskIds?: string[];
@@ -1656,7 +1656,7 @@ export interface components {
         /** @description A task that was left out, and with whom it collides. */
         ConflictView: {
             files: string[];
-            /** @description Its id in the plan. */
+            /** @description Its key in the batch. */
             key: string;
             resolving?: components["schemas"]["ResolvingView"] | null;
             taskId: string;
@@ -2413,7 +2413,7 @@ export interface components {
             files: string[];
             /** @description Whether that branch is in the user's repository. */
             hasBranch: boolean;
-            /** @description Its id in the plan. */
+            /** @description Its id in its plan; where another task of the batch has that, with the name of the plan in front. */
             key: string;
             /**
              * Format: int32

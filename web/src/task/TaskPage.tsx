@@ -87,12 +87,12 @@ function Head({ task, batch, inBatch }: Parts) {
         ) : null}
         <span className="flex-1" />
         {can.has("cancel") && batch ? (
-          <Button look="danger" disabled={doing !== null} onClick={() => void act("cancel", () => cancelTask(batch.id, task.key), "Cancelled. Its work is kept.")}>
+          <Button look="danger" disabled={doing !== null} onClick={() => void act("cancel", () => cancelTask(batch.id, task.id), "Cancelled. Its work is kept.")}>
             <Square aria-hidden /> {doing === "cancel" ? "Cancelling…" : "Cancel"}
           </Button>
         ) : null}
         {can.has("retry") && batch ? (
-          <Button disabled={doing !== null} onClick={() => void act("retry", () => retryTask(batch.id, task.key))}>
+          <Button disabled={doing !== null} onClick={() => void act("retry", () => retryTask(batch.id, task.id))}>
             <RotateCcw aria-hidden /> Retry
           </Button>
         ) : null}

@@ -81,11 +81,11 @@ fn request(folder: &Path, repository: &Path) -> Result<RunRequest, Failures> {
     Ok(RunRequest {
         folder: repository.to_owned(),
         chosen: (0..document.plan.tasks.len()).collect(),
-        plan: PlanToRun {
-            origin: PlanOrigin::File(repository.join("TODO.md")),
-            text: PLAN.to_owned(),
+        plan: PlanToRun::new(
+            PlanOrigin::File(repository.join("TODO.md")),
+            PLAN.to_owned(),
             document,
-        },
+        ),
         rules: Rules::default(),
         barriers: Barriers::Stages,
         fallback: Fallback::OneAtATime,

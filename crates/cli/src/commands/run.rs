@@ -444,11 +444,10 @@ fn chosen_tasks(
     };
     let mut chosen = choose(&graph, words, &arguments.order, threshold)?;
     // Another plan may have tasks of the same ids.
-    let plan = source.path.canonicalize().ok();
-    let of_plan = |batch: &&Summary| batch.plan.path() == plan.as_deref();
-    let resumed = resumed.iter().filter(of_plan);
+    let plan = source.path.canonicalize().unwrap_or_default();
     let tried: HashSet<&TaskId> = resumed
-        .flat_map(|batch| batch.tasks.iter().map(|task| &task.id))
+        .iter()
+        .flat_map(|batch| batch.keys_of(&plan))
         .collect();
     chosen
         .tasks

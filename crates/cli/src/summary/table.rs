@@ -160,6 +160,7 @@ mod tests {
     fn task(id: &str, title: &str, ending: Ending, files: &[&str]) -> TaskReport {
         let is_success = ending.is_success();
         TaskReport {
+            home: None,
             id: TaskId::new(id),
             task_id: String::new(),
             title: title.to_owned(),

@@ -36,11 +36,7 @@ fn prepared(scene: &Scene) -> Prepared {
     let errand = Errand {
         folder: folder.to_owned(),
         chosen: (0..document.plan.tasks.len()).collect(),
-        plan: PlanToRun {
-            origin: PlanOrigin::File(path),
-            text,
-            document,
-        },
+        plan: PlanToRun::new(PlanOrigin::File(path), text, document),
         overlap: Overlap::Ordered,
         barriers: Barriers::Stages,
         fallback: Fallback::OneAtATime,

@@ -63,6 +63,7 @@ mod serve_from_nothing;
 mod serve_guide;
 mod serve_ids;
 mod serve_interrupted;
+mod serve_mixed;
 mod serve_pages;
 mod serve_parallel;
 mod serve_patches;

@@ -129,8 +129,8 @@ pub enum BoardError {
     /// The tasks belong to more than one project.
     #[error("the tasks are of more than one project")]
     MixedProjects,
-    /// The tasks belong to more than one plan.
-    #[error("the tasks are of more than one plan: {}", .0.join(", "))]
+    /// The tasks are in phases or stages of more than one plan.
+    #[error("the tasks are in phases or stages of more than one plan: {}", .0.join(", "))]
     MixedPlans(Vec<String>),
     /// The project has no execution plan.
     #[error("the project has no execution plan")]
@@ -245,7 +245,7 @@ impl BoardError {
             Self::Fields(problems) => return problems.iter().find_map(|one| one.hint.clone()),
             Self::NoTasks => "name at least one task".to_owned(),
             Self::MixedProjects => "start one batch a project".to_owned(),
-            Self::MixedPlans(_) => "start one batch a plan".to_owned(),
+            Self::MixedPlans(_) => "start one batch for each of these plans".to_owned(),
             Self::NoPlan => "PUT one, or import a plan file".to_owned(),
             Self::Gone { .. } => "look at the file, and at the tasks once more".to_owned(),
             Self::PlanFile(error) => error.hint(),

@@ -63,7 +63,8 @@ pub(super) fn bring_in_step(
                 position,
                 ..blank(project, plan, task.id.as_str())?
             };
-            let id = task_ids::of_file(project, plan, task, document.places[at].identity);
+            let (identity, title) = (document.places[at].identity, task.title.as_str());
+            let id = task_ids::of_file(project, plan, (&task.id, title), identity);
             // A task that got another key keeps the id that it had by its first one.
             if tables.task(&id)?.is_none() {
                 new.id = id;

@@ -7,7 +7,7 @@ use std::collections::hash_map::Entry;
 use std::path::Path;
 
 use pleach_domain::event::Event;
-use pleach_domain::id::BatchNumber;
+use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task::{Priority, TaskStatus};
 use pleach_formats::Identity;
 use serde::Serialize;
@@ -172,10 +172,10 @@ impl OfPlan {
 #[derive(Default)]
 struct Batches(HashMap<u32, Option<Replayed>>);
 
-/// Where the tasks of a batch stand, by their keys, and their titles then.
+/// Where the tasks of a batch stand, by their ids there, and their titles then.
 struct Replayed {
     created_at: u64,
-    tasks: HashMap<String, (String, Standing)>,
+    tasks: HashMap<TaskId, (String, Standing)>,
 }
 
 #[derive(Clone)]
@@ -201,13 +201,13 @@ impl Replayed {
                 outcome: task.outcome.map(str::to_owned),
                 told_seq: 0,
             };
-            (task.key.to_string(), (task.title, standing))
+            (task.key, (task.title, standing))
         });
-        let mut tasks: HashMap<String, (String, Standing)> = tasks.collect();
+        let mut tasks: HashMap<TaskId, (String, Standing)> = tasks.collect();
         for stored in &loaded.events {
             if let Event::Task { task, event } = &stored.event
                 && TaskStatusWord::after(event).is_some()
-                && let Some((_, standing)) = tasks.get_mut(task.as_str())
+                && let Some((_, standing)) = tasks.get_mut(task)
             {
                 standing.told_seq = stored.seq;
             }
@@ -218,9 +218,9 @@ impl Replayed {
         })
     }
 
-    /// Where a task stands, if it was this one that the batch had.
-    fn standing_of(&self, row: &TaskRow) -> Option<&Standing> {
-        let (title, standing) = self.tasks.get(&row.key)?;
+    /// Where a task stands that has that id there, if it was this one that the batch had.
+    fn standing_of(&self, row: &TaskRow, task: &TaskId) -> Option<&Standing> {
+        let (title, standing) = self.tasks.get(task)?;
         // Where an id is a position, another task may have stood there.
         let is_same = row.identity == Identity::WrittenId || *title == row.title;
         (is_same && !is_younger(row, self.created_at)).then_some(standing)
@@ -233,8 +233,8 @@ fn is_younger(row: &TaskRow, batch_created_at: u64) -> bool {
 }
 
 /// Whether a batch had this task, and not another one of the same key.
-pub(super) fn is_of_batch(row: &TaskRow, loaded: &LoadedBatch) -> bool {
-    Replayed::of(loaded).is_some_and(|batch| batch.standing_of(row).is_some())
+pub(super) fn is_of_batch(row: &TaskRow, loaded: &LoadedBatch, task: &TaskId) -> bool {
+    Replayed::of(loaded).is_some_and(|batch| batch.standing_of(row, task).is_some())
 }
 
 impl Standing {
@@ -271,7 +271,7 @@ impl Batches {
                 };
                 Some(standing).filter(|_| !is_younger(row, last.created_at))
             }
-            _ => self.replayed(tables, last.batch, row)?,
+            _ => self.replayed(tables, last, row)?,
         };
         let standing = standing.filter(|standing| !standing.is_overruled(row));
         Ok(standing.map(|standing| LastBatch {
@@ -285,15 +285,16 @@ impl Batches {
     fn replayed(
         &mut self,
         tables: BoardTables<'_>,
-        number: u32,
+        last: &InBatch,
         row: &TaskRow,
     ) -> Result<Option<Standing>, DatabaseError> {
-        let known = match self.0.entry(number) {
+        let known = match self.0.entry(last.batch) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(vacant) => vacant.insert(Replayed::of(&tables.batch(number)?)),
+            Entry::Vacant(vacant) => vacant.insert(Replayed::of(&tables.batch(last.batch)?)),
         };
-        let batch = known.as_ref();
-        Ok(batch.and_then(|batch| batch.standing_of(row)).cloned())
+        let standing = known.as_ref();
+        let standing = standing.and_then(|batch| batch.standing_of(row, &last.task));
+        Ok(standing.cloned())
     }
 }
 

@@ -3,7 +3,6 @@
 //! Tasks of plan files may be ordered and labelled here; what they are is said in their file, which `marking` writes to.
 
 use pleach_domain::graph::{Graph, Strictness};
-use pleach_domain::id::TaskId;
 use pleach_domain::problem::Code;
 use pleach_domain::task::{Priority, TaskStatus};
 use pleach_formats::Identity;
@@ -111,12 +110,11 @@ impl Board {
     pub fn attempts(&self, id: &str) -> Result<Vec<AttemptView>, BoardError> {
         self.database.look_at_boards(|tables| {
             let row = task_row(tables, id)?;
-            let key = TaskId::new(row.key.as_str());
             let mut attempts = Vec::new();
-            for batch in tables.batches_of(&row.project, &row.plan, &row.key)? {
+            for (batch, task) in tables.batches_of(&row.project, &row.plan, &row.key)? {
                 let batch = tables.batch(batch)?;
-                if is_of_batch(&row, &batch) {
-                    attempts.extend(AttemptView::all(&batch, &key));
+                if is_of_batch(&row, &batch, &task) {
+                    attempts.extend(AttemptView::all(&batch, &task));
                 }
             }
             Ok(attempts)
@@ -308,10 +306,11 @@ fn refuse_of_file(tables: BoardTables<'_>, row: &TaskRow) -> Result<(), BoardErr
 }
 
 pub(super) fn refuse_busy(tables: BoardTables<'_>, row: &TaskRow) -> Result<(), BoardError> {
-    match tables.busy(&row.project, &row.plan)?.get(&row.key) {
-        Some(batch) => Err(BoardError::TaskBusy {
+    let holders = tables.holders(&row.project, &row.plan)?;
+    match holders.get(row.key.as_str()) {
+        Some(holder) => Err(BoardError::TaskBusy {
             key: row.key.clone(),
-            batch: *batch,
+            batch: holder.number,
         }),
         None => Ok(()),
     }

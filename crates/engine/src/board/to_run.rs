@@ -1,8 +1,8 @@
-//! What a batch is made of: tasks of a board as a plan, or the plan file that they are mirrored from.
+//! What a batch is made of: tasks of a board as a plan, the plan files that they are mirrored from, or both.
 //!
 //! Starts nothing.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use pleach_domain::graph::{Graph, Order, Rules, Strictness};
@@ -11,7 +11,7 @@ use pleach_domain::plan::{Phase, Plan, Stage};
 use pleach_domain::task::{Dependency, Hold, IfUnknown, Task};
 use pleach_formats::{Document, Identity, Mark, TaskPlace};
 
-use super::projects::{ProjectStatus, known, top_of};
+use super::projects::ProjectStatus;
 use super::shown::plan_name;
 use super::tasks::task_row;
 use super::{Board, BoardError, FieldProblem, Project, execution_plan};
@@ -19,7 +19,7 @@ use crate::database::board::TaskRow;
 use crate::database::projects::PlanRow;
 use crate::mentioned_files::declare_mentioned;
 use crate::plan_file::PlanFile;
-use crate::plan_to_run::{PlanOrigin, PlanToRun};
+use crate::plan_to_run::{PlanOrigin, PlanToRun, by_id_in_batch};
 
 /// The execution plan of a project, ready to run.
 #[derive(Debug)]
@@ -35,51 +35,57 @@ pub struct PlannedExecution {
 }
 
 impl Board {
-    /// The plan that these tasks are of, and their ids in it.
+    /// The plan that these tasks are of, joined where it is several, and their ids in it.
     pub fn plan_of(
         &self,
         tasks: &[String],
     ) -> Result<(Project, PlanToRun, Vec<TaskId>), BoardError> {
-        let (rows, plan) = self.database.look_at_boards(|tables| {
+        let (rows, on_board) = self.database.look_at_boards(|tables| {
             let rows = tasks.iter().map(|id| task_row(tables, id));
             let rows = rows.collect::<Result<Vec<_>, _>>()?;
             let first = rows.first().ok_or(BoardError::NoTasks)?;
             if rows.iter().any(|row| row.project != first.project) {
                 return Err(BoardError::MixedProjects);
             }
-            if rows.iter().any(|row| row.plan != first.plan) {
-                let top = top_of(&known(tables, &first.project)?);
-                let mut plans: Vec<String> = rows
-                    .iter()
-                    .map(|row| plan_name(&row.plan, &top).unwrap_or(PlanOrigin::BOARD.into()))
-                    .collect();
-                plans.sort();
-                plans.dedup();
-                return Err(BoardError::MixedPlans(plans));
-            }
-            let plan = tables.tasks_of(&first.project, &first.plan)?;
-            Ok((rows, plan))
+            let on_board = tables.tasks_of(&first.project, PlanOrigin::BOARD)?;
+            Ok((rows, on_board))
         })?;
         let first = rows.first().ok_or(BoardError::NoTasks)?;
         let project = self.ready(&first.project)?;
-        if first.plan == PlanOrigin::BOARD {
-            let ids = rows.iter().map(|row| TaskId::new(row.key.as_str()));
-            return Ok((project, of_board(super::plan_of_rows(&plan)), ids.collect()));
+        // Files by their paths, then the board: a whole path sorts before its name.
+        let mut plans: BTreeMap<&str, Vec<&TaskRow>> = BTreeMap::new();
+        for row in &rows {
+            plans.entry(&row.plan).or_default().push(row);
         }
-        let plan = of_file(Path::new(&first.plan))?;
-        let ids = rows.iter().map(|row| find(&plan, row));
-        let ids = ids.collect::<Result<_, _>>()?;
+        let parts = plans.into_iter().map(|(plan, rows)| {
+            if plan == PlanOrigin::BOARD {
+                let ids = rows.iter().map(|row| TaskId::new(row.key.as_str()));
+                return Ok((of_board(super::plan_of_rows(&on_board)), ids.collect()));
+            }
+            let plan = of_file(Path::new(plan))?;
+            let ids = rows.iter().map(|row| find(&plan, row));
+            let ids = ids.collect::<Result<Vec<_>, _>>()?;
+            Ok((plan, ids))
+        });
+        let parts = parts.collect::<Result<Vec<_>, BoardError>>()?;
+        let (plan, ids) = PlanToRun::join(parts).map_err(|origins| {
+            let name = |origin: PlanOrigin| {
+                let file = plan_name(&origin.key(), &project.path);
+                file.unwrap_or_else(|| origin.key())
+            };
+            BoardError::MixedPlans(origins.into_iter().map(name).collect())
+        })?;
         Ok((project, plan, ids))
     }
 
-    /// The ids on the board of the tasks of a plan, by their keys in it.
+    /// The ids on the board of the tasks of a plan, by their ids in it.
     pub fn ids_of(
         &self,
         project: &str,
-        plan: &PlanOrigin,
-    ) -> Result<HashMap<String, String>, BoardError> {
-        self.database
-            .look_at_boards(|tables| Ok(tables.ids(project, &plan.key())?))
+        plan: &PlanToRun,
+    ) -> Result<HashMap<TaskId, String>, BoardError> {
+        let look_up = |of: &str| self.database.task_ids(project, of);
+        Ok(by_id_in_batch(&plan.origin, plan.homes(), look_up)?)
     }
 
     /// The execution plan of a project, and every task of it that is open.
@@ -197,14 +203,11 @@ fn of_board(mut plan: Plan) -> PlanToRun {
         nested: Vec::new(),
         identity: Identity::WrittenId,
     };
-    PlanToRun {
-        origin: PlanOrigin::Board,
-        text: String::new(),
-        document: Document {
-            places: vec![place; plan.tasks.len()],
-            plan,
-        },
-    }
+    let document = Document {
+        places: vec![place; plan.tasks.len()],
+        plan,
+    };
+    PlanToRun::new(PlanOrigin::Board, String::new(), document)
 }
 
 /// The plan file as it stands now.
@@ -213,11 +216,8 @@ pub(super) fn of_file(path: &Path) -> Result<PlanToRun, BoardError> {
     let file = PlanFile::load(path)?;
     let mut document = pleach_formats::read(file.text());
     declare_mentioned(&mut document.plan, path.parent().unwrap_or(path));
-    Ok(PlanToRun {
-        origin: PlanOrigin::File(PathBuf::from(path)),
-        text: file.text().to_owned(),
-        document,
-    })
+    let origin = PlanOrigin::File(PathBuf::from(path));
+    Ok(PlanToRun::new(origin, file.text().to_owned(), document))
 }
 
 /// Where a file has no stages of its own, its waves are the stages, as its execution plan is shown.

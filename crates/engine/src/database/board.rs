@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::board_event::{self, BoardEvent};
 use super::error::Stop;
-use super::read::{self, path_in, unsigned_in};
+use super::read::{self, path_in, task_in, unsigned_in};
 use super::{Database, DatabaseError, LoadedBatch, now};
 use crate::board;
 use crate::plan_to_run::PlanOrigin;
@@ -60,6 +60,8 @@ pub(crate) struct Said {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InBatch {
     pub(crate) batch: u32,
+    /// Its id there.
+    pub(crate) task: TaskId,
     pub(crate) number: BatchNumber,
     /// Where it stands; none where only its history tells.
     pub(crate) status: Option<TaskStatusWord>,
@@ -68,6 +70,15 @@ pub(crate) struct InBatch {
     pub(crate) told_seq: u64,
     /// When the batch was made.
     pub(crate) created_at: u64,
+}
+
+/// A batch that has a task and is not over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Holder {
+    pub(crate) batch: u32,
+    pub(crate) number: BatchNumber,
+    /// The id of the task there.
+    pub(crate) task: TaskId,
 }
 
 /// The tables of boards at one moment.
@@ -82,7 +93,8 @@ const COLUMNS: &str =
      labels, position, line, identity, said, created_at, updated_at, marked_seq";
 
 /// The other columns are those of the row with the highest batch.
-const LAST_BATCH: &str = "SELECT task, max(batch), status, outcome, told_seq, created_at, number
+const LAST_BATCH: &str =
+    "SELECT key, max(batch), status, outcome, told_seq, created_at, number, task
      FROM batch_task JOIN batch ON id = batch
      WHERE batch_task.project = ?1 AND batch_task.plan = ?2";
 
@@ -122,8 +134,10 @@ impl Database {
         &self,
         project: &str,
         plan: &str,
-    ) -> Result<HashMap<String, String>, DatabaseError> {
-        self.look_at_boards(|tables| tables.ids(project, plan))
+    ) -> Result<HashMap<TaskId, String>, DatabaseError> {
+        let ids = self.look_at_boards(|tables| tables.ids(project, plan));
+        let ids = ids.map(|ids: HashMap<String, String>| ids.into_iter());
+        ids.map(|ids| ids.map(|(key, id)| (TaskId::new(key), id)).collect())
     }
 
     /// Says how far tasks of a project's board are, and logs each that changed; ids of no task are passed over.
@@ -281,48 +295,37 @@ impl BoardTables<'_> {
         self,
         project: &str,
         plan: &str,
-    ) -> Result<HashMap<TaskId, u32>, DatabaseError> {
+    ) -> Result<HashMap<TaskId, Holder>, DatabaseError> {
         self.ask("look for batches of tasks", |connection| {
-            let sql =
-                "SELECT task, batch FROM batch_task WHERE project = ?1 AND plan = ?2 AND live";
-            let mut select = connection.prepare(sql)?;
-            let rows = select.query_map([project, plan], |row| {
-                Ok((TaskId::new(row.get::<_, String>(0)?), row.get(1)?))
-            })?;
-            Ok(rows.collect::<rusqlite::Result<_>>()?)
-        })
-    }
-
-    /// The same, with the numbers of the batches.
-    pub(crate) fn busy(
-        self,
-        project: &str,
-        plan: &str,
-    ) -> Result<HashMap<String, BatchNumber>, DatabaseError> {
-        self.ask("look for batches of tasks", |connection| {
-            let sql =
-                "SELECT task, number FROM batch_task AS task JOIN batch ON batch.id = task.batch
+            let sql = "SELECT key, batch, number, task FROM batch_task AS task
+                       JOIN batch ON batch.id = task.batch
                        WHERE task.project = ?1 AND task.plan = ?2 AND live";
             let mut select = connection.prepare(sql)?;
             let rows = select.query_map([project, plan], |row| {
-                Ok((row.get(0)?, BatchNumber(row.get(1)?)))
+                let holder = Holder {
+                    batch: row.get(1)?,
+                    number: BatchNumber(row.get(2)?),
+                    task: task_in(row, 3)?,
+                };
+                Ok((task_in(row, 0)?, holder))
             })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
 
-    /// The batches that a task of a plan was in, newest first.
+    /// The batches that a task of a plan was in, newest first, with its id in each.
     pub(crate) fn batches_of(
         self,
         project: &str,
         plan: &str,
         key: &str,
-    ) -> Result<Vec<u32>, DatabaseError> {
+    ) -> Result<Vec<(u32, TaskId)>, DatabaseError> {
         self.ask("look for batches of a task", |connection| {
-            let sql = "SELECT batch FROM batch_task
-                       WHERE project = ?1 AND plan = ?2 AND task = ?3 ORDER BY batch DESC";
+            let sql = "SELECT batch, task FROM batch_task
+                       WHERE project = ?1 AND plan = ?2 AND key = ?3 ORDER BY batch DESC";
             let mut select = connection.prepare(sql)?;
-            let rows = select.query_map([project, plan, key], |row| row.get(0))?;
+            let row = |row: &Row<'_>| Ok((row.get(0)?, task_in(row, 1)?));
+            let rows = select.query_map([project, plan, key], row)?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
@@ -334,7 +337,7 @@ impl BoardTables<'_> {
         plan: &str,
     ) -> Result<HashMap<String, InBatch>, DatabaseError> {
         self.ask("look for batches of tasks", |connection| {
-            let sql = format!("{LAST_BATCH} GROUP BY task");
+            let sql = format!("{LAST_BATCH} GROUP BY key");
             let mut select = connection.prepare(&sql)?;
             let rows =
                 select.query_map([project, plan], |row| Ok((row.get(0)?, in_batch(row)?)))?;
@@ -350,7 +353,7 @@ impl BoardTables<'_> {
         key: &str,
     ) -> Result<Option<InBatch>, DatabaseError> {
         self.ask("look for batches of tasks", |connection| {
-            let sql = format!("{LAST_BATCH} AND task = ?3 GROUP BY task");
+            let sql = format!("{LAST_BATCH} AND key = ?3 GROUP BY key");
             let found = connection.query_row(&sql, [project, plan, key], in_batch);
             Ok(found.optional()?)
         })
@@ -441,6 +444,7 @@ fn in_batch(row: &Row<'_>) -> rusqlite::Result<InBatch> {
         told_seq: unsigned_in(row, 4)?,
         created_at: unsigned_in(row, 5)?,
         number: BatchNumber(row.get(6)?),
+        task: task_in(row, 7)?,
     })
 }
 

@@ -7,8 +7,8 @@ use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::{BatchNumber, TaskId};
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
 
-use super::StoredEvent;
 use super::error::{DatabaseError, Stop};
+use super::{BatchTask, StoredEvent};
 use crate::view::TaskStatusWord;
 
 /// A batch, as far as derived rows need to know it.
@@ -40,18 +40,20 @@ impl Subject {
     }
 
     /// Adds the rows of a new batch.
-    pub(super) fn add(&self, connection: &Connection, tasks: &[TaskId]) -> Result<(), Stop> {
+    pub(super) fn add(&self, connection: &Connection, tasks: &[BatchTask]) -> Result<(), Stop> {
         connection.execute(
             "INSERT INTO batch_state (batch, project, status) VALUES (?1, ?2, 'pending')",
             params![self.id, self.project],
         )?;
         let mut insert = connection.prepare(
-            "INSERT INTO batch_task (batch, project, plan, task, live) VALUES (?1, ?2, ?3, ?4, 1)",
+            "INSERT INTO batch_task (batch, project, plan, task, key, live)
+             VALUES (?1, ?2, ?3, ?4, ?5, 1)",
         )?;
         for task in tasks {
-            let row = params![self.id, self.project, self.plan, task.as_str()];
+            let (id, plan, key) = (task.id(), task.plan(&self.plan), task.key());
+            let row = params![self.id, self.project, plan, id.as_str(), key.as_str()];
             if let Err(error) = insert.execute(row) {
-                return Err(self.busy_or(connection, task, error));
+                return Err(self.busy_or(connection, id, (plan, key.as_str()), error));
             }
         }
         Ok(())
@@ -63,9 +65,15 @@ impl Subject {
             "UPDATE batch_task SET live = 1 WHERE batch = ?1 AND task = ?2",
             params![self.id, task.as_str()],
         );
-        claimed
-            .map(|_| ())
-            .map_err(|error| self.busy_or(connection, task, error))
+        let Err(error) = claimed else {
+            return Ok(());
+        };
+        let home = "SELECT plan, key FROM batch_task WHERE batch = ?1 AND task = ?2";
+        let (plan, key): (String, String) =
+            connection.query_one(home, params![self.id, task.as_str()], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+        Err(self.busy_or(connection, task, (&plan, &key), error))
     }
 
     /// Brings the rows up to date with one event.
@@ -88,31 +96,28 @@ impl Subject {
     ) -> Result<(), Stop> {
         let (at, seq) = (stored.at.cast_signed(), stored.seq.cast_signed());
         let name = task.as_str();
-        let followed = match event {
+        match event {
             TaskEvent::Started { .. } => connection.execute(
                 "UPDATE batch_task SET started_at = ?3 WHERE batch = ?1 AND task = ?2",
                 params![self.id, name, at],
-            ),
+            )?,
             TaskEvent::Built { .. } | TaskEvent::Unchanged { .. } => connection.execute(
                 "UPDATE batch_task SET took = max(0, ?3 - started_at), done_seq = ?4
                  WHERE batch = ?1 AND task = ?2",
                 params![self.id, name, at, seq],
-            ),
+            )?,
             TaskEvent::Retried | TaskEvent::Resolved { .. } => {
                 self.claim(connection, task)?;
-                Ok(1)
+                0
             }
             TaskEvent::TakenOver { .. } => connection.execute(
                 "UPDATE batch_task SET live = 0, told_seq = ?3, outcome = coalesce(outcome, 'blocked'),
                      status = CASE WHEN outcome IS NULL THEN 'skipped' ELSE status END
                  WHERE batch = ?1 AND task = ?2",
                 params![self.id, name, seq],
-            ),
-            _ => Ok(0),
+            )?,
+            _ => 0,
         };
-        if let Err(error) = followed {
-            return Err(self.busy_or(connection, task, error));
-        }
         if let Some((status, outcome)) = TaskStatusWord::after(event) {
             connection.execute(
                 "UPDATE batch_task SET status = ?3, outcome = ?4, told_seq = ?5
@@ -151,14 +156,20 @@ impl Subject {
     }
 
     /// Tells which batch has the task, if that is why it could not become live.
-    fn busy_or(&self, connection: &Connection, task: &TaskId, error: rusqlite::Error) -> Stop {
+    fn busy_or(
+        &self,
+        connection: &Connection,
+        task: &TaskId,
+        (plan, key): (&str, &str),
+        error: rusqlite::Error,
+    ) -> Stop {
         if error.sqlite_error_code() != Some(ErrorCode::ConstraintViolation) {
             return error.into();
         }
         let owner = connection.query_row(
             "SELECT batch.number FROM batch_task JOIN batch ON batch.id = batch_task.batch
-             WHERE batch_task.project = ?1 AND batch_task.plan = ?2 AND task = ?3 AND live AND batch.id != ?4",
-            params![self.project, self.plan, task.as_str(), self.id],
+             WHERE batch_task.project = ?1 AND batch_task.plan = ?2 AND key = ?3 AND live AND batch.id != ?4",
+            params![self.project, plan, key, self.id],
             |row| row.get(0).map(BatchNumber),
         );
         match owner {

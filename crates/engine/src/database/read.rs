@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::derive::Subject;
 use super::error::Stop;
-use super::{Database, DatabaseError, StoredEvent};
+use super::{BatchTask, Database, DatabaseError, StoredEvent};
 
 /// A batch with everything that happened to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -289,8 +289,8 @@ impl Database {
         self.read("look up how long tasks took", |connection| {
             // SQLite takes the other columns from the row that has the maximum.
             let mut select = connection.prepare(
-                "SELECT task, took, max(done_seq) FROM batch_task
-                 WHERE project = ?1 AND plan = ?2 AND took IS NOT NULL GROUP BY task",
+                "SELECT key, took, max(done_seq) FROM batch_task
+                 WHERE project = ?1 AND plan = ?2 AND took IS NOT NULL GROUP BY key",
             )?;
             let rows = select.query_map(params![project, plan], |row| {
                 Ok((
@@ -310,12 +310,31 @@ impl Database {
     ) -> Result<Vec<(u32, TaskId)>, DatabaseError> {
         self.read("look up what earlier batches did", |connection| {
             let mut select = connection.prepare(
-                "SELECT batch, task FROM batch_task
+                "SELECT batch, key FROM batch_task
                  WHERE project = ?1 AND plan = ?2 AND outcome = 'merged' ORDER BY batch DESC",
             )?;
             let rows =
                 select.query_map([project, plan], |row| Ok((row.get(0)?, task_in(row, 1)?)))?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// The tasks of a plan in each batch that had any: by their ids in the batch, those in the plan.
+    pub(crate) fn tasks_by_batch(
+        &self,
+        project: &str,
+        plan: &str,
+    ) -> Result<HashMap<u32, HashMap<TaskId, TaskId>>, DatabaseError> {
+        self.read("look up the tasks of a plan", |connection| {
+            let sql = "SELECT batch, task, key FROM batch_task WHERE project = ?1 AND plan = ?2";
+            let mut select = connection.prepare(sql)?;
+            let mut rows = select.query([project, plan])?;
+            let mut found: HashMap<u32, HashMap<TaskId, TaskId>> = HashMap::new();
+            while let Some(row) = rows.next()? {
+                let of_batch = found.entry(row.get(0)?).or_default();
+                of_batch.insert(task_in(row, 1)?, task_in(row, 2)?);
+            }
+            Ok(found)
         })
     }
 
@@ -376,7 +395,7 @@ pub(super) fn events(
 }
 
 /// All batches with their tasks, oldest first.
-pub(super) fn subjects(connection: &Connection) -> Result<Vec<(Subject, Vec<TaskId>)>, Stop> {
+pub(super) fn subjects(connection: &Connection) -> Result<Vec<(Subject, Vec<BatchTask>)>, Stop> {
     let mut select =
         connection.prepare("SELECT id, project, plan, tasks, number FROM batch ORDER BY id")?;
     let rows = select.query_map([], |row| {
@@ -398,7 +417,7 @@ pub(super) fn unsigned_in(row: &Row<'_>, column: usize) -> rusqlite::Result<u64>
     row.get::<_, i64>(column).map(i64::cast_unsigned)
 }
 
-fn task_in(row: &Row<'_>, column: usize) -> rusqlite::Result<TaskId> {
+pub(super) fn task_in(row: &Row<'_>, column: usize) -> rusqlite::Result<TaskId> {
     Ok(TaskId::new(row.get_ref(column)?.as_str()?))
 }
 

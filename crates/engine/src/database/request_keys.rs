@@ -91,11 +91,11 @@ mod tests {
 
     use pleach_domain::id::TaskId;
 
-    use super::super::{NewBatch, schema::STEPS};
+    use super::super::{BatchTask, NewBatch, schema::STEPS};
     use super::*;
 
     fn create(database: &mut Database, number: u32, key: &RequestKey) -> Result<(), DatabaseError> {
-        let task = [TaskId::new(number.to_string())];
+        let task = [BatchTask::Own(TaskId::new(number.to_string()))];
         let new = NewBatch {
             project: "p",
             repository: Path::new("/p"),

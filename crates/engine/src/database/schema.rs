@@ -227,6 +227,15 @@ pub(super) const STEPS: &[&str] = &[
         PRIMARY KEY (project, tree, judge)
     ) STRICT, WITHOUT ROWID;
 ",
+    "
+    -- `task` is its id in the batch, `key` its id in its plan: a batch may have tasks of several plans.
+    ALTER TABLE batch_task ADD COLUMN key TEXT NOT NULL DEFAULT '';
+    UPDATE batch_task SET key = task;
+    DROP INDEX live_task;
+    CREATE UNIQUE INDEX live_task ON batch_task (project, plan, key) WHERE live;
+    DROP INDEX batch_of_task;
+    CREATE INDEX batch_of_task ON batch_task (project, plan, key, batch);
+",
 ];
 
 /// Brings the database to the version of `steps`, with a copy first if there is anything to lose.

@@ -17,12 +17,8 @@ pub(super) const TAKE_OVER: &str = "
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use pleach_domain::id::TaskId;
-
+    use super::super::Database;
     use super::super::schema::STEPS;
-    use super::super::{Database, NewBatch};
     use super::TAKE_OVER;
 
     #[test]
@@ -30,18 +26,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pleach.db");
         let before = STEPS.iter().position(|step| *step == TAKE_OVER).unwrap();
-        let mut earlier = Database::at(&path, &STEPS[..before]).unwrap();
-        let tasks = ["a", "b"].map(TaskId::new);
+        let earlier = Database::at(&path, &STEPS[..before]).unwrap();
         let record = r#"{"base":"c","tasks":[{"id":"b","title":"B"},{"id":"a","title":"A"}]}"#;
         for (batch, plan) in [(1, "board"), (2, "/p/TODO.md")] {
-            let new = NewBatch {
-                project: "p",
-                repository: Path::new("/p"),
-                plan,
-                record,
-                tasks: &tasks,
-            };
-            earlier.create_batch(batch, &new).unwrap();
+            let sql = "INSERT INTO batch (id, project, repository, plan, tasks, record, created_at, number)
+                 VALUES (?1, 'p', CAST('/p' AS BLOB), ?2, '[\"a\",\"b\"]', ?3, 5, ?1)";
+            let row = rusqlite::params![batch, plan, record];
+            earlier.connection.execute(sql, row).unwrap();
         }
         let row = "INSERT INTO board_task (id, project, plan, key, title, details, status, depends_on, files, priority,
              labels, position, identity, said, created_at, updated_at)

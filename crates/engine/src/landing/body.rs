@@ -43,7 +43,7 @@ const MOST_COMMITS: usize = 5;
 pub struct Account {
     /// The number of the batch.
     pub batch: BatchNumber,
-    /// The name of the plan file, if its tasks are of one.
+    /// The name of the plan file, if all its tasks are of one.
     pub plan: Option<String>,
     /// The commit that the work is on top of.
     pub base: CommitId,

@@ -2,6 +2,7 @@
 //!
 //! Reads batches and weaves in memory; how it comes into a basis is `ground`'s duty.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
@@ -17,6 +18,7 @@ use super::{RunError, RunRequest};
 use crate::database::Database;
 use crate::git::{CommitId, Store};
 use crate::neutral_text::neutral;
+use crate::plan_to_run::PlanOrigin;
 use crate::stored_batch::StoredBatch;
 use crate::weave::{Loom, Outcome, Strand, WeaveError, foresee, has_landed};
 use pleach_domain::choice::Strategy;
@@ -58,6 +60,9 @@ pub(super) struct EarlierTask {
     title: String,
     commit: String,
     basis: Option<String>,
+    /// Whether some chosen task needs it; while the batch is made.
+    #[serde(skip)]
+    is_needed: bool,
 }
 
 /// A batch whose work another one builds on, and that the base lacks.
@@ -103,18 +108,24 @@ impl Found {
     pub(super) fn of(
         request: &RunRequest,
         database: &Database,
-        (project, plan): (&str, &str),
+        (project, plan): (&str, &PlanOrigin),
         (store, loom): (&Store, &dyn Fn() -> Result<Loom, WeaveError>),
         base: &CommitId,
     ) -> Result<Self, RunError> {
         if request.earlier == EarlierBatches::AssumeLanded {
             return Ok(Self::default());
         }
-        let merged = database.merged_tasks(project, plan)?;
+        let joined = request.plan.joined.iter().map(|joined| &joined.origin);
+        let mut merged = Vec::new();
+        for plan in std::iter::once(plan).chain(joined) {
+            let of_plan = database.merged_tasks(project, &plan.key())?.into_iter();
+            merged.extend(of_plan.map(|(batch, key)| (batch, plan, key)));
+        }
         if merged.is_empty() {
             return Ok(Self::default());
         }
-        let wanted = Wanted::of(request);
+        merged.sort_by_key(|(batch, _, _)| Reverse(*batch));
+        let wanted = Wanted::of(request, plan);
         let mut found = wanted.look_up(database, &merged);
         found
             .earlier
@@ -125,13 +136,12 @@ impl Found {
         let all: Vec<usize> = (0..found.earlier.tasks.len()).collect();
         let loom = loom()?;
         let presence = found.earlier.presence(&loom, base, &all)?;
-        let needed: HashSet<&TaskId> = wanted.needed.iter().collect();
         let mut presence = presence.into_iter();
         found.earlier.drop_where(
             |task| match presence.next() {
                 Some(Presence::There) | None => true,
                 // It merely came before, so nobody waits for somebody to settle that.
-                Some(Presence::Conflict) => !needed.contains(&task.id),
+                Some(Presence::Conflict) => !task.is_needed,
                 Some(Presence::Lacking) => false,
             },
             &mut found.of_each,
@@ -162,18 +172,23 @@ fn has_work(store: &Store, task: &EarlierTask) -> bool {
     commits.all(|commit| commit.parse().is_ok_and(|commit| store.has_commit(&commit)))
 }
 
+/// A batch, and a task that it merged: its plan, and its id there.
+type MergedTask<'r> = (u32, &'r PlanOrigin, TaskId);
+
 /// Which tasks of the plan are looked for in earlier batches.
 struct Wanted<'r> {
     request: &'r RunRequest,
+    /// The first plan, settled.
+    plan: &'r PlanOrigin,
     /// For each chosen task the positions of what is before it and done.
     of_each: Vec<Vec<usize>>,
     all: BTreeSet<usize>,
     /// Those that some chosen task needs.
-    needed: Vec<TaskId>,
+    needed: BTreeSet<usize>,
 }
 
 impl<'r> Wanted<'r> {
-    fn of(request: &'r RunRequest) -> Self {
+    fn of(request: &'r RunRequest, first: &'r PlanOrigin) -> Self {
         let plan = &request.plan.document.plan;
         let graph = Graph::of(plan, Strictness::AsWritten);
         let chosen: HashSet<usize> = request.chosen.iter().copied().collect();
@@ -195,33 +210,23 @@ impl<'r> Wanted<'r> {
         let of_each = of_each.collect();
         Self {
             request,
+            plan: first,
             of_each,
             all,
-            needed: needed
-                .iter()
-                .map(|task| plan.tasks[*task].id.clone())
-                .collect(),
+            needed,
         }
     }
 
     /// Looks for them in the batches that merged them, the last ones first.
-    fn look_up(&self, database: &Database, merged: &[(u32, TaskId)]) -> Found {
-        let document = &self.request.plan.document;
+    fn look_up(&self, database: &Database, merged: &[MergedTask<'_>]) -> Found {
         let mut open = self.all.clone();
-        let mut numbers: Vec<u32> = merged.iter().map(|(batch, _)| *batch).collect();
+        let mut numbers: Vec<u32> = merged.iter().map(|(batch, ..)| *batch).collect();
         numbers.dedup();
         // By batch, and there by the order of weaving.
         let mut found: BTreeMap<(u32, usize), (usize, EarlierTask)> = BTreeMap::new();
         let mut batches = BTreeMap::new();
         for number in numbers {
-            let may_have = |position: &usize| {
-                let is_text = document.places[*position].identity == Identity::Text;
-                let id = &document.plan.tasks[*position].id;
-                is_text
-                    || merged
-                        .iter()
-                        .any(|(batch, task)| *batch == number && task == id)
-            };
+            let may_have = |position: &usize| self.may_be_in(*position, number, merged);
             if !open.iter().any(may_have) {
                 continue;
             }
@@ -253,7 +258,11 @@ impl<'r> Wanted<'r> {
         for ((number, _), (position, task)) in found {
             place_of.insert(position, earlier.tasks.len());
             let batch = places.binary_search(&number).unwrap_or_default();
-            earlier.tasks.push(EarlierTask { batch, ..task });
+            earlier.tasks.push(EarlierTask {
+                batch,
+                is_needed: self.needed.contains(&position),
+                ..task
+            });
         }
         let of_each = self.of_each.iter().map(|before| {
             let places = before.iter().filter_map(|task| place_of.get(task).copied());
@@ -266,16 +275,36 @@ impl<'r> Wanted<'r> {
         }
     }
 
+    /// Whether a batch may have merged a task; where ids are positions, only its record tells.
+    fn may_be_in(&self, position: usize, batch: u32, merged: &[MergedTask<'_>]) -> bool {
+        let is_text = self.request.plan.document.places[position].identity == Identity::Text;
+        let (plan, key) = self.home_of(position);
+        let is_it = |task: &MergedTask<'_>| *task == (batch, plan, key.clone());
+        is_text || merged.iter().any(is_it)
+    }
+
+    /// The plan of a task, settled, and its id there.
+    fn home_of(&self, position: usize) -> (&PlanOrigin, &TaskId) {
+        let plan = &self.request.plan;
+        let origin = match plan.home_of(position) {
+            Some(_) => plan.origin_of(position),
+            None => self.plan,
+        };
+        (origin, plan.key_of(position))
+    }
+
     /// The task of the plan that one of a batch was.
     fn same_task(&self, open: &BTreeSet<usize>, stored: &StoredBatch, at: usize) -> Option<usize> {
         let document = &self.request.plan.document;
         let record = &stored.record.tasks[at];
+        let home = stored.record.home_of(record);
         let is_same = |position: &&usize| {
-            let task = &document.plan.tasks[**position];
-            match document.places[**position].identity {
-                Identity::Text => task.title == record.title,
-                Identity::WrittenId => task.id == record.id,
-            }
+            let (plan, key) = self.home_of(**position);
+            plan == home.0
+                && match document.places[**position].identity {
+                    Identity::Text => document.plan.tasks[**position].title == record.title,
+                    Identity::WrittenId => key == home.1,
+                }
         };
         open.iter().find(is_same).copied()
     }
@@ -293,6 +322,7 @@ fn work_of(stored: &StoredBatch, at: usize) -> Option<EarlierTask> {
         title: record.title.clone(),
         commit: commit.0.clone(),
         basis: task.basis.as_ref().map(|basis| basis.0.clone()),
+        is_needed: false,
     })
 }
 

@@ -10,8 +10,9 @@ use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
 use pleach_domain::task_state::{Commit, Ending};
 
 use super::paths::project_name;
+use super::record::TaskRecord;
 use super::run_loop::Loop;
-use super::{Heard, RunError, Summary, TaskReport, Told};
+use super::{Heard, RunError, Summary, TaskReport, Ticked, Told};
 use crate::causes::with_causes;
 use crate::git::CommitId;
 use crate::step::{Step, reached};
@@ -195,13 +196,29 @@ impl Loop<'_> {
         })
     }
 
-    /// What became of the batch.
-    pub(super) fn summary(&self) -> Summary {
+    /// What was ticked, by the ids that it has in the batch.
+    fn ticked(&self) -> Vec<Ticked> {
+        let record = &self.workshop.record;
+        let mut ticked = self.marks.ticked();
+        for tick in &mut ticked {
+            let is_it = |task: &&TaskRecord| {
+                let (plan, key) = record.home_of(task);
+                plan.path() == Some(&tick.file) && *key == tick.task
+            };
+            if let Some(task) = record.tasks.iter().find(is_it) {
+                tick.task = task.id.clone();
+            }
+        }
+        ticked
+    }
+
+    fn task_reports(&self) -> Vec<TaskReport> {
         let record = &self.workshop.record;
         let ids = record.task_ids(&project_name(&self.workshop.store));
         let tasks = self.batch.tasks.iter().zip(&record.tasks);
-        let tasks = tasks.map(|(task, record)| TaskReport {
+        let reports = tasks.map(|(task, record)| TaskReport {
             id: record.id.clone(),
+            home: record.home.clone(),
             task_id: ids.id(&record.id),
             title: record.title.clone(),
             ending: task.state.ending().cloned(),
@@ -211,6 +228,11 @@ impl Loop<'_> {
             files: task.files.clone(),
             branch: task.published.as_ref().map(|(branch, _)| branch.clone()),
         });
+        reports.collect()
+    }
+
+    /// What became of the batch.
+    pub(super) fn summary(&self) -> Summary {
         let kept = self.stays_where_it_was_proved();
         let is_kept = kept.is_some();
         let (base, tip) = kept.unwrap_or_else(|| (self.base.clone(), self.tip.clone()));
@@ -223,8 +245,8 @@ impl Loop<'_> {
             tip,
             is_of_lost_proof: is_kept,
             branch: self.published().map(|(branch, _)| branch),
-            ticked: self.marks.ticked(),
-            tasks: tasks.collect(),
+            ticked: self.ticked(),
+            tasks: self.task_reports(),
             test_command: self
                 .workshop
                 .record

@@ -16,6 +16,7 @@ use crate::git::{CommitId, Logins};
 use crate::landing::body::{Account, Fate, TaskAccount, Verdict};
 use crate::landing::effects::Effects;
 use crate::landing::errand::{self, Ended, Errand, IfFound, IfMoved};
+use crate::plan_to_run::PlanOrigin;
 use crate::process::Cancel;
 use crate::shell_words::quoted;
 use crate::step::{Step, reached};
@@ -428,9 +429,10 @@ impl Loop<'_> {
         };
         Account {
             batch: self.workshop.number,
-            plan: record
-                .plan
-                .path()
+            // Of several plans none stands for all tasks.
+            plan: Some(&record.plan)
+                .filter(|_| record.plans().len() == 1)
+                .and_then(PlanOrigin::path)
                 .and_then(Path::file_name)
                 .map(|name| name.to_string_lossy().into_owned()),
             base: self.base.clone(),

@@ -1,4 +1,4 @@
-//! Marks the plan while a batch runs: what began, what is done, and everything else as it was.
+//! Marks the plans while a batch runs: what began, what is done, and everything else as it was.
 //!
 //! Collects changes and writes those of one moment together; a failed write is told and the run goes on.
 
@@ -11,7 +11,8 @@ use pleach_formats::{Change, Marker, set_markers};
 
 use super::Told;
 use super::paths::project_name;
-use super::record::Marking;
+use super::record::{BatchRecord, Marking};
+use super::summary::Ticked;
 use crate::causes::with_causes;
 use crate::database::Database;
 use crate::git::Store;
@@ -23,54 +24,57 @@ use crate::step::{Step, reached};
 /// How often marks are made again at the end of a run.
 const MOST_REPEATS: usize = 5;
 
-/// The marks of one plan, wherever it is kept.
-pub(super) enum Marks {
-    /// In a file.
-    InFile(FileMarks),
-    /// On the board.
-    OnBoard(BoardMarks),
+/// The marks of all tasks of a batch, wherever they are kept.
+pub(super) struct Marks {
+    /// That of the batch's plan is the first.
+    files: Vec<FileMarks>,
+    board: BoardMarks,
 }
 
 impl Marks {
-    pub(super) fn new(origin: &PlanOrigin, state: &StateFolder, store: &Store) -> Self {
-        match origin {
-            PlanOrigin::File(path) => Self::InFile(FileMarks::new(path.clone())),
-            PlanOrigin::Board => Self::OnBoard(BoardMarks {
+    pub(super) fn new(record: &BatchRecord, state: &StateFolder, store: &Store) -> Self {
+        let files = record.plans().into_iter().filter_map(PlanOrigin::path);
+        Self {
+            files: files.map(|path| FileMarks::new(path.to_owned())).collect(),
+            board: BoardMarks {
                 state: state.clone(),
                 project: project_name(store),
                 waiting: Vec::new(),
-            }),
+            },
         }
     }
 
     /// Takes a mark; what began and ended at once is written once.
     pub(super) fn set(&mut self, mark: Option<Marking>) {
-        match (self, mark) {
-            (Self::InFile(marks), Some(Marking::InFile(change))) => marks.set(change),
-            (Self::OnBoard(marks), Some(Marking::OnBoard(task, status))) => marks.set(task, status),
-            _ => {}
+        match mark {
+            Some(Marking::InFile(path, change)) => {
+                let is_meant =
+                    |marks: &&mut FileMarks| path.as_ref().is_none_or(|path| marks.path == *path);
+                if let Some(marks) = self.files.iter_mut().find(is_meant) {
+                    marks.set(change);
+                }
+            }
+            Some(Marking::OnBoard(task, status)) => self.board.set(task, status),
+            None => {}
         }
     }
 
     /// Writes what has come together.
     pub(super) fn write(&mut self, told: &mut dyn FnMut(Told<'_>)) {
-        match self {
-            Self::InFile(marks) => marks.write(told),
-            Self::OnBoard(marks) => marks.write(told),
+        for marks in &mut self.files {
+            marks.write(told);
         }
+        self.board.write(told);
     }
 
-    /// What was ticked in a file, with the lines that it stands in by now.
-    pub(super) fn ticked(&self) -> Vec<(TaskId, u32)> {
-        match self {
-            Self::InFile(marks) => marks.ticked(),
-            Self::OnBoard(_) => Vec::new(),
-        }
+    /// What was ticked in files, with the lines that it stands in by now.
+    pub(super) fn ticked(&self) -> Vec<Ticked> {
+        self.files.iter().flat_map(FileMarks::ticked).collect()
     }
 
     /// Waits for the last looks, and marks again where a person's save undid a mark.
     pub(super) fn settle(&mut self, told: &mut dyn FnMut(Told<'_>)) {
-        if let Self::InFile(marks) = self {
+        for marks in &mut self.files {
             marks.settle(told);
         }
     }
@@ -162,7 +166,7 @@ impl FileMarks {
         reached(Step::PlanMarked);
     }
 
-    fn ticked(&self) -> Vec<(TaskId, u32)> {
+    fn ticked(&self) -> Vec<Ticked> {
         let is_tick = |change: &&Change| change.to == Marker::Completed;
         let ticked: Vec<&TaskId> = self
             .written
@@ -181,7 +185,11 @@ impl FileMarks {
             .into_iter()
             .filter(|task| task.status == TaskStatus::Completed);
         done.filter(|task| ticked.contains(&&task.id))
-            .map(|task| (task.id, task.line))
+            .map(|task| Ticked {
+                file: self.path.clone(),
+                task: task.id,
+                line: task.line,
+            })
             .collect()
     }
 

@@ -10,6 +10,7 @@ use pleach_domain::id::TaskId;
 use super::{BuildsOn, Opening, Prepared, RunError, paths};
 use crate::database::StoredEvent;
 use crate::git::Unpushed;
+use crate::plan_to_run::by_id_in_batch;
 
 impl Prepared {
     /// Its id, if it ran before.
@@ -33,11 +34,13 @@ impl Prepared {
         self.record.builds_on()
     }
 
-    /// How long tasks of its plan took when they were last done.
+    /// How long tasks of its plans took when they were last done.
     pub fn past_durations(&self) -> Result<HashMap<TaskId, Duration>, RunError> {
         let project = paths::project_name(&self.store);
-        let plan = self.record.plan.key();
-        Ok(self.database.past_durations(&project, &plan)?)
+        let homes = self.record.tasks.iter();
+        let homes = homes.filter_map(|task| Some((&task.id, task.home.clone()?)));
+        let look_up = |plan: &str| self.database.past_durations(&project, plan);
+        Ok(by_id_in_batch(&self.record.plan, homes, look_up)?)
     }
 
     /// What of the repository and of the user's git is not followed, for whoever shows it; what nobody takes is told when

@@ -2,7 +2,7 @@
 //!
 //! Plain data; it never changes afterwards.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pleach_domain::batch::{Design, Mode};
@@ -16,9 +16,10 @@ use super::in_place::Where;
 use crate::agent::Chosen;
 use crate::branches::BranchNames;
 use crate::config::Config;
+use crate::database::BatchTask;
 use crate::git::ref_segment;
 use crate::path_text::StoredPath;
-use crate::plan_to_run::PlanOrigin;
+use crate::plan_to_run::{PlanOrigin, TaskHome};
 use crate::sandbox::Holding;
 use crate::secrets::Hider;
 use crate::task_ids::TaskIds;
@@ -35,7 +36,7 @@ pub(crate) struct BatchRecord {
     /// The folder that the user stood in.
     #[serde(with = "crate::path_text")]
     pub(crate) folder: PathBuf,
-    /// Where its plan is kept.
+    /// Where its plan is kept; tasks of others say so themselves.
     pub(crate) plan: PlanOrigin,
     /// The plan's paths in the repository, whose changes by agents are no part of their work.
     pub(crate) leave_out: Vec<StoredPath>,
@@ -133,6 +134,25 @@ impl BatchRecord {
         TaskIds::of(project, &self.plan.key(), tasks)
     }
 
+    /// Where its tasks are kept.
+    pub(crate) fn plans(&self) -> Vec<&PlanOrigin> {
+        let mut plans = vec![&self.plan];
+        for home in self.tasks.iter().filter_map(|task| task.home.as_ref()) {
+            if !plans.contains(&&home.plan) {
+                plans.push(&home.plan);
+            }
+        }
+        plans
+    }
+
+    /// The plan of a task, and its id there.
+    pub(crate) fn home_of<'r>(&'r self, task: &'r TaskRecord) -> (&'r PlanOrigin, &'r TaskId) {
+        match &task.home {
+            Some(home) => (&home.plan, &home.key),
+            None => (&self.plan, &task.id),
+        }
+    }
+
     /// What a task is called in refs and paths.
     pub(crate) fn segment(&self, id: &TaskId) -> String {
         let found = self.tasks.iter().find(|task| task.id == *id);
@@ -179,8 +199,11 @@ impl BatchRecord {
 /// A task as the batch knows it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct TaskRecord {
-    /// Its key in the plan.
+    /// Its id in the batch, which is its key in the batch's plan.
     pub(crate) id: TaskId,
+    /// Where it is kept, if not in the batch's plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) home: Option<TaskHome>,
     /// What it is called in refs and paths; batches of earlier versions have none.
     #[serde(default)]
     pub(crate) segment: Option<String>,
@@ -202,8 +225,8 @@ pub(crate) struct TaskRecord {
 /// How far a task is, for whoever keeps its plan.
 #[derive(Debug, Clone)]
 pub(crate) enum Marking {
-    /// An edit of the plan's file.
-    InFile(Change),
+    /// An edit of a plan's file, which is that of the batch if none is named.
+    InFile(Option<PathBuf>, Change),
     /// A state of the task on the board.
     OnBoard(TaskId, TaskStatus),
 }
@@ -244,9 +267,23 @@ impl TaskRecord {
             mark: self.mark.filter(|_| title == self.title),
             title,
             id: self.id,
+            home: self.home,
             segment: self.segment,
             opaque_id: self.opaque_id,
             on_board: self.on_board,
+        }
+    }
+
+    /// The same for the database.
+    pub(super) fn as_stored(&self) -> BatchTask {
+        let id = self.id.clone();
+        match &self.home {
+            None => BatchTask::Own(id),
+            Some(home) => BatchTask::Joined {
+                id,
+                plan: home.plan.key(),
+                key: home.key.clone(),
+            },
         }
     }
 
@@ -292,15 +329,22 @@ impl TaskRecord {
     }
 
     fn now(&self, status: TaskStatus) -> Marking {
-        Marking::OnBoard(self.id.clone(), status)
+        Marking::OnBoard(self.key().clone(), status)
     }
 
     fn change(&self, mark: &PlanMark, to: Marker) -> Marking {
-        Marking::InFile(Change {
-            id: self.id.clone(),
+        let change = Change {
+            id: self.key().clone(),
             title: self.title.clone(),
             identity: mark.identity,
             to,
-        })
+        };
+        let file = self.home.as_ref().and_then(|home| home.plan.path());
+        Marking::InFile(file.map(Path::to_owned), change)
+    }
+
+    /// Its id in its own plan.
+    fn key(&self) -> &TaskId {
+        self.home.as_ref().map_or(&self.id, |home| &home.key)
     }
 }

@@ -21,6 +21,7 @@ use crate::consent::{Change, Steering, SteeringFiles, steering_settings};
 use crate::database::Database;
 use crate::forge::recognise;
 use crate::git::{CommitId, Git, Repository, Store, Unpushed};
+use crate::plan_to_run::by_id_in_batch;
 use crate::prompt::Template;
 use crate::secrets::Secrets;
 use crate::trust::may_push;
@@ -262,13 +263,7 @@ fn builds_on(
     let plan = plan.map_err(RunError::io("find the plan"))?;
     let project = paths::project_name(&store);
     let loom = || Loom::of_repository(repository)?.borrowing(&store);
-    let found = Found::of(
-        request,
-        &database,
-        (&project, &plan.key()),
-        (&store, &loom),
-        base,
-    )?;
+    let found = Found::of(request, &database, (&project, &plan), (&store, &loom), base)?;
     Ok(found.earlier.told_all())
 }
 
@@ -280,5 +275,6 @@ fn past(request: &RunRequest, project: &str) -> Result<HashMap<TaskId, Duration>
     let plan = request.plan.origin.settled();
     let plan = plan.map_err(RunError::io("find the plan"))?;
     let database = Database::open(&request.state)?;
-    Ok(database.past_durations(project, &plan.key())?)
+    let look_up = |plan: &str| database.past_durations(project, plan);
+    Ok(by_id_in_batch(&plan, request.plan.homes(), look_up)?)
 }

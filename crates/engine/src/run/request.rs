@@ -23,11 +23,11 @@ use crate::agent::Chosen;
 use crate::branches::BranchNames;
 use crate::config::{MaxParallel, OnInvalid};
 use crate::consent::{Steering, SteeringFiles, steering_settings};
-use crate::database::{Database, NewBatch, Provenance, StoredEvent};
+use crate::database::{BatchTask, Database, NewBatch, Provenance, StoredEvent};
 use crate::git::{CommitId, Git, Logins, NotFollowed, Store, task_segments};
 use crate::ownership::BatchLock;
 use crate::path_text::StoredPath;
-use crate::plan_to_run::{PlanOrigin, PlanToRun};
+use crate::plan_to_run::{PlanOrigin, PlanToRun, by_id_in_batch};
 use crate::project_secrets::secrets_of;
 use crate::prompt::{Template, prompt};
 use crate::sandbox::{Holding, clear_temporary_files};
@@ -101,10 +101,9 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         .reading(&settings.sandbox_read)
         .on_network(settings.network, &request.program)?;
     let place = Where::choose(&request.folder, request.settings.mode)?;
-    let left_out = match request.plan.origin.path() {
-        Some(plan) => in_place::paths_of_plan(plan, &request.folder),
-        None => Vec::new(),
-    };
+    let files = request.plan.origins().filter_map(PlanOrigin::path);
+    let left_out = files.flat_map(|plan| in_place::paths_of_plan(plan, &request.folder));
+    let left_out: Vec<PathBuf> = left_out.collect();
     let last = LastBatch::asked_for(&request)?;
     let branch = last.as_ref().map(|last| last.branch.clone());
     request.settings.base = branch.or(request.settings.base);
@@ -117,10 +116,12 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         .map_err(Box::new)
         .map_err(RunError::Worktree)?;
     let plan = weigh_by_the_past(&mut request.plan, &database, &store)?;
-    let ids = database.task_ids(&paths::project_name(&store), &plan.key())?;
+    let project = paths::project_name(&store);
+    let look_up = |plan: &str| database.task_ids(&project, plan);
+    let ids = by_id_in_batch(&plan, request.plan.homes(), look_up)?;
     let mut record = record(&request, plan, base.to_string());
     record.sandbox = sandbox;
-    give_ids(&mut record, &request, &paths::project_name(&store), ids);
+    give_ids(&mut record, &request, &project, ids);
     let secrets = secrets_of(&store, &base, &record.passed_on());
     let hider = secrets.hider();
     let template = request.template.as_ref().map(Template::text);
@@ -195,9 +196,10 @@ fn earlier_work(
     store: &Store,
     base: &CommitId,
 ) -> Result<Found, RunError> {
-    let (project, plan) = (paths::project_name(store), record.plan.key());
+    let project = paths::project_name(store);
     let loom = || Loom::of_store(store);
-    Found::of(request, database, (&project, &plan), (store, &loom), base)
+    let of_plan = (project.as_str(), &record.plan);
+    Found::of(request, database, of_plan, (store, &loom), base)
 }
 
 /// The store of a run and the commit it starts from; of one in a folder, with a hold on that.
@@ -262,7 +264,9 @@ fn weigh_by_the_past(
 ) -> Result<PlanOrigin, RunError> {
     let origin = plan.origin.settled();
     let origin = origin.map_err(RunError::io("find the plan"))?;
-    let past = database.past_durations(&paths::project_name(store), &origin.key())?;
+    let project = paths::project_name(store);
+    let look_up = |plan: &str| database.past_durations(&project, plan);
+    let past = by_id_in_batch(&origin, plan.homes(), look_up)?;
     weigh(&mut plan.document.plan, &past);
     Ok(origin)
 }
@@ -278,7 +282,7 @@ fn weigh(plan: &mut Plan, past: &HashMap<TaskId, Duration>) {
 }
 
 fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
-    let origin = &request.plan.origin;
+    let files = request.plan.origins().filter_map(PlanOrigin::path);
     let graph = Graph::of(&request.plan.document.plan, Strictness::AsWritten);
     let design = Design::of(
         &graph,
@@ -291,11 +295,8 @@ fn record(request: &RunRequest, plan: PlanOrigin, base: String) -> BatchRecord {
     BatchRecord {
         tasks: task_records(request),
         design,
-        leave_out: origin
-            .path()
-            .map(|path| paths::paths_of_plan(path, &request.folder))
-            .unwrap_or_default()
-            .into_iter()
+        leave_out: files
+            .flat_map(|path| paths::paths_of_plan(path, &request.folder))
             .map(StoredPath)
             .collect(),
         folder: request.folder.clone(),
@@ -336,28 +337,27 @@ fn give_ids(
     record: &mut BatchRecord,
     request: &RunRequest,
     project: &str,
-    mut known: HashMap<String, String>,
+    mut known: HashMap<TaskId, String>,
 ) {
-    let plan = record.plan.key();
-    let document = &request.plan.document;
-    for (task, position) in record.tasks.iter_mut().zip(&request.chosen) {
-        let known = known.remove(task.id.as_str());
-        let id = known.unwrap_or_else(|| {
-            let identity = document.places[*position].identity;
-            task_ids::of_file(project, &plan, &document.plan.tasks[*position], identity)
-        });
+    let places = &request.plan.document.places;
+    let mut ids = Vec::new();
+    for (task, position) in record.tasks.iter().zip(&request.chosen) {
+        let known = known.remove(&task.id);
+        ids.push(known.unwrap_or_else(|| {
+            let (plan, key) = record.home_of(task);
+            let title = &request.plan.document.plan.tasks[*position].title;
+            let identity = places[*position].identity;
+            task_ids::of_file(project, &plan.key(), (key, title), identity)
+        }));
+    }
+    for (task, id) in record.tasks.iter_mut().zip(ids) {
         task.opaque_id = Some(id);
     }
 }
 
 /// The chosen tasks, each with what its agent is told.
 fn task_records(request: &RunRequest) -> Vec<TaskRecord> {
-    let PlanToRun {
-        origin,
-        text,
-        document,
-    } = &request.plan;
-    let plan_file = origin.path().map(|path| path.display().to_string());
+    let (plan, document) = (&request.plan, &request.plan.document);
     let template = request.template.as_ref();
     let segments = segments(request).into_iter();
     let tasks = request
@@ -366,16 +366,19 @@ fn task_records(request: &RunRequest) -> Vec<TaskRecord> {
         .zip(segments)
         .map(|(position, segment)| {
             let task = &document.plan.tasks[*position];
-            let is_in_file = plan_file.is_some();
+            let file = plan.origin_of(*position).path();
+            let plan_file = file.map(|path| path.display().to_string());
+            let mark = PlanMark::of(document, plan.text_of(*position), *position);
             TaskRecord {
                 id: task.id.clone(),
+                home: plan.home_of(*position),
                 segment: Some(segment),
                 opaque_id: None,
                 title: task.title.clone(),
                 details: task.details.clone(),
                 prompt: prompt(&document.plan, task, plan_file.as_deref(), template),
-                mark: PlanMark::of(document, text, *position).filter(|_| is_in_file),
-                on_board: (!is_in_file).then(|| wanted(task.status)),
+                mark: mark.filter(|_| file.is_some()),
+                on_board: file.is_none().then(|| wanted(task.status)),
             }
         });
     tasks.collect()
@@ -449,7 +452,7 @@ pub(super) fn create(
     })?;
     reached(Step::FolderMade);
     let text = serde_json::to_string(record).expect("a record is plain data");
-    let tasks: Vec<_> = record.tasks.iter().map(|task| task.id.clone()).collect();
+    let tasks: Vec<BatchTask> = record.tasks.iter().map(TaskRecord::as_stored).collect();
     let new = NewBatch {
         project: &paths::project_name(store),
         repository: &record.folder,

@@ -2,7 +2,7 @@
 //!
 //! Facts only; how they are printed is the terminal's business.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pleach_domain::batch::{BatchStatus, Landed, Proof, Spent};
@@ -11,7 +11,7 @@ use pleach_domain::task_state::Ending;
 
 use super::BuildsOn;
 use crate::git::CommitId;
-use crate::plan_to_run::PlanOrigin;
+use crate::plan_to_run::{PlanOrigin, TaskHome};
 
 /// What became of a batch.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Summary {
     pub number: BatchNumber,
     /// Its id.
     pub id: u32,
-    /// The plan that its tasks are of.
+    /// The plan that its tasks are of, where they do not say otherwise.
     pub plan: PlanOrigin,
     /// How it ended.
     pub status: BatchStatus,
@@ -32,8 +32,8 @@ pub struct Summary {
     pub is_of_lost_proof: bool,
     /// The branch in the user's repository, if anything was woven.
     pub branch: Option<String>,
-    /// What was ticked in the plan's file, with the lines.
-    pub ticked: Vec<(TaskId, u32)>,
+    /// What was ticked in plan files.
+    pub ticked: Vec<Ticked>,
     /// Its tasks, in plan order.
     pub tasks: Vec<TaskReport>,
     /// The command that tests what is woven, if one is set.
@@ -64,11 +64,35 @@ pub struct Summary {
     pub builds_on: Vec<BuildsOn>,
 }
 
+impl Summary {
+    /// Its tasks of the plan in that file, by their ids there.
+    pub fn keys_of(&self, file: &Path) -> impl Iterator<Item = &TaskId> {
+        let of_file = move |plan: &PlanOrigin| plan.path() == Some(file);
+        self.tasks.iter().filter_map(move |task| match &task.home {
+            Some(home) => of_file(&home.plan).then_some(&home.key),
+            None => of_file(&self.plan).then_some(&task.id),
+        })
+    }
+}
+
+/// A task that was ticked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ticked {
+    /// The plan file.
+    pub file: PathBuf,
+    /// Its id in the batch.
+    pub task: TaskId,
+    /// The line of the file.
+    pub line: u32,
+}
+
 /// What became of a task.
 #[derive(Debug)]
 pub struct TaskReport {
-    /// Its key in the plan.
+    /// Its id in the batch.
     pub id: TaskId,
+    /// Where it is kept, if not in the batch's plan.
+    pub home: Option<TaskHome>,
     /// What programs know it by.
     pub task_id: String,
     /// Its title.

@@ -2,7 +2,7 @@
 //!
 //! Whoever does so holds the lock of such a batch until the new one is stored: nobody goes on with it in between.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, HashMap};
 
 use pleach_domain::id::TaskId;
 
@@ -32,19 +32,38 @@ impl TakenOver {
         database: &Database,
         new: &NewBatch<'_>,
     ) -> Result<Self, RunError> {
-        let busy = database.look_at_boards(|tables| tables.holders(new.project, new.plan));
-        let busy = busy.map_err(|error: DatabaseError| RunError::from(error))?;
-        let holders = new.tasks.iter().filter_map(|task| busy.get(task));
         let (mut lost, mut locks) = (Vec::new(), Vec::new());
-        for holder in holders.collect::<BTreeSet<_>>() {
-            let Some(lock) = BatchLock::take(&state.batch(*holder))? else {
+        for (holder, tasks) in held(database, new)? {
+            let Some(lock) = BatchLock::take(&state.batch(holder))? else {
                 continue;
             };
-            lost.push((*holder, lose(state, database, *holder, new)?));
+            lost.push((holder, lose(state, database, holder, (new.project, tasks))?));
             locks.push(lock);
         }
         Ok(Self { lost, locks })
     }
+}
+
+/// The batches that have tasks of a new one, with the ids of those there.
+fn held(
+    database: &Database,
+    new: &NewBatch<'_>,
+) -> Result<BTreeMap<u32, Vec<TaskId>>, DatabaseError> {
+    let mut held: BTreeMap<u32, Vec<TaskId>> = BTreeMap::new();
+    database.look_at_boards(|tables| {
+        let mut busy = HashMap::new();
+        for task in new.tasks {
+            let plan = task.plan(new.plan);
+            if !busy.contains_key(plan) {
+                busy.insert(plan, tables.holders(new.project, plan)?);
+            }
+            if let Some(holder) = busy[plan].get(task.key()) {
+                let tasks = held.entry(holder.batch).or_default();
+                tasks.push(holder.task.clone());
+            }
+        }
+        Ok(held)
+    })
 }
 
 /// The tasks that a batch which nobody runs loses to a new one; no agent is at any of them afterwards.
@@ -52,7 +71,7 @@ fn lose(
     state: &StateFolder,
     database: &Database,
     holder: u32,
-    new: &NewBatch<'_>,
+    (project, tasks): (&str, Vec<TaskId>),
 ) -> Result<Vec<TaskId>, RunError> {
     let loaded = database.load(holder)?.ok_or(RunError::NoBatch(holder))?;
     let record: BatchRecord =
@@ -65,13 +84,13 @@ fn lose(
         // It ended a moment ago.
         return Ok(Vec::new());
     }
-    let is_lost = |task: &&TaskId| {
+    let is_lost = |task: &TaskId| {
         let position = batch.position(task);
         position.is_some_and(|at| batch.tasks[at].state.may_be_taken_over())
     };
-    let lost: Vec<TaskId> = new.tasks.iter().filter(is_lost).cloned().collect();
+    let lost: Vec<TaskId> = tasks.into_iter().filter(is_lost).collect();
     let root = record.worktrees.as_ref().map(|root| root.0.as_path());
-    let trees = state.worktrees(root, new.project, loaded.number);
+    let trees = state.worktrees(root, project, loaded.number);
     for noted in database.processes(holder)? {
         let Whose::Attempt(task, _) = &noted.whose else {
             continue;

@@ -13,6 +13,7 @@ use pleach_domain::problem::Problem;
 use super::{Chosen, Start, StartError, chosen_by, errand, trusted_settings};
 use crate::database::{Database, DatabaseError};
 use crate::ownership::is_owned;
+use crate::plan_to_run::by_id_in_batch;
 use crate::run::{Rehearsal, RunError, rehearse};
 use crate::secrets::Secrets;
 use crate::settings::Settings;
@@ -115,24 +116,20 @@ fn refuse_busy(
     start: &Start,
     tasks: &[TaskId],
 ) -> Result<(), StartError> {
-    let plan = start.plan.origin.key();
     let database = Database::open(state)?;
-    let failed = |error: DatabaseError| StartError::from(error);
-    let tables = database.look_at_boards(|tables| {
-        Ok((
-            tables.holders(project, &plan)?,
-            tables.busy(project, &plan)?,
-        ))
+    let holders: Result<_, DatabaseError> = database.look_at_boards(|tables| {
+        let look_up = |plan: &str| tables.holders(project, plan);
+        by_id_in_batch(&start.plan.origin, start.plan.homes(), look_up)
     });
-    let (holders, numbers) = tables.map_err(failed)?;
+    let holders = holders?;
     for task in tasks {
-        let (Some(holder), Some(number)) = (holders.get(task), numbers.get(task.as_str())) else {
+        let Some(holder) = holders.get(task) else {
             continue;
         };
         // What a batch that nobody runs has not done is free.
-        if is_owned(&state.batch(*holder)).map_err(RunError::from)? {
-            let (task, batch) = (task.clone(), *number);
-            return Err(failed(DatabaseError::TaskBusy { task, batch }));
+        if is_owned(&state.batch(holder.batch)).map_err(RunError::from)? {
+            let (task, batch) = (task.clone(), holder.number);
+            return Err(DatabaseError::TaskBusy { task, batch }.into());
         }
     }
     Ok(())

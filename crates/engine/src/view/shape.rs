@@ -87,7 +87,7 @@ pub struct BatchView {
 pub struct TaskView {
     /// The task's own id, which is the same in every batch.
     pub task_id: String,
-    /// Its id in the plan.
+    /// Its id in its plan; where another task of the batch has that, with the name of the plan in front.
     #[schema(value_type = String)]
     pub key: TaskId,
     pub title: String,
@@ -165,7 +165,7 @@ pub struct ProgressView {
 #[expect(missing_docs, reason = "the names say it")]
 pub struct ConflictView {
     pub task_id: String,
-    /// Its id in the plan.
+    /// Its key in the batch.
     #[schema(value_type = String)]
     pub key: TaskId,
     pub files: Vec<String>,

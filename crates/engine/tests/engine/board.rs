@@ -11,7 +11,7 @@ use std::path::Path;
 use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::id::TaskId;
 use pleach_engine::board::{Board, BoardError, BoardTask, NewTask, TaskChange};
-use pleach_engine::database::{BoardEvent, Database, Logged, NewBatch};
+use pleach_engine::database::{BatchTask, BoardEvent, Database, Logged, NewBatch};
 use pleach_engine::state_folder::StateFolder;
 use pleach_testkit::TestRepo;
 
@@ -57,7 +57,8 @@ impl Scene {
     /// A batch that is not over until it is ended.
     fn begin_batch(&self, number: u32, plan: &str, tasks: &[&str]) {
         let mut database = Database::open(&self.state).unwrap();
-        let tasks: Vec<TaskId> = tasks.iter().map(|task| TaskId::new(*task)).collect();
+        let tasks = tasks.iter().map(|task| BatchTask::Own(TaskId::new(*task)));
+        let tasks: Vec<BatchTask> = tasks.collect();
         let new = NewBatch {
             project: &self.project,
             repository: self.repo.path(),

@@ -10,7 +10,7 @@ use std::path::Path;
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Commit;
-use pleach_engine::database::{BatchFilter, Database, DatabaseError, NewBatch};
+use pleach_engine::database::{BatchFilter, BatchTask, Database, DatabaseError, NewBatch};
 use pleach_engine::state_folder::StateFolder;
 use tempfile::TempDir;
 
@@ -35,8 +35,9 @@ impl Home {
     }
 }
 
-fn ids(words: &str) -> Vec<TaskId> {
-    words.split_whitespace().map(TaskId::new).collect()
+fn tasks(words: &str) -> Vec<BatchTask> {
+    let ids = words.split_whitespace().map(TaskId::new);
+    ids.map(BatchTask::Own).collect()
 }
 
 /// Makes a batch of the plan `TODO.md` of a project.
@@ -51,14 +52,14 @@ fn create_as(
     number: u32,
     database: &mut Database,
     project: &str,
-    tasks: &str,
+    words: &str,
 ) -> Result<u32, DatabaseError> {
     let new = NewBatch {
         project,
         repository: Path::new("/somewhere/project"),
         plan: "TODO.md",
         record: "{\"base\":\"main\"}",
-        tasks: &ids(tasks),
+        tasks: &tasks(words),
     };
     database.create_batch(number, &new)?;
     Ok(number)

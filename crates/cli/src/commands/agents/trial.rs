@@ -132,11 +132,11 @@ impl Trial<'_> {
         let document = pleach_formats::read(&text);
         let request = RunRequest {
             chosen: vec![0],
-            plan: PlanToRun {
-                origin: PlanOrigin::File(repository.join(trial::PLAN)),
+            plan: PlanToRun::new(
+                PlanOrigin::File(repository.join(trial::PLAN)),
                 text,
                 document,
-            },
+            ),
             folder: repository,
             rules: Rules::default(),
             barriers: Barriers::Stages,

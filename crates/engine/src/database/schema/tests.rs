@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::id::{BatchNumber, TaskId};
 
-use super::super::{BatchFilter, BoardEvent, Database, NewBatch};
+use super::super::{BatchFilter, BatchTask, BoardEvent, Database, NewBatch};
 use super::*;
 use crate::consent::Steering;
 
@@ -25,11 +25,17 @@ fn left_by(path: &Path, steps: &[&str]) {
         (2, "q", "failed"),
         (3, "p", "running"),
     ];
+    let is_numbered = steps.iter().any(|step| step.contains("ADD COLUMN number"));
     for (id, project, status) in rows {
+        let (column, number) = if is_numbered {
+            (", number", format!(", {id}"))
+        } else {
+            ("", String::new())
+        };
         let ended = if status == "running" { "NULL" } else { "7" };
         let sql = format!(
-            "INSERT INTO batch (id, project, repository, plan, tasks, record, created_at)
-             VALUES ({id}, '{project}', CAST('/p' AS BLOB), 'TODO.md', '[\"{id}\"]', '{{}}', 5);
+            "INSERT INTO batch (id, project, repository, plan, tasks, record, created_at{column})
+             VALUES ({id}, '{project}', CAST('/p' AS BLOB), 'TODO.md', '[\"{id}\"]', '{{}}', 5{number});
              INSERT INTO batch_state (batch, project, status, ended_at)
              VALUES ({id}, '{project}', '{status}', {ended});
              INSERT INTO event (at, batch, event)
@@ -45,7 +51,7 @@ fn new_batch(database: &mut Database, id: u32, project: &str) -> u32 {
         repository: Path::new("/p"),
         plan: "TODO.md",
         record: "{}",
-        tasks: &[TaskId::new(format!("new {id}"))],
+        tasks: &[BatchTask::Own(TaskId::new(format!("new {id}")))],
     };
     database.create_batch(id, &new).unwrap().number.0
 }
@@ -97,7 +103,7 @@ fn with_a_batch(path: &Path) -> Database {
         repository: Path::new("/p"),
         plan: "TODO.md",
         record: "{}",
-        tasks: &[TaskId::new("1")],
+        tasks: &[BatchTask::Own(TaskId::new("1"))],
     };
     let batch = 1;
     database.create_batch(batch, &new).unwrap();
@@ -143,6 +149,40 @@ fn what_was_stored_before_there_were_consents_is_still_there() {
     later.remember_consent("p", &steering).unwrap();
     assert_eq!(later.consented("p").unwrap(), [steering]);
     assert!(copy_path(&path, STEPS.len()).exists());
+}
+
+#[test]
+fn tasks_of_batches_of_an_earlier_version_stay_in_their_plan() {
+    let has_key = |step: &&str| step.contains("batch_task ADD COLUMN key");
+    let before = STEPS.iter().position(has_key).unwrap();
+    for version in 1..=before {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pleach.db");
+        left_by(&path, &STEPS[..version]);
+        let earlier = Connection::open(&path).unwrap();
+        let running = "INSERT INTO batch_task (batch, project, plan, task, live, took, done_seq)
+             VALUES (1, 'p', 'TODO.md', '1', 0, 9, 1), (3, 'p', 'TODO.md', '3', 1, NULL, NULL)";
+        earlier.execute_batch(running).unwrap();
+        drop(earlier);
+        let mut later = Database::at(&path, STEPS).unwrap();
+        let past = later.past_durations("p", "TODO.md").unwrap();
+        assert!(past.contains_key("1"), "{version}");
+        let new = |task: &str| BatchTask::Own(TaskId::new(task));
+        let again = NewBatch {
+            project: "p",
+            repository: Path::new("/p"),
+            plan: "TODO.md",
+            record: "{}",
+            tasks: &[new("1"), new("3")],
+        };
+        let busy = later.create_batch(4, &again).unwrap_err();
+        assert!(
+            matches!(&busy, DatabaseError::TaskBusy { task, .. } if task.as_str() == "3"),
+            "{version}: {busy}"
+        );
+        let by_batch = later.tasks_by_batch("p", "TODO.md").unwrap();
+        assert_eq!(by_batch[&3].get("3"), Some(&TaskId::new("3")));
+    }
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn tasks_of_the_board_are_run_from_the_board() {
 }
 
 #[test]
-fn a_batch_is_of_one_plan_of_one_project() {
+fn a_batch_is_of_plans_of_one_project() {
     let mut scene = Scene::new();
     let a = scene.create("a", &[]);
     scene.repo.write("TODO.md", "- [ ] dig\n");
@@ -52,11 +52,11 @@ fn a_batch_is_of_one_plan_of_one_project() {
         refused(scene.board.plan_of(&["nobody".into()])),
         "task_not_found"
     );
-    let error = scene.board.plan_of(&[a.id.clone(), dig.id]).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the tasks are of more than one plan: TODO.md, board"
-    );
+    let both = [a.id.clone(), dig.id.clone()];
+    let (_, plan, ids) = scene.board.plan_of(&both).unwrap();
+    assert_eq!(ids, ["1", "board-1"].map(TaskId::new));
+    let shown = scene.board.ids_of(&scene.project, &plan).unwrap();
+    assert_eq!((&shown[&ids[0]], &shown[&ids[1]]), (&dig.id, &a.id));
     let elsewhere = tempfile::tempdir().unwrap();
     let other = scene.board.add_folder(elsewhere.path()).unwrap().id;
     let foreign = super::NewTask {

@@ -1,12 +1,13 @@
 //! What follows from the log: who has a task, where batches stand, how long tasks took.
 
+use std::path::Path;
 use std::time::Duration;
 
 use pleach_domain::bisect::Run;
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Commit;
-use pleach_engine::database::{Among, BatchFilter, Database, DatabaseError};
+use pleach_engine::database::{Among, BatchFilter, BatchTask, Database, DatabaseError, NewBatch};
 use rusqlite::Connection;
 
 use super::{BEGUN, COMPLETED, Home, MERGING, REOPENED, create, of_task, started};
@@ -140,6 +141,56 @@ fn a_green_tree_is_known_in_its_project_until_the_tests_fail_on_it() {
     assert!(!is_green(&database, "p"));
     database.rebuild().unwrap();
     assert!(!is_green(&database, "p") && is_green(&database, "q"));
+}
+
+/// A batch of the task 1 of `TODO.md` and of the task 1 of the board.
+fn create_mixed(database: &mut Database, number: u32) -> Result<u32, DatabaseError> {
+    let tasks = [
+        BatchTask::Own(TaskId::new("1")),
+        BatchTask::Joined {
+            id: TaskId::new("board-1"),
+            plan: "board".to_owned(),
+            key: TaskId::new("1"),
+        },
+    ];
+    let new = NewBatch {
+        project: "p",
+        repository: Path::new("/somewhere/project"),
+        plan: "TODO.md",
+        record: "{}",
+        tasks: &tasks,
+    };
+    database.create_batch(number, &new).map(|_| number)
+}
+
+#[test]
+fn each_task_of_a_mixed_batch_is_busy_in_its_own_plan() {
+    let home = Home::new();
+    let mut database = home.open();
+    let first = create_mixed(&mut database, 1).unwrap();
+    check_busy(create(&mut database, "p", "1"), "1", first);
+    check_busy(create_mixed(&mut database, 2), "1", first);
+    create(&mut database, "p", "board-1").unwrap();
+    let lost = TaskEvent::TakenOver {
+        because: "another batch has it".into(),
+    };
+    let began = [BEGUN, started("1", 1), started("board-1", 1)];
+    database.append(first, &began).unwrap();
+    database
+        .append(first, &[of_task("1", lost), built("board-1")])
+        .unwrap();
+    let rows = derived_rows(&home);
+    database.rebuild().unwrap();
+    assert_eq!(derived_rows(&home), rows);
+    check_busy(create_mixed(&mut database, 3), "board-1", first);
+    let second = create(&mut database, "p", "1").unwrap();
+    check_busy(database.append(first, &[retried("1")]), "1", second);
+    let took = |plan: &str| {
+        let past = database.past_durations("p", plan).unwrap();
+        past.into_keys().collect::<Vec<_>>()
+    };
+    assert_eq!(took("board"), [TaskId::new("1")]);
+    assert_eq!(took("TODO.md"), []);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_engine::database::{BoardEvent, DatabaseError, Logged, NewBatch, NotedProcess, Whose};
 
-use super::{BEGUN, COMPLETED, CREATED, Home, MERGING, create, ids, of_task, started};
+use super::{BEGUN, COMPLETED, CREATED, Home, MERGING, create, of_task, started, tasks};
 
 #[test]
 fn every_event_comes_back_as_it_was() {
@@ -39,7 +39,7 @@ fn a_batch_comes_back_as_it_was() {
         repository: Path::new(OsStr::from_bytes(b"/no/utf-8/\xff")),
         plan: "docs/TODO.md",
         record: "{\"settings\": {\"é\\u0000\": [1]}}",
-        tasks: &ids("1 2.1 é"),
+        tasks: &tasks("1 2.1 é"),
     };
     let batch = 1;
     let created = home.open().create_batch(batch, &new).unwrap();

@@ -11,7 +11,7 @@ use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::phase::Threshold;
 use pleach_domain::task::Priority;
 use pleach_domain::task_state::Commit;
-use pleach_engine::database::{Database, NewBatch};
+use pleach_engine::database::{BatchTask, Database, NewBatch};
 use pleach_engine::git::{CommitId, Git, Store};
 use pleach_engine::resolve::{Resolution, Started};
 use pleach_engine::state_folder::StateFolder;
@@ -118,7 +118,7 @@ impl Scene {
             repository: self.repo.path(),
             plan: "PLAN.md",
             record: &record.to_string(),
-            tasks: &ids,
+            tasks: &ids.clone().map(BatchTask::Own),
         };
         let (number, _) = self.state.new_batch().unwrap();
         let mut database = Database::open(&self.state).unwrap();

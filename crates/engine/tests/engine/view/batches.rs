@@ -8,7 +8,7 @@ use pleach_domain::event::{BatchEvent, Event, MergeStatus, Rollback, TaskEvent};
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::Commit;
 use pleach_engine::causes::with_causes;
-use pleach_engine::database::{Database, NewBatch};
+use pleach_engine::database::{BatchTask, Database, NewBatch};
 use pleach_engine::ownership::BatchLock;
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::view::{BatchView, Owner, Surroundings, ViewError};
@@ -442,7 +442,7 @@ fn a_stored_batch_is_shown_with_its_owner_and_its_worktrees() {
         repository: Path::new("/somewhere"),
         plan: "TODO.md",
         record: &json!({ "design": design }).to_string(),
-        tasks: &[TaskId::new("A"), TaskId::new("2")],
+        tasks: &["A", "2"].map(|id| BatchTask::Own(TaskId::new(id))),
     };
     let batch = 1;
     database.create_batch(batch, &new).unwrap();

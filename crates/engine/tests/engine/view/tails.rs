@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
-use pleach_engine::database::{Database, NewBatch};
+use pleach_engine::database::{BatchTask, Database, NewBatch};
 use pleach_engine::ownership::BatchLock;
 use pleach_engine::run::{LOG, attempt_folder};
 use pleach_engine::state_folder::StateFolder;
@@ -34,7 +34,7 @@ impl Scene {
             repository: Path::new("/somewhere"),
             plan: "TODO.md",
             record: &json!({ "design": design("A 2"), "agent": "demo" }).to_string(),
-            tasks: &[TaskId::new("A"), TaskId::new("2")],
+            tasks: &["A", "2"].map(|id| BatchTask::Own(TaskId::new(id))),
         };
         database.create_batch(1, &new).unwrap();
         Self {

@@ -78,7 +78,7 @@ fn looked_up(app: &App, options: &BatchOptions) -> Result<BatchPreview, Refusal>
         Err(error) => return refused(error.into()),
     };
     let id = project.id.clone();
-    let ids = board.ids_of(&id, &plan.origin)?;
+    let ids = board.ids_of(&id, &plan)?;
     let unfit = options.check_number().and_then(|()| options.check()).err();
     let start = options.laid_upon(bare_start(project, plan, tasks, None));
     let found = start::preview(&app.state, &app.program, &id, start);
@@ -110,8 +110,8 @@ fn looked_up(app: &App, options: &BatchOptions) -> Result<BatchPreview, Refusal>
 }
 
 /// A task that came into its file just now is on no board yet.
-fn id_of(ids: &HashMap<String, String>, task: &TaskId) -> String {
-    let id = ids.get(task.as_str());
+fn id_of(ids: &HashMap<TaskId, String>, task: &TaskId) -> String {
+    let id = ids.get(task);
     id.cloned().unwrap_or_else(|| task.to_string())
 }
 

@@ -45,7 +45,7 @@ const LONGEST_TEXT: usize = 10_000;
     reason = "each is a field of the request that stands for itself"
 )]
 pub(crate) struct BatchOptions {
-    /// The ids of the tasks, of one project and one plan
+    /// The ids of the tasks, of one project; they may be of its board and of its plan files
     pub(crate) task_ids: Vec<String>,
     pub(crate) mode: Option<ModeWord>,
     /// What agents are told besides; the whole of it where it has places such as `{{title}}`
