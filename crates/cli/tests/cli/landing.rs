@@ -316,6 +316,14 @@ fn a_secret_in_the_result_stops_the_push_until_a_person_says_otherwise() {
     harbour.check_landed(&anyway);
 }
 
+/// Whatever the reason is, the command is named that lands it once that is mended.
+#[track_caller]
+fn check_says_how_to_try_again(story: &Story) {
+    let told = story.told("batch:not_landed")[0];
+    let hint = told["hint"].as_str().unwrap_or_default();
+    assert!(hint.contains("`pleach land 1`"), "{told}");
+}
+
 #[test]
 fn a_push_without_the_rights_says_how_to_try_again() {
     let harbour = Harbour::github("1", "", SHELL);

@@ -1,6 +1,7 @@
 //! A branch of the server that has the name of a batch and is not of it.
 
 use super::{Harbour, PROJECT, SHELL};
+use crate::scene::Story;
 
 #[test]
 fn a_branch_of_somebody_else_is_left_alone_and_the_next_name_taken() {
@@ -49,12 +50,4 @@ fn check_tells_the_name_first(story: &Story) {
     assert!(reason.contains("pleach/batch-1 of the server"), "{reason}");
     let place = |name: &str| story.events.iter().position(|(event, _)| event == name);
     assert!(place("batch:pushing") < place("batch:pushed"));
-}
-
-/// Whatever the reason is, the command is named that lands it once that is mended.
-#[track_caller]
-fn check_says_how_to_try_again(story: &Story) {
-    let told = story.told("batch:not_landed")[0];
-    let hint = told["hint"].as_str().unwrap_or_default();
-    assert!(hint.contains("`pleach land 1`"), "{told}");
 }
