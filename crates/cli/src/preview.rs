@@ -328,16 +328,14 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     }
 }
 
-/// Asks whether to begin.
-pub(crate) fn ask_to_run() -> Result<(), Failures> {
-    if asks("Run it?") == Some(true) {
-        return Ok(());
-    }
-    Err(
-        Failure::new(Exit::Environment, "no_consent", "nothing was run")
-            .hint("answer y to run it")
-            .into(),
-    )
+/// Asks a question; `hint` says what to pass where there is no terminal to ask it.
+pub(crate) fn confirmed(question: &str, hint: &str) -> Result<bool, Failures> {
+    asks(question).ok_or_else(|| {
+        let message = "no terminal to ask for confirmation";
+        Failure::new(Exit::Environment, "no_consent", message)
+            .hint(hint)
+            .into()
+    })
 }
 
 /// Asks a question that is answered with yes or no; no answer, if nobody is there.

@@ -21,7 +21,7 @@ use crate::columns::{age, bytes, cut, terminal_width};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{Reader, one_line, print, tell_error};
 use crate::plan_source::current_folder;
-use crate::preview::{asks, count};
+use crate::preview::{confirmed, count};
 use crate::waiting::Waiting;
 
 const BOLD: Style = Style::new().bold();
@@ -74,8 +74,8 @@ fn clear_up(arguments: &GcArgs) -> Result<Exit, Failures> {
         }
         return Ok(Exit::Success);
     }
-    if !arguments.yes && !all.is_empty() {
-        consent()?;
+    if !arguments.yes && !all.is_empty() && !is_wanted()? {
+        return Ok(Exit::Success);
     }
     let mut removed = Removed::default();
     let mut repacked = Vec::new();
@@ -144,21 +144,13 @@ fn projects(
     Ok(projects)
 }
 
-fn consent() -> Result<(), Failures> {
-    let nobody = "nobody is there to agree to this";
-    let failure = |message: &str, hint: &str| -> Failures {
-        Failure::new(Exit::Environment, "no_consent", message)
-            .hint(hint)
-            .into()
-    };
-    match asks("Remove this?") {
-        Some(true) => Ok(()),
-        Some(false) => Err(failure("nothing was removed", "answer y to remove it")),
-        None => Err(failure(
-            nobody,
-            "add --yes to remove it, or --dry-run to see it only",
-        )),
+fn is_wanted() -> Result<bool, Failures> {
+    let hint = "pass --yes to remove it, or --dry-run to see it only";
+    let is_wanted = confirmed("Remove this?", hint)?;
+    if !is_wanted {
+        tell_error(format_args!("Nothing was removed.\n"));
     }
+    Ok(is_wanted)
 }
 
 fn show(finds: &[&Find]) {

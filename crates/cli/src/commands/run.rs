@@ -209,7 +209,12 @@ impl Place {
         let select = match self.picked(&source, arguments, threshold) {
             None => arguments.select.clone(),
             Some(Picked::These(positions)) => ids(&source, &positions),
-            Some(Picked::Nothing) => return Err(nothing_picked().into()),
+            Some(Picked::Nothing) => {
+                tell_error(format_args!(
+                    "No task was chosen. `pleach run all` runs everything that is open.\n"
+                ));
+                return Ok(earlier.unwrap_or(Exit::Success));
+            }
             Some(Picked::Interrupted) => return Ok(Exit::Interrupted),
         };
         if arguments.redo {
@@ -317,15 +322,6 @@ fn ids(source: &PlanSource, positions: &[usize]) -> Vec<String> {
     let tasks = &source.document.plan.tasks;
     let id = |position: &usize| tasks[*position].id.as_str().to_owned();
     positions.iter().map(id).collect()
-}
-
-fn nothing_picked() -> Failure {
-    Failure::new(
-        Exit::Usage,
-        "nothing_chosen",
-        "no task was chosen, so nothing was run",
-    )
-    .hint("`pleach run all` runs everything that is open")
 }
 
 impl RunArgs {

@@ -166,7 +166,7 @@ fn clearing_up_shows_first_and_wants_an_answer() {
     );
     let asked = held.pleach(&["gc"]);
     assert!(asked.out.contains("worktree"), "{}", asked.out);
-    assert!(asked.bad(3).contains("add --yes"));
+    assert!(asked.bad(3).contains("pass --yes"));
     assert_eq!(refs(&held, "refs"), before);
     assert!(tree(&held, "1.2").is_dir());
 }

@@ -7,8 +7,8 @@ use pleach_engine::run::Prepared;
 use crate::args::RunArgs;
 use crate::consent::{self, Consent};
 use crate::failure::Failures;
-use crate::output::Reader;
-use crate::preview::{Shown, ask_to_run};
+use crate::output::{Reader, tell_error};
+use crate::preview::{Shown, confirmed};
 use crate::push_consent::{self, PushConsent, PushQuestion};
 
 const PUSH: PushQuestion<'_> = PushQuestion {
@@ -55,7 +55,11 @@ pub(super) fn ask(
         PushConsent::Known => {}
     }
     if consent == Consent::Known && prepared.design().tasks.len() > 1 {
-        ask_to_run()?;
+        let goes_on = confirmed("Run it?", "pass --yes to run without questions")?;
+        if !goes_on {
+            tell_error(format_args!("Nothing was run.\n"));
+            return Ok(Answer::Nothing);
+        }
     }
     Ok(Answer::Run)
 }
