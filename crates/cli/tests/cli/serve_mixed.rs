@@ -234,6 +234,32 @@ fn one_task_of_a_mixed_batch_is_retried() {
 }
 
 #[test]
+fn a_task_of_a_mixed_batch_is_retried_by_its_key_once_no_other_batch_has_it() {
+    let shell = format!(
+        "[ $PLEACH_BATCH != 1 ] || {{ {}; exit; }}; {}; exit 1",
+        reluctant("board-1"),
+        crate::scene::WAIT
+    );
+    let garden = Garden::new(PLAN, 1, &shell);
+    let mut gate = Gate::at(&garden.table.scene);
+    garden.ask(&garden.both()).good(201);
+    until_over(&garden.server, 1);
+    garden.ask(&[&garden.table.tasks[0]]).good(201);
+    assert_eq!(gate.wait_for(1), "1");
+    let error = garden.terminal(&["retry", "1", "board-1"]).bad(2);
+    assert!(error.contains("task board-1 is in batch 2"), "{error}");
+    gate.let_go(1);
+    assert_eq!(outcomes(&until_over(&garden.server, 2)), "1:failed");
+    std::fs::write(garden.table.scene.repo.beside("may"), "").unwrap();
+    garden.terminal(&["retry", "1", "board-1"]).good();
+    let over = garden.server.until("/api/batches/1", |batch| {
+        outcomes(batch) == "1:merged board-1:merged" && batch["completedAt"].is_string()
+    });
+    assert_eq!(over["status"], "completed");
+    assert_eq!(garden.table.marks(), "completed");
+}
+
+#[test]
 fn a_terminal_sees_what_became_of_the_tasks_of_its_plan_in_a_mixed_batch() {
     let garden = Garden::new(PLAN, 2, &reluctant("1"));
     let tasks = [&garden.in_file[0], &garden.table.tasks[1]];
