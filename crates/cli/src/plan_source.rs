@@ -9,12 +9,11 @@ use pleach_domain::next::NextRules;
 use pleach_domain::phase::Threshold;
 use pleach_domain::select::{Selection, done_among};
 use pleach_domain::task::TaskStatus;
-use pleach_engine::config::Config;
+use pleach_engine::config::{Config, Settings};
 use pleach_engine::mentioned_files::declare_mentioned;
 use pleach_engine::plan_file::PlanFile;
 use pleach_engine::plan_in_use::{self, project_folder};
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
-use pleach_engine::settings::Settings;
 use pleach_engine::start::{Chosen, Dependencies};
 use pleach_formats::Document;
 

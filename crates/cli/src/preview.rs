@@ -11,17 +11,16 @@ use std::time::Duration;
 
 use anstyle::Style;
 use pleach_domain::batch::{Budget, Landing};
+use pleach_domain::estimate::plan_seconds_left;
 use pleach_domain::graph::{Graph, Order, Rules, Strictness};
 use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_engine::agent::{Agent, Chosen};
-use pleach_engine::config::MaxParallel;
+use pleach_engine::config::{MaxParallel, RunMode, Settings};
 use pleach_engine::git::Unpushed;
-use pleach_engine::outlook::plan_seconds_left;
 use pleach_engine::run::{BuildsOn, RunRequest, Where};
 use pleach_engine::sandbox::Holding;
 use pleach_engine::secrets::Secrets;
-use pleach_engine::settings::{RunMode, Settings};
 
 use crate::columns::about;
 use crate::draw::Picture;

@@ -9,13 +9,12 @@ use anstyle::Style;
 use pleach_domain::batch::Landing;
 use pleach_domain::choice::SandboxChoice;
 use pleach_domain::graph::{Graph, Strictness};
-use pleach_engine::config::{MaxParallel, OnInvalid};
+use pleach_engine::config::{MaxParallel, OnInvalid, RunMode, Settings};
 use pleach_engine::consent::What;
 use pleach_engine::git::CommitId;
 use pleach_engine::run::{Fetch, Rehearsal, RunRequest};
 use pleach_engine::sandbox::Holding;
 use pleach_engine::secrets::Secrets;
-use pleach_engine::settings::{RunMode, Settings};
 use pleach_engine::shell_words::line;
 use serde_json::{Value, json};
 

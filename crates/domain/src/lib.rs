@@ -5,6 +5,7 @@
 pub mod batch;
 pub mod bisect;
 pub mod choice;
+pub mod estimate;
 pub mod event;
 pub mod governor;
 pub mod graph;
@@ -17,4 +18,5 @@ pub mod schedule;
 pub mod select;
 pub mod task;
 pub mod task_state;
+pub mod task_status_word;
 pub mod work;

@@ -240,6 +240,9 @@ mod tests {
     fn tasks_in_no_phase_come_before_the_first() {
         let mut plan = plan("p p p p");
         plan.tasks.push(Task::new("t", "t", 1));
-        assert_eq!(open(&OpenPhases::for_next(&plan, Threshold::default())), []);
+        assert_eq!(
+            open(&OpenPhases::for_next(&plan, Threshold::default())),
+            [0_u32; 0]
+        );
     }
 }

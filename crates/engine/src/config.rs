@@ -2,12 +2,14 @@
 //!
 //! Knows which keys exist and who said what; `settings` makes use of it.
 
+pub mod branches;
 mod edit;
 mod error;
 mod fields;
 mod keys;
 mod kinds;
 mod layers;
+mod settings;
 mod words;
 
 pub use edit::{Edited, Whose, set, set_all, unknown_key};
@@ -16,6 +18,7 @@ pub use keys::{Config, KEYS, Key};
 pub(crate) use kinds::MOST_LIMIT_WAIT;
 pub use kinds::duration;
 pub use layers::{Layers, Misspelt, Shown, misspelt_variables, users_file};
+pub use settings::{RunMode, Settings};
 
 /// The file in the repository.
 pub const FILE_NAME: &str = "pleach.toml";

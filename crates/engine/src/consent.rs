@@ -16,8 +16,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Chosen;
+use crate::config::Settings;
 use crate::secrets::Hider;
-use crate::settings::Settings;
 use crate::shell_words::line;
 use pleach_domain::choice::{NetworkChoice, SandboxChoice};
 

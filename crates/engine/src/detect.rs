@@ -2,12 +2,9 @@
 //!
 //! Runs nothing and writes nothing.
 
-use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::agent::PRESETS;
-use crate::git::find_program;
 use crate::regular_file::read_settings;
 
 /// A command that a project seems to want, and what tells so.
@@ -42,14 +39,6 @@ impl Commands {
             because: because.to_owned(),
         });
     }
-}
-
-/// The agents on a search path.
-pub fn installed_agents(path: &OsStr) -> Vec<(&'static str, PathBuf)> {
-    let known = PRESETS.iter();
-    known
-        .filter_map(|preset| Some((preset.name, find_program(path, preset.program)?)))
-        .collect()
 }
 
 /// How the project in a folder seems to be tested and prepared.
@@ -339,18 +328,5 @@ mod tests {
         check(&[("justfile", "test:\n  x\n")], "just test", "");
         let both = [("Makefile", "test:\n"), ("Cargo.toml", "")];
         check(&both, "cargo test; make test", "");
-    }
-
-    #[test]
-    fn agents_are_found_on_the_path() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let folder = tempfile::tempdir().unwrap();
-        for (name, mode) in [("codex", 0o755), ("claude", 0o644), ("other", 0o755)] {
-            let path = folder.path().join(name);
-            fs::write(&path, "").unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-        }
-        let found = installed_agents(folder.path().as_os_str());
-        assert_eq!(found, [("codex", folder.path().join("codex"))]);
     }
 }

@@ -8,9 +8,8 @@ mod project;
 
 use std::path::Path;
 
-use crate::config::{Layers, misspelt_variables};
+use crate::config::{Layers, Settings, misspelt_variables};
 use crate::plan_in_use::project_folder;
-use crate::settings::Settings;
 
 /// How bad something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,10 +7,11 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::agent::{LoggedIn, PRESETS, Presence};
-use crate::config::{Config, ConfigError, FILE_NAME, KEYS, Key, Layers, Origin, Shown, users_file};
+use crate::config::{
+    Config, ConfigError, FILE_NAME, KEYS, Key, Layers, Origin, Settings, Shown, users_file,
+};
 use crate::detect::{Commands, Found, commands};
 use crate::plan_in_use::{self, project_folder};
-use crate::settings::Settings;
 
 /// The key that says which agent to run.
 const AGENT: &str = "agent";

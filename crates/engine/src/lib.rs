@@ -3,7 +3,6 @@
 pub mod agent;
 pub mod batch_time;
 pub mod board;
-pub mod branches;
 mod cached_path;
 pub mod capture;
 pub mod causes;
@@ -52,7 +51,6 @@ pub mod run;
 pub mod sandbox;
 pub mod scope;
 pub mod secrets;
-pub mod settings;
 pub mod shell_words;
 pub mod slots;
 pub mod start;

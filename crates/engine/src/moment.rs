@@ -36,6 +36,16 @@ fn timestamp(milliseconds: u64) -> Timestamp {
     Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::MAX)
 }
 
+/// Seconds as a time is counted here.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an estimate is neither negative nor longer than a life"
+)]
+pub(crate) fn milliseconds(seconds: f64) -> u64 {
+    (seconds * 1_000.0) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

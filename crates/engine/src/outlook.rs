@@ -2,20 +2,21 @@
 //!
 //! The plan says what is done; the database adds what is under way, what failed, and how long things take.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use pleach_domain::batch::{Barriers, BatchSettings, Design};
-use pleach_domain::graph::{Graph, Rules, Strictness};
+use pleach_domain::estimate::plan_seconds_left;
+use pleach_domain::graph::Rules;
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::plan::Plan;
 use pleach_domain::task::{Hold, Task, TaskStatus};
 use serde::Serialize;
 
 use crate::database::{Among, BatchFilter, Database, PlanMark, now};
-use crate::moment::rfc3339;
+use crate::moment::{milliseconds, rfc3339};
 use crate::state_folder::StateFolder;
-use crate::view::{BatchView, TaskStatusWord, ViewError};
+use crate::view::{BatchView, ViewError};
+use pleach_domain::task_status_word::TaskStatusWord;
 
 /// So many batches back it is looked for what became of a task.
 const LOOK_BACK: usize = 50;
@@ -149,84 +150,6 @@ impl Outlook {
     }
 }
 
-/// How long tasks of a plan (positions, ascending) take in a batch of their own, given how long each of them does.
-pub fn plan_seconds_left(
-    plan: &Plan,
-    chosen: &[usize],
-    rules: Rules,
-    at_once: usize,
-    took: impl Fn(&Task) -> f64,
-) -> Option<f64> {
-    let graph = Graph::of(plan, Strictness::AsWritten);
-    let settings = BatchSettings::default();
-    let design = Design::of(&graph, chosen, rules, Barriers::Stages, settings);
-    let left = chosen.iter().map(|at| Some(took(&plan.tasks[*at])));
-    batch_seconds_left(&design, &left.collect::<Vec<_>>(), at_once)
-}
-
-/// How long everything takes, given what is left of each task and how many run at once; none for no task.
-#[expect(clippy::cast_precision_loss, reason = "no plan has 2^52 tasks")]
-fn seconds_left(tasks: impl IntoIterator<Item = f64>, at_once: usize) -> Option<f64> {
-    let mut longest: f64 = 0.0;
-    let mut sum = 0.0;
-    let mut count: usize = 0;
-    for left in tasks {
-        let left = left.max(0.0);
-        longest = longest.max(left);
-        sum += left;
-        count += 1;
-    }
-    let slots = at_once.min(count).max(1);
-    (count > 0).then(|| longest.max(sum / slots as f64))
-}
-
-/// The same for a batch, given what is left of each task that is not over: stages and phases follow each other, and within
-/// one nothing is faster than its longest chain.
-pub fn batch_seconds_left(design: &Design, left: &[Option<f64>], at_once: usize) -> Option<f64> {
-    let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-    for (position, task) in design.tasks.iter().enumerate() {
-        if left[position].is_some() {
-            let phase = task.phase.filter(|_| task.follows_phase);
-            groups
-                .entry((task.stage, phase))
-                .or_default()
-                .push(position);
-        }
-    }
-    let each = groups.values().map(|group| {
-        let mut chains = HashMap::new();
-        let members: HashSet<usize> = group.iter().copied().collect();
-        let chain = |position: &usize| chain(design, left, &members, &mut chains, *position);
-        let longest = group.iter().map(chain).fold(0.0, f64::max);
-        let alone = group.iter().filter_map(|position| left[*position]);
-        seconds_left(alone, at_once).map_or(longest, |spread| spread.max(longest))
-    });
-    (!groups.is_empty()).then(|| each.sum())
-}
-
-/// How long it takes until a task is over, with what it waits for among the members.
-fn chain(
-    design: &Design,
-    left: &[Option<f64>],
-    members: &HashSet<usize>,
-    known: &mut HashMap<usize, f64>,
-    position: usize,
-) -> f64 {
-    if let Some(known) = known.get(&position) {
-        return *known;
-    }
-    let task = &design.tasks[position];
-    let mut before = 0.0_f64;
-    for earlier in task.needs.iter().chain(&task.after) {
-        if members.contains(earlier) {
-            before = before.max(chain(design, left, members, known, *earlier));
-        }
-    }
-    let total = before + left[position].unwrap_or(0.0).max(0.0);
-    known.insert(position, total);
-    total
-}
-
 /// What the database adds to what a plan says of its tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recall {
@@ -260,15 +183,6 @@ pub fn recall(plan: &mut Plan, setting: &Setting<'_>, recall: Recall) -> Result<
         };
     }
     Ok(())
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "an estimate is neither negative nor longer than a life"
-)]
-pub(crate) fn milliseconds(seconds: f64) -> u64 {
-    (seconds * 1_000.0) as u64
 }
 
 impl Tally {
@@ -391,44 +305,5 @@ impl Known {
             };
             took.unwrap_or(mean) - spent
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(plan: &str, left: &[Option<f64>], at_once: usize, expected: Option<f64>) {
-        let plan = pleach_formats::read(plan).plan;
-        let graph = Graph::of(&plan, Strictness::AsWritten);
-        let all: Vec<usize> = (0..plan.tasks.len()).collect();
-        let (rules, settings) = (Rules::default(), BatchSettings::default());
-        let design = Design::of(&graph, &all, rules, Barriers::Stages, settings);
-        assert_eq!(batch_seconds_left(&design, left, at_once), expected);
-    }
-
-    #[test]
-    fn no_batch_ends_before_its_longest_chain() {
-        let chain =
-            "- [ ] 1.1 A\n- [ ] 1.2 B (depends: 1.1)\n- [ ] 1.3 C (depends: 1.2)\n- [ ] 1.4 D\n";
-        let two = Some(2.0);
-        check(chain, &[two; 4], 4, Some(6.0));
-        check(chain, &[two; 4], 1, Some(8.0));
-        check(chain, &[None, Some(0.5), two, None], 4, Some(2.5));
-        check(chain, &[None; 4], 4, None);
-        let phases = "## Phase 1: A\n- [ ] 1.1 A\n- [ ] 1.2 B\n## Phase 2: B\n- [ ] 2.1 C\n";
-        check(phases, &[two; 3], 3, Some(4.0));
-    }
-
-    #[test]
-    fn tasks_that_are_to_run_wait_for_each_other_too() {
-        let plan =
-            pleach_formats::read("- [ ] 1.1 A\n- [ ] 1.2 B (depends: 1.1)\n- [ ] 1.3 C\n").plan;
-        let seconds =
-            |chosen: &[usize]| plan_seconds_left(&plan, chosen, Rules::default(), 3, |_| 2.0);
-        assert_eq!(seconds(&[0, 1, 2]), Some(4.0));
-        assert_eq!(seconds(&[1, 2]), Some(2.0));
-        assert_eq!(seconds(&[]), None);
     }
 }

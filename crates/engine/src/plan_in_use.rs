@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 
 use pleach_domain::task::{Task, TaskStatus};
 
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, Settings};
 use crate::plan_file::PlanFile;
 use crate::regular_file::read_settings;
-use crate::settings::Settings;
 
 /// Why no plan was found.
 #[derive(Debug, thiserror::Error)]

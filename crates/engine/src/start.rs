@@ -21,14 +21,13 @@ pub use error::StartError;
 pub use preview::{Preview, preview};
 
 use crate::agent;
-use crate::config::{Config, Layers};
+use crate::config::{Config, Layers, RunMode, Settings};
 use crate::database::{Database, Provenance, RequestKey};
 use crate::plan_in_use::project_folder;
 use crate::plan_to_run::PlanToRun;
 use crate::prompt::Template;
 use crate::run::{EarlierBatches, Fetch, Prepared, Proofs, RunRequest, prepare};
 use crate::sandbox::Holding;
-use crate::settings::{RunMode, Settings};
 use crate::state_folder::StateFolder;
 use crate::trust::Openings;
 

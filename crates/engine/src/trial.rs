@@ -12,10 +12,9 @@ use serde_json::json;
 use pleach_driver::{Conclusion, Entry, Outcome, Trouble, Usage};
 
 use crate::agent::DemoAgent;
-use crate::config::{MaxParallel, OnInvalid};
+use crate::config::{MaxParallel, OnInvalid, RunMode, Settings};
 use crate::demo::{DemoError, fill_repository};
 use crate::git::{Git, Place};
-use crate::settings::{RunMode, Settings};
 
 /// The file that the agent is to make.
 pub const FILE: &str = "greeting.txt";

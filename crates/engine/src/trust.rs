@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 
 use pleach_domain::choice::{NetworkChoice, SandboxChoice};
 
-use crate::config::Layers;
+use crate::config::{Layers, Settings};
 use crate::consent::{hash, in_words};
 use crate::database::{Database, DatabaseError};
 use crate::git::{Git, Store};
-use crate::settings::Settings;
 use crate::shell_words::line;
 
 pub(crate) use push::{may_push, may_push_from_now_on};

@@ -9,7 +9,6 @@ mod order;
 mod replay;
 mod shape;
 mod stage;
-mod standing;
 mod validation;
 mod wire;
 
@@ -25,11 +24,10 @@ pub use shape::{
     BatchView, ConflictView, PredictedView, ProgressView, ResolvingView, SettingsView, TaskView,
 };
 pub use stage::StageView;
-pub use standing::TaskStatusWord;
 pub use validation::{RunView, RunWord, ValidationView, Verdict};
 pub use wire::{usd, wire, wire_in, worktree_id};
 
-use crate::branches::BranchNames;
+use crate::config::branches::BranchNames;
 use crate::database::{self, Database, DatabaseError, LoadedBatch};
 use crate::ownership::{OwnershipError, is_owned};
 use crate::run::{BuildsOn, Earlier, segment_of};

@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 
 /// What a crate may depend on, besides what only its tests use.
 const MAY_USE: [(&str, &[&str]); 7] = [
-    ("domain", &["compact_str", "serde", "strsim", "thiserror"]),
+    (
+        "domain",
+        &["compact_str", "serde", "strsim", "thiserror", "utoipa"],
+    ),
     (
         "formats",
         &[

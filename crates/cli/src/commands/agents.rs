@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use pleach_engine::agent::{LoggedIn, NoAgent, Presence, Versions, choose};
-use pleach_engine::config::Config;
+use pleach_engine::config::{Config, Settings};
 use pleach_engine::database::{AgentPause, Database};
 use pleach_engine::moment::{clock_time, rfc3339};
 use pleach_engine::plan_in_use::project_folder;
-use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;

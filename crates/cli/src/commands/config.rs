@@ -4,10 +4,9 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use pleach_engine::config::{
-    Layers, Misspelt, Origin, Shown, Whose, misspelt_variables, set, unknown_key,
+    Layers, Misspelt, Origin, Settings, Shown, Whose, misspelt_variables, set, unknown_key,
 };
 use pleach_engine::plan_in_use::project_folder;
-use pleach_engine::settings::Settings;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 

@@ -8,11 +8,10 @@ use pleach_domain::batch::{Barriers, Fallback};
 use pleach_domain::graph::Rules;
 use pleach_domain::task_state::Ending;
 use pleach_engine::agent::Chosen;
-use pleach_engine::config::Config;
+use pleach_engine::config::{Config, Settings};
 use pleach_engine::demo::{PLAN, make_repository};
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
 use pleach_engine::run::{EarlierBatches, Fetch, Proofs, RunRequest, Summary, Where, prepare};
-use pleach_engine::settings::Settings;
 use pleach_engine::shell_words::quoted;
 use pleach_engine::state_folder::StateFolder;
 

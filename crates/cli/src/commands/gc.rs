@@ -6,13 +6,12 @@ use std::time::Duration;
 
 use anstyle::Style;
 use pleach_engine::causes::with_causes;
-use pleach_engine::config::Config;
+use pleach_engine::config::{Config, Settings};
 use pleach_engine::database::{Among, Database};
 use pleach_engine::gc::{Broom, Find, GcError, Removed, Repacked, What, empty_folders};
 use pleach_engine::git::{Git, Store};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::scope::Scope;
-use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
 use serde_json::{Value, json};
 

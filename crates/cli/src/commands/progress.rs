@@ -4,13 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use pleach_domain::plan::Plan;
-use pleach_engine::config::Config;
+use pleach_engine::config::{Config, RunMode, Settings};
 use pleach_engine::database::Database;
 use pleach_engine::outlook::{Outlook, Setting};
 use pleach_engine::plan_file::PlanFile;
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::scope::Scope;
-use pleach_engine::settings::{RunMode, Settings};
 use pleach_engine::state_folder::StateFolder;
 use pleach_formats::StatusFile;
 

@@ -13,7 +13,7 @@ use pleach_domain::graph::Graph;
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::phase::Threshold;
 use pleach_engine::causes::with_causes;
-use pleach_engine::config::{Config, MaxParallel, Mode};
+use pleach_engine::config::{Config, MaxParallel, Mode, Settings};
 use pleach_engine::database::BatchRow;
 use pleach_engine::detach;
 use pleach_engine::outlook::Recall;
@@ -22,7 +22,6 @@ use pleach_engine::run::{
     EarlierBatches, Fetch, Prepared, Proofs, RunError, RunRequest, Summary, Where, interrupted,
     rehearse, take_up,
 };
-use pleach_engine::settings::Settings;
 use pleach_engine::start::Errand;
 use pleach_engine::state_folder::StateFolder;
 

@@ -3,10 +3,9 @@
 use std::io::IsTerminal as _;
 use std::path::Path;
 
-use pleach_engine::config::Layers;
+use pleach_engine::config::{Layers, Settings};
 use pleach_engine::database::Database;
 use pleach_engine::plan_in_use::project_folder;
-use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::trust::Openings;
 

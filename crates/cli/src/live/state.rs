@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use pleach_domain::batch::{Batch, Design, Mode, Spent};
+use pleach_domain::estimate::batch_seconds_left;
 use pleach_domain::event::{Event, TaskEvent};
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::TaskState;
 use pleach_engine::batch_time::BatchTime;
 use pleach_engine::database::StoredEvent;
-use pleach_engine::outlook::batch_seconds_left;
 use pleach_engine::run::Progress;
 
 /// How often somebody asked it to stop.

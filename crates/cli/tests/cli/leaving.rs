@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use pleach_domain::batch::{Barriers, Fallback};
 use pleach_domain::graph::Overlap;
-use pleach_engine::config::Config;
+use pleach_engine::config::{Config, Settings};
 use pleach_engine::database::{Database, Provenance, RequestKey};
 use pleach_engine::host::{Begun, Host, HostError, Running};
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
 use pleach_engine::run::{EarlierBatches, Fetch, Prepared, prepare, take_up};
-use pleach_engine::settings::Settings;
 use pleach_engine::start::Errand;
 use pleach_engine::state_folder::StateFolder;
 

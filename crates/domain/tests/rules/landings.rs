@@ -140,22 +140,6 @@ fn what_does_not_merge_on_another_base_goes_with_what_needs_it() {
     tell("9 push", "1\n2", others).follows("rewoven");
 }
 
-#[test]
-fn a_batch_that_came_as_far_as_landing_is_not_cancelled_because_its_tasks_are() {
-    // The base moved, the only task that was woven fell out, and then another batch took it.
-    let fell_out = "go 2:cancel 2:stopped 1:built 1:woven go 1:moved";
-    let failed = "failed because nothing was merged";
-    tell("9 push", "1\n2", fell_out)
-        .stands("landing: 1 conflicted, 2 cancelled")
-        .todo(&format!("finish {failed}"));
-    tell("9 push", "1\n2", &format!("{fell_out} 1:elsewhere"))
-        .stands("landing: 1 blocked, 2 cancelled")
-        .todo(&format!("finish {failed}"));
-    tell("9 push", "1\n2", &format!("{fell_out} 1:elsewhere go")).follows(failed);
-    // Before that it is: nothing of it had got anywhere.
-    tell("9 push", "1\n2", "go 2:cancel 2:stopped 1:elsewhere go").follows("merging; cancelled");
-}
-
 const AGAIN: &str =
     "go 1:built 1:woven 2:failed go tests go pushed landed go 2:retry go 2:built 2:woven go";
 

@@ -4,6 +4,7 @@
 
 mod batches;
 mod coming;
+mod estimates;
 mod failures;
 mod graphs;
 mod landings;

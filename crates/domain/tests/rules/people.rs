@@ -108,6 +108,9 @@ fn a_task_that_another_batch_takes_does_not_change_how_this_one_ends() {
     let moved = "go 1:built 1:woven 2:cancel 2:stopped go 1:moved";
     tell("2 push", "1\n2", &format!("{moved} 1:taken 2:taken go"))
         .stands("failed: 1 conflicted, 2 cancelled");
+    // Nothing of this one had got anywhere.
+    let stopped = "go 2:cancel 2:stopped 1:taken go";
+    tell("2 push", "1\n2", stopped).stands("cancelled: 1 blocked, 2 cancelled");
 }
 
 #[test]

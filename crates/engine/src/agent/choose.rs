@@ -7,13 +7,12 @@ use pleach_domain::problem::nearest;
 use serde::{Deserialize, Serialize};
 
 use super::command::{CommandAgent, MODEL};
+use super::presence::installed_agents;
 use super::preset::PRESETS;
 use super::preset_agent::{PresetAgent, is_preset};
 use super::{Agent, DemoAgent};
-use crate::config::AgentConfig;
-use crate::detect::installed_agents;
+use crate::config::{AgentConfig, Settings};
 use crate::placeholder::{Piece, pieces};
-use crate::settings::Settings;
 use crate::shell_words::{line, quoted};
 
 /// Why there is no agent.

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::preset::{LoginFile, PRESETS, Preset, preset};
 use super::{Chosen, CommandAgent, DemoAgent, NoAgent, PresetAgent, choose};
+use crate::config::Settings;
 use crate::git::find_program;
 use crate::secrets::Secrets;
-use crate::settings::Settings;
 
 /// What is known of an agent on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -265,6 +265,14 @@ pub(super) fn is_own_program(agent: &Presence) -> bool {
     is_bare && known.is_some_and(|preset| agent.program.starts_with(preset.program))
 }
 
+/// The agents on a search path.
+pub(super) fn installed_agents(path: &OsStr) -> Vec<(&'static str, PathBuf)> {
+    let known = PRESETS.iter();
+    known
+        .filter_map(|preset| Some((preset.name, find_program(path, preset.program)?)))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
@@ -403,5 +411,18 @@ mod tests {
         assert!(!asked("claude", &["/tmp/claude"]));
         assert!(!asked("claude", &["sh", "-c", "claude"]));
         assert!(!asked("acp:claude", &[]));
+    }
+
+    #[test]
+    fn agents_are_found_on_the_path() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        for (name, mode) in [("codex", 0o755), ("claude", 0o644), ("other", 0o755)] {
+            let path = folder.path().join(name);
+            fs::write(&path, "").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let found = installed_agents(folder.path().as_os_str());
+        assert_eq!(found, [("codex", folder.path().join("codex"))]);
     }
 }

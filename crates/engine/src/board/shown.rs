@@ -17,7 +17,8 @@ use crate::database::board::{BoardTables, InBatch, TaskRow};
 use crate::database::{BoardEvent, DatabaseError, LoadedBatch};
 use crate::moment::rfc3339;
 use crate::plan_to_run::PlanOrigin;
-use crate::view::{BatchView, Owner, Surroundings, TaskStatusWord};
+use crate::view::{BatchView, Owner, Surroundings};
+use pleach_domain::task_status_word::TaskStatusWord;
 
 /// A task of a project.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]

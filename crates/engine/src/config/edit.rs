@@ -16,8 +16,8 @@ use super::fields::{AGENTS, OF_AGENT, line_at};
 use super::keys::{KEYS, Key};
 use super::kinds::{Kind as _, List, Text};
 use super::layers::users_file;
+use crate::config::Settings;
 use crate::regular_file::read_settings;
-use crate::settings::Settings;
 
 /// Whose file is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use super::read::{self, path_in, task_in, unsigned_in};
 use super::{Database, DatabaseError, LoadedBatch, now};
 use crate::board;
 use crate::plan_to_run::PlanOrigin;
-use crate::view::TaskStatusWord;
+use pleach_domain::task_status_word::TaskStatusWord;
 
 /// A task of a project, on its board or mirrored from a plan file.
 #[derive(Debug, Clone, PartialEq)]

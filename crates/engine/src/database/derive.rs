@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
 
 use super::error::{DatabaseError, Stop};
 use super::{BatchTask, StoredEvent};
-use crate::view::TaskStatusWord;
+use pleach_domain::task_status_word::TaskStatusWord;
 
 /// A batch, as far as derived rows need to know it.
 #[derive(Debug)]

@@ -4,8 +4,8 @@
 
 use super::Finding;
 use crate::agent::{LoggedIn, NoAgent, Presence, Versions, choose};
+use crate::config::Settings;
 use crate::sandbox::Holding;
-use crate::settings::Settings;
 use pleach_domain::choice::SandboxChoice;
 
 /// Looks at agents; without settings, at those that are known by name.

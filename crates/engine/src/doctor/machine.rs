@@ -11,12 +11,11 @@ use rustix::process::{Resource, getrlimit};
 
 use super::{Finding, Level};
 use crate::causes::with_causes;
-use crate::config::MOST_LIMIT_WAIT;
+use crate::config::{MOST_LIMIT_WAIT, Settings};
 use crate::database::{AgentPause, Database};
 use crate::moment::clock_time;
 use crate::process::holds_our_own;
 use crate::sandbox::{Gap, Holding, gaps};
-use crate::settings::Settings;
 use crate::shell_words::quoted;
 use crate::state_folder::StateFolder;
 use pleach_domain::choice::SandboxChoice;

@@ -8,15 +8,15 @@ use pleach_domain::batch::Landing;
 use pleach_domain::id::BatchNumber;
 
 use super::{Finding, Reach};
-use crate::branches::BranchNames;
 use crate::causes::with_causes;
+use crate::config::branches::BranchNames;
+use crate::config::{RunMode, Settings};
 use crate::forge::recognise;
 use crate::git::{
     Git, GitError, Logins, NotFollowed, Repository, Store, StoreError, Wish, what_to_set,
 };
 use crate::plan_in_use;
 use crate::run::interrupted;
-use crate::settings::{RunMode, Settings};
 use crate::shell_words::quoted;
 use crate::state_folder::StateFolder;
 use crate::worktree::{TreeState, list};

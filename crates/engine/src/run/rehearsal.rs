@@ -16,7 +16,7 @@ use super::last_batch::LastBatch;
 use super::request::{in_words, segments};
 use super::{RunError, RunRequest, interrupted, paths};
 use crate::agent::{Brief, Chosen};
-use crate::branches::BranchNames;
+use crate::config::branches::BranchNames;
 use crate::consent::{Change, Steering, SteeringFiles, steering_settings};
 use crate::database::Database;
 use crate::forge::recognise;

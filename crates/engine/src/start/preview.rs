@@ -11,12 +11,12 @@ use pleach_domain::phase::Threshold;
 use pleach_domain::problem::Problem;
 
 use super::{Chosen, Start, StartError, chosen_by, errand, trusted_settings};
+use crate::config::Settings;
 use crate::database::{Database, DatabaseError};
 use crate::ownership::is_owned;
 use crate::plan_to_run::by_id_in_batch;
 use crate::run::{Rehearsal, RunError, rehearse};
 use crate::secrets::Secrets;
-use crate::settings::Settings;
 use crate::state_folder::StateFolder;
 use crate::view::PredictedView;
 

@@ -11,11 +11,11 @@ use serde_json::{Map, Value, json};
 
 use super::replay::History;
 use super::shape::{progress_of, seconds};
-use super::standing::TaskStatusWord;
 use super::wire::{name_tasks, wire_in, worktree_id};
 use super::{Record, ViewError};
 use crate::database::{LoadedBatch, StoredEvent};
 use crate::task_ids::TaskIds;
+use pleach_domain::task_status_word::TaskStatusWord;
 
 /// The outcomes that a summary counts, by their word and by their name for programs.
 const OUTCOMES: [(&str, &str); 8] = [

@@ -11,16 +11,16 @@ use utoipa::ToSchema;
 
 use super::replay::{History, TaskHistory};
 use super::stage::{StageView, draw_stage};
-use super::standing::TaskStatusWord;
 use super::validation::ValidationView;
 use super::wire::{mode_word, usd, worktree_id};
 use super::{Owner, Record, Surroundings};
 use crate::database::LoadedBatch;
-use crate::moment::rfc3339;
-use crate::outlook::{batch_seconds_left, milliseconds};
+use crate::moment::{milliseconds, rfc3339};
 use crate::resolve::folder_of;
 use crate::run::BuildsOn;
 use crate::task_ids::TaskIds;
+use pleach_domain::estimate::batch_seconds_left;
+use pleach_domain::task_status_word::TaskStatusWord;
 
 /// A batch.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]

@@ -11,14 +11,13 @@ use pleach_domain::graph::Rules;
 use pleach_domain::task_state::Ending;
 use pleach_driver::{Conclusion, Outcome, Trouble};
 use pleach_engine::agent::{Chosen, LoggedIn, Presence, Versions, choose, preset};
-use pleach_engine::config::{Config, FILE_NAME, Layers, Origin};
+use pleach_engine::config::{Config, FILE_NAME, Layers, Origin, Settings};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
 use pleach_engine::run::{
     Controls, EarlierBatches, Fetch, LOG, Prepared, Proofs, RunRequest, Summary, Told, Where,
     attempt_folder, prepare,
 };
-use pleach_engine::settings::Settings;
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::trial::{self, Learnt};
 use serde_json::{Value, json};

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
+use pleach_engine::config::RunMode;
 use pleach_engine::run::{Fetch, Prepared, RunRequest, Where, prepare};
-use pleach_engine::settings::RunMode;
 
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure, Failures};

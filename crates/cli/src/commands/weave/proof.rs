@@ -2,12 +2,11 @@
 
 use pleach_domain::bisect::Run;
 use pleach_domain::choice::Strategy;
-use pleach_engine::config::Config;
+use pleach_engine::config::{Config, Settings};
 use pleach_engine::git::{CommitId, Git, Store};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::process::Cancel;
 use pleach_engine::sandbox::Holding;
-use pleach_engine::settings::Settings;
 use pleach_engine::start::GRACE;
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::validate::{Alone, Judged, NoProof, Proved, Tests, prove_alone};

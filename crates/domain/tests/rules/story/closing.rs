@@ -5,7 +5,7 @@
 
 use pleach_domain::batch::{LandingAsked, Message, Proof};
 use pleach_domain::bisect::{Next, Run};
-use pleach_domain::event::{BatchEvent, Doubt, Event, TaskEvent};
+use pleach_domain::event::{BatchEvent, Doubt};
 use pleach_domain::id::TaskId;
 use pleach_domain::task_state::Commit;
 
@@ -106,7 +106,6 @@ impl Story {
                 hint: None,
                 no_server: false,
             }),
-            (_, "elsewhere") => return self.take_over(id),
             (_, "resolve") => Message::Resolve {
                 commit: Commit(format!("{task} resolved")),
                 task: id,
@@ -116,13 +115,6 @@ impl Story {
             other => panic!("{other:?} means nothing here"),
         };
         self.hear(message);
-    }
-
-    /// Another batch takes a task while nobody runs this one.
-    fn take_over(&mut self, task: TaskId) {
-        let because = "batch 2 took it".to_owned();
-        let event = TaskEvent::TakenOver { because };
-        self.store(vec![Event::Task { task, event }]);
     }
 
     /// Runs the tests, one set at a time, until the search is over.

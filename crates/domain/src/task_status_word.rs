@@ -1,12 +1,13 @@
 //! Where a task stands within a batch, coarsely, as all surfaces say it.
 
-use pleach_domain::event::TaskEvent;
-use pleach_domain::task_state::{Ending, TaskState};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+
+use crate::event::TaskEvent;
+use crate::task_state::{Ending, TaskState};
 
 /// Where a task stands, coarsely.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words say it")]
 pub enum TaskStatusWord {
@@ -21,7 +22,8 @@ pub enum TaskStatusWord {
 }
 
 impl TaskStatusWord {
-    pub(super) fn of(state: &TaskState) -> Self {
+    /// The word for a state.
+    pub fn of(state: &TaskState) -> Self {
         match state {
             TaskState::Queued | TaskState::Resting { .. } => Self::Queued,
             TaskState::Waiting { .. } => Self::Waiting,
@@ -40,7 +42,8 @@ impl TaskStatusWord {
         }
     }
 
-    pub(crate) fn as_str(self) -> &'static str {
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
             Self::Waiting => "waiting",
@@ -54,7 +57,7 @@ impl TaskStatusWord {
     }
 
     /// Where an event leaves a task and how it ended, whatever was before; nothing, where it moves nothing.
-    pub(crate) fn after(event: &TaskEvent) -> Option<(Self, Option<&'static str>)> {
+    pub fn after(event: &TaskEvent) -> Option<(Self, Option<&'static str>)> {
         Some(match event {
             TaskEvent::Kept { .. }
             | TaskEvent::Published { .. }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use pleach_domain::batch::{Budget, Landing, NoChanges, OnConflict};
 use pleach_domain::phase::Threshold;
 
-use crate::branches::{BranchNames, Fault, check};
+use crate::config::branches::{BranchNames, Fault, check};
 use crate::config::{AgentConfig, Config, ConfigError, Layers, MaxParallel, Mode, OnInvalid};
 use crate::regular_file::read_settings;
 use pleach_domain::choice::ForgeKind;

@@ -7,8 +7,8 @@ mod check;
 use pleach_domain::id::BatchNumber;
 use serde::{Deserialize, Serialize};
 
+use crate::config::Settings;
 use crate::placeholder::{Piece, pieces};
-use crate::settings::Settings;
 
 pub(crate) use check::{Fault, check};
 
