@@ -9,6 +9,7 @@ pub mod estimate;
 pub mod event;
 pub mod governor;
 pub mod graph;
+pub mod history;
 pub mod id;
 pub mod next;
 pub mod phase;

@@ -1,7 +1,6 @@
 //! Makes it happen: git, worktrees, weaving, agents, processes, plan files.
 
 pub mod agent;
-pub mod batch_time;
 pub mod board;
 mod cached_path;
 pub mod capture;

@@ -7,7 +7,6 @@ mod aftermath;
 mod answers;
 mod attempt;
 mod base_check;
-mod clock;
 mod consenting;
 mod continuing;
 mod disposing;
@@ -53,6 +52,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use pleach_domain::batch::{Batch, BatchStatus, Design, Message};
 use pleach_domain::event::{BatchEvent, Event};
+use pleach_domain::history::History;
 use pleach_domain::id::{BatchNumber, TaskId};
 
 pub use attempt::{LOG, attempt_folder};
@@ -70,7 +70,6 @@ pub use summary::{Summary, TaskReport, Ticked};
 pub use talk::{Controls, Progress, Told};
 
 use self::attempt::Workshop;
-use self::clock::Clock;
 use self::marks::Marks;
 use self::record::TaskRecord;
 use self::run_loop::Loop;
@@ -417,9 +416,9 @@ impl Prepared {
         let moved = batch.base.as_ref().and_then(|base| base.0.parse().ok());
         let base: CommitId = moved.unwrap_or(self.base);
         let folder = self.state.batch(id);
-        let mut clock = Clock::default();
+        let mut history = History::new(&self.record.design);
         for stored in events {
-            clock.take_in(stored);
+            history.take_in(&stored.event, stored.at);
         }
         let run = Loop {
             slots: Slots::new(&self.state, self.record.parallel_limit)?,
@@ -454,7 +453,7 @@ impl Prepared {
             progress: batch.progress(),
             batch,
             steering: self.steering,
-            clock,
+            history,
             pending: Vec::new(),
             outbox: Vec::new(),
             at_work: HashMap::new(),

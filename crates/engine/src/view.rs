@@ -35,7 +35,7 @@ use crate::sandbox::Holding;
 use crate::secrets::Secrets;
 use crate::state_folder::StateFolder;
 use crate::task_ids::TaskIds;
-use replay::History;
+use replay::Replayed;
 
 /// Why a batch cannot be shown.
 #[derive(Debug, thiserror::Error)]
@@ -200,7 +200,7 @@ impl BatchView {
         let batch = loaded.number;
         let mut record: Record = serde_json::from_str(&loaded.record)
             .map_err(|source| ViewError::Record { batch, source })?;
-        let mut history = History::of(record.design.clone());
+        let mut history = Replayed::new(record.design.clone());
         for stored in &loaded.events {
             history.follow(stored).map_err(|source| ViewError::Event {
                 batch,

@@ -113,7 +113,7 @@ fn total(state: &State, width: usize, moment: &Moment<'_>) -> Line {
 /// What is said of the whole, most important first.
 fn facts(state: &State, over: usize, moment: &Moment<'_>) -> Vec<(Style, String)> {
     let mut facts = vec![(PLAIN, format!("{over}/{}", state.batch.tasks.len()))];
-    let time = Duration::from_millis(state.time.until(moment.now));
+    let time = Duration::from_millis(state.history.time.until(moment.now));
     facts.push((DIM, elapsed(time)));
     if let Some(left) = state.left(moment.now) {
         facts.push((PLAIN, format!("about {} left", about(left))));

@@ -8,9 +8,8 @@ use std::time::Duration;
 use pleach_domain::batch::{Batch, Design, Mode, Spent};
 use pleach_domain::estimate::batch_seconds_left;
 use pleach_domain::event::{Event, TaskEvent};
+use pleach_domain::history::History;
 use pleach_domain::id::{BatchNumber, TaskId};
-use pleach_domain::task_state::TaskState;
-use pleach_engine::batch_time::BatchTime;
 use pleach_engine::database::StoredEvent;
 use pleach_engine::run::Progress;
 
@@ -31,8 +30,8 @@ pub(crate) struct State {
     pub(super) number: Option<BatchNumber>,
     pub(super) titles: Vec<String>,
     pub(super) times: Vec<Times>,
-    /// How long somebody has run it.
-    pub(super) time: BatchTime,
+    /// When what happened.
+    pub(super) history: History,
     /// When the batch as a whole last took a step.
     pub(super) stepped: u64,
     pub(super) stop: Stop,
@@ -44,8 +43,6 @@ pub(crate) struct State {
 pub(super) struct Times {
     /// Since when it stands where it stands.
     pub(super) since: u64,
-    /// How long its earlier attempts took.
-    worked: u64,
     pub(super) action: Option<String>,
     /// What the attempt that is under way took.
     pub(super) spent: Spent,
@@ -65,7 +62,7 @@ impl State {
             times: vec![Times::default(); design.tasks.len()],
             batch: Batch::new(design.clone()),
             number: None,
-            time: BatchTime::default(),
+            history: History::new(design),
             stepped: 0,
             stop: Stop::Not,
             past,
@@ -75,7 +72,7 @@ impl State {
     /// Takes in what happened.
     pub(crate) fn hear(&mut self, stored: &StoredEvent) {
         self.number = Some(stored.number);
-        self.time.take_in(stored);
+        self.history.take_in(&stored.event, stored.at);
         let at = stored.at;
         match &stored.event {
             Event::Batch(_) => self.stepped = at,
@@ -126,21 +123,18 @@ impl State {
     }
 
     fn step(&mut self, place: usize, event: &TaskEvent, at: u64) {
-        let was_at_work = self.batch.tasks[place].state.attempt().is_some();
         let times = &mut self.times[place];
-        match event {
-            TaskEvent::Kept { .. } | TaskEvent::Published { .. } | TaskEvent::StopRequested => {
-                return;
-            }
-            TaskEvent::Started { .. } => {
-                times.action = None;
-                times.spent_before = sum(times.spent_before, times.spent);
-                times.spent = Spent::default();
-            }
-            _ if was_at_work => times.worked += at.saturating_sub(times.since),
-            _ => {}
+        if let TaskEvent::Started { .. } = event {
+            times.action = None;
+            times.spent_before = sum(times.spent_before, times.spent);
+            times.spent = Spent::default();
         }
-        times.since = at;
+        // Not every event moves a task: an attempt goes on when its agent names its session or is asked to stop.
+        let state = &self.batch.tasks[place].state;
+        let is_asked = matches!(event, TaskEvent::StopRequested);
+        if !is_asked && state.after(event).is_ok_and(|next| next != *state) {
+            times.since = at;
+        }
     }
 
     /// What all attempts took together.
@@ -153,7 +147,7 @@ impl State {
 
     /// How long the rest takes, as far as earlier runs and what is done so far tell.
     pub(super) fn left(&self, now: u64) -> Option<Duration> {
-        let tasks = || self.batch.tasks.iter().zip(&self.times);
+        let tasks = || self.batch.tasks.iter().zip(&self.history.tasks);
         let done = tasks().filter(|(task, times)| task.state.is_success() && times.worked > 0);
         let done = done.map(|(_, times)| Duration::from_millis(times.worked).as_secs_f64());
         let known: Vec<f64> = done
@@ -167,10 +161,8 @@ impl State {
             }
             let took = self.past.get(&task.design.id);
             let took = took.map_or(mean, Duration::as_secs_f64);
-            let spent = match task.state {
-                TaskState::Running { .. } => now.saturating_sub(times.since),
-                _ => 0,
-            };
+            let since = times.at_work_since;
+            let spent = since.map_or(0, |since| now.saturating_sub(since));
             Some(took - Duration::from_millis(spent).as_secs_f64())
         });
         let lefts: Vec<Option<f64>> = lefts.collect();

@@ -306,9 +306,11 @@ fn a_batch_that_died_goes_on_with_the_same_earlier_work() {
     running.answer();
     // By now nobody would find it there.
     squash_into_main(&scene, "pleach/batch-1");
+    let resumed = scene.start(&["--resume"]);
+    // Not before: those of the run that died may take a moment to end.
+    assert_eq!(gate.wait_for(2), "1.2 1.4");
     gate.let_go(2);
-    let story = scene.story(&["--resume"]);
-    story.check(0, "1.2:merged 1.4:merged");
+    resumed.story().check(0, "1.2:merged 1.4:merged");
     assert_eq!(scene.show("pleach/batch-2", "1.2.txt"), "1.1.txt");
     assert_eq!(scene.show("pleach/batch-2", "1.4.txt"), "");
     assert!(is_ancestor(&scene, "pleach/batch-1", "pleach/batch-2"));

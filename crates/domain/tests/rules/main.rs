@@ -7,6 +7,7 @@ mod coming;
 mod estimates;
 mod failures;
 mod graphs;
+mod histories;
 mod landings;
 mod nexts;
 mod people;

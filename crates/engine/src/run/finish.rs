@@ -4,6 +4,7 @@
 
 use std::path::Path;
 use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 use pleach_domain::batch::{BatchStatus, Landed};
 use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
@@ -212,17 +213,29 @@ impl Loop<'_> {
         ticked
     }
 
+    /// How long agents were at a task, if any was.
+    pub(super) fn work_on(&self, task: usize) -> Option<Duration> {
+        let times = &self.history.tasks[task];
+        let was_tried = times.worked > 0 || times.at_work_since.is_some();
+        was_tried.then(|| Duration::from_millis(times.worked))
+    }
+
+    /// How long somebody has run the batch.
+    pub(super) fn time_so_far(&self) -> Duration {
+        Duration::from_millis(self.history.time.so_far())
+    }
+
     fn task_reports(&self) -> Vec<TaskReport> {
         let record = &self.workshop.record;
         let ids = record.task_ids(&project_name(&self.workshop.store));
-        let tasks = self.batch.tasks.iter().zip(&record.tasks);
-        let reports = tasks.map(|(task, record)| TaskReport {
+        let tasks = self.batch.tasks.iter().zip(&record.tasks).enumerate();
+        let reports = tasks.map(|(position, (task, record))| TaskReport {
             id: record.id.clone(),
             home: record.home.clone(),
             task_id: ids.id(&record.id),
             title: record.title.clone(),
             ending: task.state.ending().cloned(),
-            time: self.clock.work_on(&record.id),
+            time: self.work_on(position),
             attempts: task.spent_attempts(),
             spent: task.spent,
             files: task.files.clone(),
@@ -275,7 +288,7 @@ impl Loop<'_> {
             landed: self.batch.landed.clone().or_else(|| self.refused_landing()),
             landing_was_stopped: self.lander.was_stopped,
             pr_url: self.batch.pr_url.clone(),
-            time: self.clock.total(),
+            time: self.time_so_far(),
             folder: self.workshop.store.plain_folder().map(Path::to_owned),
             builds_on: self.builds_on(),
         }

@@ -20,6 +20,7 @@ use crate::plan_to_run::PlanOrigin;
 use crate::process::Cancel;
 use crate::shell_words::quoted;
 use crate::step::{Step, reached};
+use crate::view::usd;
 use crate::weave::{Loom, Outcome, Strand, tree_of, weave};
 use pleach_domain::choice::Strategy;
 
@@ -440,7 +441,7 @@ impl Loop<'_> {
             tasks: (0..self.batch.tasks.len())
                 .map(|task| self.task_account(task))
                 .collect(),
-            time: self.clock.total(),
+            time: self.time_so_far(),
             follows: self.batch.follows.clone(),
             builds_on: self.builds_on(),
             effects: Effects::default(),
@@ -474,8 +475,8 @@ impl Loop<'_> {
             commits: self.task_commit(task).into_iter().collect(),
             files: state.files.clone(),
             attempts: state.attempts,
-            time: self.clock.work_on(&record.id),
-            dollars: None,
+            time: self.work_on(task),
+            dollars: (state.spent.micro_usd > 0).then(|| usd(state.spent.micro_usd)),
             branch: state.published.as_ref().map(|(branch, _)| branch.clone()),
         }
     }

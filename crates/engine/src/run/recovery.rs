@@ -46,7 +46,7 @@ impl Loop<'_> {
                 }
                 TaskState::Resting { pause } | TaskState::Limited { pause } => {
                     let id = self.id(task);
-                    let since = self.clock.last_of(&id).unwrap_or_default();
+                    let since = self.history.tasks[task].last_at;
                     let rested = crate::database::now().saturating_sub(since);
                     self.wait_for_agent(&id, pause.saturating_sub(rested));
                 }

@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
 use pleach_domain::batch::{Batch, Message, Progress, Spent};
 use pleach_domain::event::{BatchEvent, Event, TaskEvent};
+use pleach_domain::history::History;
 use pleach_domain::id::TaskId;
 use pleach_domain::schedule::{Action, schedule};
 use pleach_domain::task_state::Commit;
@@ -15,7 +16,6 @@ use pleach_domain::task_state::Commit;
 use super::answers::Answers;
 use super::attempt::{Attempt, Finished, From, Line, Workshop};
 use super::base_check::BaseCheck;
-use super::clock::Clock;
 use super::disposing::Disposal;
 use super::governing::FIRST_ADVICE;
 use super::hiding::without_secrets;
@@ -47,7 +47,7 @@ pub(super) struct Loop<'r> {
     pub(super) steering: SteeringFiles,
     pub(super) marks: Marks,
     pub(super) kept_status: Option<KeptStatus>,
-    pub(super) clock: Clock,
+    pub(super) history: History,
     pub(super) slots: Slots,
     /// Events that are applied and not stored yet; nothing acts on them before they are.
     pub(super) pending: Vec<Event>,
@@ -285,7 +285,7 @@ impl Loop<'_> {
             let events = std::mem::take(&mut self.pending);
             let stored = self.store_patiently(&events)?;
             for event in &stored {
-                self.clock.take_in(event);
+                self.history.take_in(&event.event, event.at);
                 (self.told)(Told::Event(event));
             }
         }

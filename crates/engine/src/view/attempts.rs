@@ -8,7 +8,9 @@ use pleach_domain::id::{BatchNumber, TaskId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::wire::{CHANGED_NOTHING, DOES_NOT_MERGE, INTERRUPTED, TOOK_TOO_LONG, usd};
+use pleach_domain::history::INTERRUPTED;
+
+use super::wire::{CHANGED_NOTHING, DOES_NOT_MERGE, TOOK_TOO_LONG, usd};
 use crate::agent::Chosen;
 use crate::database::LoadedBatch;
 use crate::moment::rfc3339;

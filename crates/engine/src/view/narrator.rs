@@ -9,7 +9,7 @@ use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::task_state::{Ending, TaskState};
 use serde_json::{Map, Value, json};
 
-use super::replay::History;
+use super::replay::Replayed;
 use super::shape::{progress_of, seconds};
 use super::wire::{name_tasks, wire_in, worktree_id};
 use super::{Record, ViewError};
@@ -32,7 +32,7 @@ const OUTCOMES: [(&str, &str); 8] = [
 /// Somebody who has followed a batch and tells what happens to it.
 #[derive(Debug)]
 pub struct Narrator {
-    history: History,
+    history: Replayed,
     origin: Option<Origin>,
 }
 
@@ -57,7 +57,7 @@ impl Narrator {
     /// One who knows of no event yet.
     pub fn new(design: Design) -> Self {
         Self {
-            history: History::of(design),
+            history: Replayed::new(design),
             origin: None,
         }
     }
@@ -125,7 +125,7 @@ impl Narrator {
                 }
             }
             Event::Batch(BatchEvent::StageEnded { stage, .. }) => {
-                let stage = self.history.stages.get(*stage);
+                let stage = self.history.times.stages.get(*stage);
                 let began = stage.and_then(|stage| stage.started_at);
                 data["duration"] =
                     json!(began.map(|began| seconds(stored.at.saturating_sub(began))));
@@ -165,7 +165,7 @@ impl Narrator {
             ((*name).to_owned(), json!(count))
         };
         let mut summary: Map<String, Value> = OUTCOMES.iter().map(count).collect();
-        let took = seconds(self.history.time.so_far());
+        let took = seconds(self.history.times.time.so_far());
         summary.insert("seconds".to_owned(), json!(took));
         Value::Object(summary)
     }

@@ -9,7 +9,9 @@ use pleach_domain::task_state::{Ending, TaskState};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::replay::{History, TaskHistory};
+use pleach_domain::history::TaskHistory;
+
+use super::replay::Replayed;
 use super::stage::{StageView, draw_stage};
 use super::validation::ValidationView;
 use super::wire::{mode_word, usd, worktree_id};
@@ -215,10 +217,10 @@ impl PredictedView {
 /// Nobody works on while nobody runs a batch, so its time stands still.
 fn stopped_if<'a>(
     interrupted: bool,
-    history: &History,
+    history: &Replayed,
     surroundings: &Surroundings<'a>,
 ) -> Surroundings<'a> {
-    let last = interrupted.then(|| history.time.last());
+    let last = interrupted.then(|| history.times.time.last());
     Surroundings {
         now: last.unwrap_or(surroundings.now),
         ..*surroundings
@@ -228,7 +230,7 @@ fn stopped_if<'a>(
 /// Draws a replayed batch.
 pub(super) fn draw(
     loaded: &LoadedBatch,
-    history: &History,
+    history: &Replayed,
     record: &Record,
     surroundings: &Surroundings<'_>,
 ) -> BatchView {
@@ -274,13 +276,13 @@ pub(super) fn draw(
             .iter()
             .map(|coming| PredictedView::of(coming, ids))
             .collect(),
-        stages: (0..history.stages.len())
+        stages: (0..history.times.stages.len())
             .map(|stage| draw_stage(history, stage))
             .collect(),
         created_at: rfc3339(loaded.created_at),
-        started_at: history.started_at.map(rfc3339),
-        completed_at: history.ended_at.map(rfc3339),
-        seconds: seconds(history.time.until(surroundings.now)),
+        started_at: history.times.started_at.map(rfc3339),
+        completed_at: history.times.ended_at.map(rfc3339),
+        seconds: seconds(history.times.time.until(surroundings.now)),
         idle_seconds: seconds(idle(history, surroundings.now)),
         worked_seconds: tasks.iter().map(|task| task.seconds).sum(),
         seconds_left: left.map(seconds),
@@ -291,14 +293,19 @@ pub(super) fn draw(
 
 fn draw_tasks(
     loaded: &LoadedBatch,
-    history: &History,
+    history: &Replayed,
     record: &Record,
     (ids, segments): (&TaskIds, &[String]),
     surroundings: &Surroundings<'_>,
 ) -> Vec<TaskView> {
     let mut titles = record.tasks.iter().map(|task| task.title.clone());
     let sandbox = record.sandbox.label();
-    let tasks = history.batch.tasks.iter().zip(&history.tasks).zip(segments);
+    let tasks = history
+        .batch
+        .tasks
+        .iter()
+        .zip(&history.times.tasks)
+        .zip(segments);
     let tasks = tasks.map(|((task, times), segment)| {
         let title = titles.next().unwrap_or_default();
         let published = task.published.as_ref().map(|(branch, _)| branch.clone());
@@ -315,10 +322,15 @@ fn draw_tasks(
 }
 
 /// The gaps in which nobody ran a batch that started.
-fn idle(history: &History, now: u64) -> u64 {
-    let until = history.ended_at.unwrap_or(now);
-    let passed = history.started_at.map(|began| until.saturating_sub(began));
-    passed.map_or(0, |passed| passed.saturating_sub(history.time.until(until)))
+fn idle(history: &Replayed, now: u64) -> u64 {
+    let until = history.times.ended_at.unwrap_or(now);
+    let passed = history
+        .times
+        .started_at
+        .map(|began| until.saturating_sub(began));
+    passed.map_or(0, |passed| {
+        passed.saturating_sub(history.times.time.until(until))
+    })
 }
 
 #[expect(
@@ -338,7 +350,7 @@ fn error_of(status: &BatchStatus) -> Option<String> {
     }
 }
 
-fn settings_of(history: &History) -> SettingsView {
+fn settings_of(history: &Replayed) -> SettingsView {
     let settings = &history.batch.design.settings;
     let (slots, approval) = match settings.mode {
         Mode::Parallel { slots } => (slots, Approval::Automatic),
@@ -462,8 +474,8 @@ pub(super) fn progress_of(tasks: impl IntoIterator<Item = TaskStatusWord>) -> Pr
 }
 
 /// What tasks took on average is what each of those takes that are left.
-fn time_left(history: &History, now: u64) -> Option<u64> {
-    let tasks = || history.batch.tasks.iter().zip(&history.tasks);
+fn time_left(history: &Replayed, now: u64) -> Option<u64> {
+    let tasks = || history.batch.tasks.iter().zip(&history.times.tasks);
     let is_done =
         |state: &TaskState| matches!(state, TaskState::Built { .. }) || state.ending().is_some();
     let took: Vec<u64> = tasks()

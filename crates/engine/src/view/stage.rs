@@ -5,7 +5,9 @@ use pleach_domain::event::MergeStatus;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::replay::{History, StageHistory};
+use pleach_domain::history::StageHistory;
+
+use super::replay::Replayed;
 use super::shape::seconds;
 use super::wire::counted_from_1;
 use crate::moment::rfc3339;
@@ -31,10 +33,10 @@ pub struct StageView {
     pub seconds: Option<f64>,
 }
 
-pub(super) fn draw_stage(history: &History, stage: usize) -> StageView {
+pub(super) fn draw_stage(history: &Replayed, stage: usize) -> StageView {
     let batch = &history.batch;
     let design = &batch.design.stages[stage];
-    let StageHistory { started_at, ended } = history.stages[stage];
+    let StageHistory { started_at, ended } = history.times.stages[stage];
     let is_of_stage = |task: &&BatchTask| task.design.stage == Some(stage);
     StageView {
         stage: counted_from_1(stage),

@@ -4,6 +4,7 @@
 
 use pleach_domain::batch::{Design, Mode, Progress};
 use pleach_domain::event::{BatchEvent, Coming, Event, TaskEvent};
+use pleach_domain::history::INTERRUPTED;
 use pleach_domain::id::{BatchNumber, TaskId};
 use serde_json::{Value, json};
 
@@ -13,7 +14,6 @@ use crate::moment::rfc3339;
 use crate::task_ids::TaskIds;
 
 pub(super) const TOOK_TOO_LONG: &str = "the task took too long";
-pub(super) const INTERRUPTED: &str = "its batch was interrupted";
 pub(super) const CHANGED_NOTHING: &str = "it changed nothing and did not say why";
 pub(super) const DOES_NOT_MERGE: &str = "it does not merge cleanly";
 
@@ -25,7 +25,7 @@ pub fn worktree_id(batch: BatchNumber, segment: &str) -> String {
 /// The name of an event and what it carries.
 pub fn wire(stored: &StoredEvent) -> (&'static str, Value) {
     let (name, mut data) = match &stored.event {
-        Event::Batch(event) => batch_wire(event),
+        Event::Batch(event) => (batch_name(event), batch_data(event)),
         Event::Task { event, .. } => (task_name(event), task_data(event)),
     };
     data["batchId"] = json!(stored.batch);
@@ -103,9 +103,45 @@ fn has_worktree(event: &TaskEvent) -> bool {
     )
 }
 
-fn batch_wire(event: &BatchEvent) -> (&'static str, Value) {
+fn batch_name(event: &BatchEvent) -> &'static str {
     match event {
-        BatchEvent::Created => ("batch:created", json!({})),
+        BatchEvent::Created => "batch:created",
+        BatchEvent::Progressed { .. } => "batch:progress",
+        BatchEvent::Started => "batch:started",
+        BatchEvent::Resumed => "batch:resumed",
+        BatchEvent::StageStarted { .. } => "batch:stage:started",
+        BatchEvent::StageEnded { .. } => "batch:stage:completed",
+        BatchEvent::FellBack { .. } => "batch:fallback",
+        BatchEvent::Held { .. } => "batch:held",
+        BatchEvent::WentOn => "batch:unheld",
+        BatchEvent::SlotsChanged { .. } => "batch:slots",
+        BatchEvent::CancelRequested { .. } => "batch:cancelling",
+        BatchEvent::StopRequested => "batch:finishing",
+        BatchEvent::Foreseen { .. } => "batch:predicted",
+        BatchEvent::GaveUp { .. } => "batch:stopping",
+        BatchEvent::Merging => "batch:merging",
+        BatchEvent::Published { .. } => "batch:published",
+        BatchEvent::Unpublished => "batch:unpublished",
+        BatchEvent::Validating { .. } => "batch:validating",
+        BatchEvent::Judged { .. } => "batch:judged",
+        BatchEvent::FellOut { .. } => "batch:conflict",
+        BatchEvent::Rewoven { .. } => "batch:rewoven",
+        BatchEvent::Proved { .. } => "batch:proved",
+        BatchEvent::NotProved { .. } => "batch:not_proved",
+        BatchEvent::Reopened | BatchEvent::LandingAsked { .. } => "batch:reopened",
+        BatchEvent::Landing { .. } => "batch:landing",
+        BatchEvent::Pushing { .. } => "batch:pushing",
+        BatchEvent::Pushed { .. } => "batch:pushed",
+        BatchEvent::Landed { .. } => "batch:landed",
+        BatchEvent::NotLanded { .. } => "batch:not_landed",
+        BatchEvent::Completed { .. } => "batch:completed",
+        BatchEvent::Failed { .. } => "batch:failed",
+        BatchEvent::Cancelled => "batch:cancelled",
+    }
+}
+
+fn batch_data(event: &BatchEvent) -> Value {
+    match event {
         BatchEvent::Progressed {
             over,
             total,
@@ -117,51 +153,36 @@ fn batch_wire(event: &BatchEvent) -> (&'static str, Value) {
                 running: *running,
             };
             let percentage = progress.percentage();
-            (
-                "batch:progress",
-                json!({"total": total, "percentage": percentage, "running": running}),
-            )
+            json!({"total": total, "percentage": percentage, "running": running})
         }
-        BatchEvent::Started => ("batch:started", json!({})),
-        BatchEvent::Resumed => ("batch:resumed", json!({})),
-        BatchEvent::StageStarted { stage } => (
-            "batch:stage:started",
-            json!({ "stage": counted_from_1(*stage) }),
-        ),
+        BatchEvent::StageStarted { stage } => json!({ "stage": counted_from_1(*stage) }),
         BatchEvent::StageEnded {
             stage,
             merge_status,
             success,
-        } => (
-            "batch:stage:completed",
-            json!({"stage": counted_from_1(*stage), "success": success, "mergeStatus": merge_status}),
-        ),
+        } => {
+            json!({"stage": counted_from_1(*stage), "success": success, "mergeStatus": merge_status})
+        }
         BatchEvent::FellBack { reason, stage } => {
             let stage = stage.map(counted_from_1);
-            ("batch:fallback", json!({"reason": reason, "stage": stage}))
+            json!({"reason": reason, "stage": stage})
         }
-        BatchEvent::Held { because } => ("batch:held", json!({ "reason": because })),
-        BatchEvent::WentOn => ("batch:unheld", json!({})),
+        BatchEvent::Held { because } | BatchEvent::GaveUp { because } => {
+            json!({ "reason": because })
+        }
         BatchEvent::SlotsChanged {
             slots,
             most,
             because,
-        } => (
-            "batch:slots",
-            json!({"slots": slots, "most": most, "reason": because}),
-        ),
+        } => json!({"slots": slots, "most": most, "reason": because}),
         BatchEvent::CancelRequested { rollback } => {
-            ("batch:cancelling", json!({ "rollback": rollback }))
+            json!({ "rollback": rollback })
         }
-        BatchEvent::StopRequested => ("batch:finishing", json!({})),
-        BatchEvent::Foreseen { pairs } => ("batch:predicted", json!({ "pairs": predicted(pairs) })),
-        BatchEvent::GaveUp { because } => ("batch:stopping", json!({ "reason": because })),
-        BatchEvent::Merging => ("batch:merging", json!({})),
+        BatchEvent::Foreseen { pairs } => json!({ "pairs": predicted(pairs) }),
         BatchEvent::Published { branch, tip } => {
-            ("batch:published", json!({"branch": branch, "tip": tip}))
+            json!({"branch": branch, "tip": tip})
         }
-        BatchEvent::Unpublished => ("batch:unpublished", json!({})),
-        event => closing_wire(event),
+        event => closing_data(event),
     }
 }
 
@@ -198,12 +219,9 @@ pub(super) fn name_tasks(data: &mut Value, ids: &TaskIds) {
 }
 
 /// What is told at the end of a batch: proofs, landing, and how it ended.
-fn closing_wire(event: &BatchEvent) -> (&'static str, Value) {
+fn closing_data(event: &BatchEvent) -> Value {
     match event {
-        BatchEvent::Validating { stage } => (
-            "batch:validating",
-            json!({ "stage": stage.map(counted_from_1) }),
-        ),
+        BatchEvent::Validating { stage } => json!({ "stage": stage.map(counted_from_1) }),
         BatchEvent::Judged {
             tasks,
             tree,
@@ -212,50 +230,51 @@ fn closing_wire(event: &BatchEvent) -> (&'static str, Value) {
             took,
             proved_at,
             ..
-        } => (
-            "batch:judged",
-            json!({"tasks": tasks, "tree": tree, "run": run, "number": number, "ms": took,
+        } => json!({"tasks": tasks, "tree": tree, "run": run, "number": number, "ms": took,
                 "provedAt": proved_at.map(rfc3339)}),
-        ),
         BatchEvent::FellOut {
             strand,
             files,
             with,
-        } => (
-            "batch:conflict",
-            json!({"taskId": strand, "files": files, "with": with}),
-        ),
+        } => json!({"taskId": strand, "files": files, "with": with}),
         BatchEvent::Rewoven { base, tip, .. } => {
-            ("batch:rewoven", json!({"base": base, "tip": tip}))
+            json!({"base": base, "tip": tip})
         }
-        BatchEvent::Proved { tree } => ("batch:proved", json!({ "tree": tree })),
-        BatchEvent::NotProved { doubt, because } => (
-            "batch:not_proved",
-            json!({"doubt": doubt, "reason": because}),
-        ),
-        BatchEvent::LandingAsked { into, .. } => ("batch:reopened", json!({ "into": into })),
-        BatchEvent::Landing { into } => ("batch:landing", json!({ "into": into })),
+        BatchEvent::Proved { tree } => json!({ "tree": tree }),
+        BatchEvent::NotProved { doubt, because } => json!({"doubt": doubt, "reason": because}),
+        BatchEvent::LandingAsked { into, .. } | BatchEvent::Landing { into } => {
+            json!({ "into": into })
+        }
         BatchEvent::Pushing {
             branch,
             commit,
             because,
-        } => (
-            "batch:pushing",
-            json!({"branch": branch, "commit": commit, "reason": because}),
-        ),
-        BatchEvent::Pushed { branch, commit } => {
-            ("batch:pushed", json!({"branch": branch, "commit": commit}))
-        }
-        BatchEvent::Landed { pr_url, into } => {
-            ("batch:landed", json!({"prUrl": pr_url, "into": into}))
-        }
-        BatchEvent::NotLanded { because, hint, .. } => {
-            ("batch:not_landed", json!({"reason": because, "hint": hint}))
-        }
-        BatchEvent::Completed { pr_url } => ("batch:completed", json!({ "prUrl": pr_url })),
-        BatchEvent::Failed { error } => ("batch:failed", json!({ "error": error })),
-        BatchEvent::Cancelled => ("batch:cancelled", json!({})),
-        _ => ("batch:reopened", json!({})),
+        } => json!({"branch": branch, "commit": commit, "reason": because}),
+        BatchEvent::Pushed { branch, commit } => json!({"branch": branch, "commit": commit}),
+        BatchEvent::Landed { pr_url, into } => json!({"prUrl": pr_url, "into": into}),
+        BatchEvent::NotLanded { because, hint, .. } => json!({"reason": because, "hint": hint}),
+        BatchEvent::Completed { pr_url } => json!({ "prUrl": pr_url }),
+        BatchEvent::Failed { error } => json!({ "error": error }),
+        BatchEvent::Created
+        | BatchEvent::Started
+        | BatchEvent::Resumed
+        | BatchEvent::WentOn
+        | BatchEvent::StopRequested
+        | BatchEvent::Merging
+        | BatchEvent::Unpublished
+        | BatchEvent::Cancelled
+        | BatchEvent::Reopened
+        // What `batch_data` knows.
+        | BatchEvent::Progressed { .. }
+        | BatchEvent::StageStarted { .. }
+        | BatchEvent::StageEnded { .. }
+        | BatchEvent::FellBack { .. }
+        | BatchEvent::Held { .. }
+        | BatchEvent::SlotsChanged { .. }
+        | BatchEvent::CancelRequested { .. }
+        | BatchEvent::Foreseen { .. }
+        | BatchEvent::GaveUp { .. }
+        | BatchEvent::Published { .. } => json!({}),
     }
 }
 

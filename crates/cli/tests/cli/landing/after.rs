@@ -27,6 +27,26 @@ fn check_added(merge: &str) {
 }
 
 #[test]
+fn the_pull_request_says_what_agents_cost_and_their_time_goes_on_when_they_name_a_session() {
+    let spent = r#"{"pleach": {"tokens": 1200, "usd": 0.5}}"#;
+    let session = r#"{"pleach": {"type": "session", "id": "s1"}}"#;
+    let shell = format!("echo '{spent}'; echo '{session}'; {WAIT}; echo x > file-$PLEACH_TASK");
+    let harbour = Harbour::github("1", "", &shell);
+    let mut gate = Gate::at(&harbour.scene);
+    let mut running = Running::start(&mut harbour.command(&["run", "--yes", "--json"]));
+    gate.wait_for(1);
+    running.wait_for("batch:task:session");
+    gate.let_go(1);
+    let story = running.story();
+    story.check(0, "1:merged");
+    let shown = harbour.pleach(&["status", "1", "--json"]).json();
+    let shown = &shown["batches"][0]["tasks"][0];
+    assert_eq!(story.summary()["tasks"][0]["seconds"], shown["seconds"]);
+    let body = &harbour.forge.pull_requests()[0].body;
+    assert!(body.contains("0.50 USD"), "{body}");
+}
+
+#[test]
 fn what_is_done_after_landing_is_added_to_the_pull_request_with_merge() {
     check_added("merge");
 }

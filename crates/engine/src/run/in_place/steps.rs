@@ -105,8 +105,7 @@ impl Loop<'_> {
 
     /// Whether nobody else was put to work where a task worked before: worktrees are each task's own.
     pub(in crate::run) fn is_as_left(&self, task: usize) -> bool {
-        let id = &self.batch.tasks[task].design.id;
-        !self.workshop.record.is_in_place() || self.clock.last_started() == Some(id)
+        !self.workshop.record.is_in_place() || self.history.last_started == Some(task)
     }
 
     /// How a task begins whose basis was just looked for: in a folder that all share, what a limited agent did is

@@ -87,7 +87,10 @@ fn git_s_own_helpers_are_asked_last_and_for_this_server_only() {
 #[test]
 fn a_helper_s_token_opens_pull_requests() {
     let scene = Scene::pushed(ForgeStyle::Gitea);
-    let helper = format!("!f() {{ echo username=ann; echo password={TOKEN}; }}; f");
+    // On no command line: other tests look for the token on those of all processes.
+    let login = scene.repo.beside("login");
+    std::fs::write(&login, format!("username=ann\npassword={TOKEN}\n")).unwrap();
+    let helper = format!("!f() {{ cat '{}'; }}; f", login.display());
     scene.repo.git(&["config", "credential.helper", &helper]);
     let store = store(&scene.repo);
     let logins = scene.logins(None);

@@ -1,8 +1,6 @@
 //! How long a batch took: the time in which somebody ran it, without the gaps in which nobody did.
 
-use pleach_domain::event::{BatchEvent, Event, TaskEvent};
-
-use crate::database::StoredEvent;
+use crate::event::{BatchEvent, Event, TaskEvent};
 
 /// The time that a batch took, counted from its events; moments are milliseconds since 1970.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -17,8 +15,8 @@ pub struct BatchTime {
 
 impl BatchTime {
     /// Takes in the next event.
-    pub fn take_in(&mut self, stored: &StoredEvent) {
-        match &stored.event {
+    pub fn take_in(&mut self, event: &Event, at: u64) {
+        match event {
             // Somebody else's doing, while nobody runs it.
             Event::Task {
                 event: TaskEvent::TakenOver { .. },
@@ -32,14 +30,14 @@ impl BatchTime {
             ) => {
                 // A process that died told nothing of its end.
                 self.end_at(self.last);
-                self.since = Some(stored.at);
+                self.since = Some(at);
             }
             Event::Batch(
                 BatchEvent::Completed { .. } | BatchEvent::Failed { .. } | BatchEvent::Cancelled,
-            ) => self.end_at(stored.at),
+            ) => self.end_at(at),
             _ => {}
         }
-        self.last = self.last.max(stored.at);
+        self.last = self.last.max(at);
     }
 
     fn end_at(&mut self, at: u64) {
@@ -67,21 +65,15 @@ impl BatchTime {
 
 #[cfg(test)]
 mod tests {
-    use pleach_domain::event::Rollback;
-    use pleach_domain::id::{BatchNumber, TaskId};
+    use crate::event::Rollback;
+    use crate::id::TaskId;
 
     use super::*;
 
     fn time_of(events: &[(u64, Event)]) -> BatchTime {
         let mut time = BatchTime::default();
         for (at, event) in events {
-            time.take_in(&StoredEvent {
-                seq: 1,
-                batch: 1,
-                number: BatchNumber(1),
-                at: *at,
-                event: event.clone(),
-            });
+            time.take_in(event, *at);
         }
         time
     }

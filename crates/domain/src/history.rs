@@ -1,0 +1,267 @@
+//! When things happened to a batch, its tasks and its stages, folded from its events.
+//!
+//! The only such fold: whoever shows times, attempts or the last error of a task reads them here. Moments are
+//! milliseconds since 1970.
+
+mod batch_time;
+
+use std::collections::HashMap;
+
+pub use batch_time::BatchTime;
+
+use crate::batch::Design;
+use crate::event::{BatchEvent, Event, MergeStatus, TaskEvent};
+use crate::id::TaskId;
+use crate::task_status_word::TaskStatusWord;
+
+/// Why an attempt is over whose batch nobody ran any more.
+pub const INTERRUPTED: &str = "its batch was interrupted";
+
+/// The times of a batch.
+#[derive(Debug, Clone)]
+pub struct History {
+    positions: HashMap<TaskId, usize>,
+    /// Those of its tasks, in the order of the design.
+    pub tasks: Vec<TaskHistory>,
+    /// Those of its stages.
+    pub stages: Vec<StageHistory>,
+    /// When it began.
+    pub started_at: Option<u64>,
+    /// When it ended, if it has.
+    pub ended_at: Option<u64>,
+    /// How long somebody ran it.
+    pub time: BatchTime,
+    /// The task that an agent was put to last.
+    pub last_started: Option<usize>,
+}
+
+/// When things happened to a task.
+#[derive(Debug, Clone, Default)]
+pub struct TaskHistory {
+    /// When its first attempt began, since a person last wanted it tried again.
+    pub started_at: Option<u64>,
+    /// When it ended, if it has.
+    pub ended_at: Option<u64>,
+    /// The start of the attempt that is under way.
+    pub at_work_since: Option<u64>,
+    /// How long attempts that are over took.
+    pub worked: u64,
+    /// Why the last attempt did not do it.
+    pub last_error: Option<String>,
+    /// When something last happened to it.
+    pub last_at: u64,
+}
+
+/// When things happened to a stage.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StageHistory {
+    /// When it began.
+    pub started_at: Option<u64>,
+    /// When and how it ended.
+    pub ended: Option<(u64, MergeStatus, bool)>,
+}
+
+/// What an event means for the attempt of a task.
+enum Attempt {
+    Begins,
+    GoesOn,
+    IsOver,
+}
+
+impl Attempt {
+    fn after(event: &TaskEvent) -> Self {
+        match event {
+            TaskEvent::Started { .. } => Self::Begins,
+            TaskEvent::Kept { .. }
+            | TaskEvent::Published { .. }
+            | TaskEvent::SessionBegan { .. }
+            | TaskEvent::Spent(_)
+            | TaskEvent::StopRequested => Self::GoesOn,
+            TaskEvent::Waiting { .. }
+            | TaskEvent::Approved
+            | TaskEvent::Built { .. }
+            | TaskEvent::AttemptFailed { .. }
+            | TaskEvent::Overloaded { .. }
+            | TaskEvent::AskedAgain
+            | TaskEvent::Limited { .. }
+            | TaskEvent::Rested
+            | TaskEvent::Interrupted
+            | TaskEvent::Requeued { .. }
+            | TaskEvent::Retried
+            | TaskEvent::Resolved { .. }
+            | TaskEvent::Unchanged { .. }
+            | TaskEvent::Woven { .. }
+            | TaskEvent::Failed { .. }
+            | TaskEvent::TimedOut
+            | TaskEvent::Conflicted { .. }
+            | TaskEvent::Invalid { .. }
+            | TaskEvent::Blocked { .. }
+            | TaskEvent::TakenOver { .. }
+            | TaskEvent::Cancelled => Self::IsOver,
+        }
+    }
+}
+
+impl TaskHistory {
+    fn end_work_at(&mut self, at: u64) {
+        if let Some(since) = self.at_work_since.take() {
+            self.worked += at.saturating_sub(since);
+        }
+    }
+
+    /// How long agents worked on it so far.
+    pub fn worked_until(&self, now: u64) -> u64 {
+        let current = self.at_work_since.map(|since| now.saturating_sub(since));
+        self.worked + current.unwrap_or(0)
+    }
+
+    fn take_in(&mut self, event: &TaskEvent, at: u64) {
+        self.last_at = at;
+        match Attempt::after(event) {
+            Attempt::Begins => {
+                self.started_at.get_or_insert(at);
+                self.at_work_since = Some(at);
+            }
+            Attempt::GoesOn => {}
+            Attempt::IsOver => self.end_work_at(at),
+        }
+        self.note_error(event);
+        let is_over = match TaskStatusWord::after(event) {
+            Some((_, outcome)) => outcome.is_some(),
+            // It was over before, or is now: nobody runs it here.
+            None => matches!(event, TaskEvent::TakenOver { .. }),
+        };
+        if is_over {
+            self.ended_at.get_or_insert(at);
+        }
+    }
+
+    fn note_error(&mut self, event: &TaskEvent) {
+        match event {
+            TaskEvent::Started { .. } => self.last_error = None,
+            TaskEvent::AttemptFailed { error, .. }
+            | TaskEvent::Overloaded { error, .. }
+            | TaskEvent::Limited { error, .. } => self.last_error = Some(error.clone()),
+            TaskEvent::Requeued { because } => self.last_error = Some(because.clone()),
+            TaskEvent::Interrupted => self.last_error = Some(INTERRUPTED.into()),
+            TaskEvent::Retried => {
+                *self = Self {
+                    worked: self.worked,
+                    last_at: self.last_at,
+                    ..Self::default()
+                };
+            }
+            TaskEvent::Waiting { .. }
+            | TaskEvent::Approved
+            | TaskEvent::StopRequested
+            | TaskEvent::Kept { .. }
+            | TaskEvent::Built { .. }
+            | TaskEvent::AskedAgain
+            | TaskEvent::Spent(_)
+            | TaskEvent::SessionBegan { .. }
+            | TaskEvent::Rested
+            | TaskEvent::Resolved { .. }
+            | TaskEvent::Published { .. }
+            | TaskEvent::Unchanged { .. }
+            | TaskEvent::Woven { .. }
+            | TaskEvent::Failed { .. }
+            | TaskEvent::TimedOut
+            | TaskEvent::Conflicted { .. }
+            | TaskEvent::Invalid { .. }
+            | TaskEvent::Blocked { .. }
+            | TaskEvent::TakenOver { .. }
+            | TaskEvent::Cancelled => {}
+        }
+    }
+}
+
+impl History {
+    /// One of a batch to which nothing has happened.
+    pub fn new(design: &Design) -> Self {
+        let ids = design.tasks.iter().map(|task| task.id.clone());
+        Self {
+            positions: ids.zip(0..).collect(),
+            tasks: vec![TaskHistory::default(); design.tasks.len()],
+            stages: vec![StageHistory::default(); design.stages.len()],
+            started_at: None,
+            ended_at: None,
+            time: BatchTime::default(),
+            last_started: None,
+        }
+    }
+
+    /// Takes in the next event and when it was stored.
+    pub fn take_in(&mut self, event: &Event, at: u64) {
+        let before = self.time.last();
+        self.time.take_in(event, at);
+        match event {
+            Event::Task { task, event } => {
+                // What nobody ran any more was over before it was taken away.
+                let at = match event {
+                    TaskEvent::TakenOver { .. } => before,
+                    _ => at,
+                };
+                let Some(position) = self.positions.get(task).copied() else {
+                    return;
+                };
+                if let TaskEvent::Started { .. } = event {
+                    self.last_started = Some(position);
+                }
+                self.tasks[position].take_in(event, at);
+            }
+            Event::Batch(event) => self.take_in_of_batch(event, at, before),
+        }
+    }
+
+    fn take_in_of_batch(&mut self, event: &BatchEvent, at: u64, before: u64) {
+        match event {
+            BatchEvent::Started => self.started_at = Some(at),
+            // Agents ended with the process that died.
+            BatchEvent::Resumed => {
+                for task in &mut self.tasks {
+                    task.end_work_at(before);
+                }
+            }
+            BatchEvent::StageStarted { stage } => {
+                self.stages[*stage] = StageHistory {
+                    started_at: Some(at),
+                    ended: None,
+                };
+            }
+            BatchEvent::StageEnded {
+                stage,
+                merge_status,
+                success,
+            } => self.stages[*stage].ended = Some((at, *merge_status, *success)),
+            BatchEvent::Completed { .. } | BatchEvent::Failed { .. } | BatchEvent::Cancelled => {
+                self.ended_at.get_or_insert(at);
+            }
+            BatchEvent::Reopened
+            | BatchEvent::LandingAsked { .. }
+            | BatchEvent::CancelRequested { .. } => self.ended_at = None,
+            BatchEvent::Created
+            | BatchEvent::Progressed { .. }
+            | BatchEvent::FellBack { .. }
+            | BatchEvent::Foreseen { .. }
+            | BatchEvent::StopRequested
+            | BatchEvent::GaveUp { .. }
+            | BatchEvent::Held { .. }
+            | BatchEvent::WentOn
+            | BatchEvent::SlotsChanged { .. }
+            | BatchEvent::Merging
+            | BatchEvent::Published { .. }
+            | BatchEvent::Unpublished
+            | BatchEvent::Validating { .. }
+            | BatchEvent::Judged { .. }
+            | BatchEvent::FellOut { .. }
+            | BatchEvent::Rewoven { .. }
+            | BatchEvent::Proved { .. }
+            | BatchEvent::NotProved { .. }
+            | BatchEvent::Landing { .. }
+            | BatchEvent::Pushing { .. }
+            | BatchEvent::Pushed { .. }
+            | BatchEvent::Landed { .. }
+            | BatchEvent::NotLanded { .. } => {}
+        }
+    }
+}
