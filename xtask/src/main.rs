@@ -73,8 +73,8 @@ fn bench() -> Result<(), String> {
 
 fn demo() -> Result<(), String> {
     board::build_if_possible();
-    cargo(&["build", "--release", "--locked", "--package", "pleach"])?;
-    step(Command::new(target().join("release/pleach")).arg("demo"))
+    cargo(&["build", "--profile", "demo", "--locked", "--package", "pleach"])?;
+    step(Command::new(target().join("demo/pleach")).arg("demo"))
 }
 
 fn real_agents() -> Result<(), String> {
