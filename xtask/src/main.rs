@@ -73,7 +73,14 @@ fn bench() -> Result<(), String> {
 
 fn demo() -> Result<(), String> {
     board::build_if_possible();
-    cargo(&["build", "--profile", "demo", "--locked", "--package", "pleach"])?;
+    cargo(&[
+        "build",
+        "--profile",
+        "demo",
+        "--locked",
+        "--package",
+        "pleach",
+    ])?;
     step(Command::new(target().join("demo/pleach")).arg("demo"))
 }
 

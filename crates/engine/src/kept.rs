@@ -11,11 +11,11 @@ use std::path::PathBuf;
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::{Ending, TaskState};
 
+use crate::batch_paths::project_name;
 use crate::capture::keep_last_state;
 use crate::database::Database;
 use crate::git::{CommitId, GitError, Place, Store, StoreError, nul_separated};
 use crate::ownership::{BatchLock, OwnershipError};
-use crate::run::project_name;
 use crate::state_folder::StateFolder;
 use crate::stored_batch::{LookupError, StoredBatch};
 use crate::worktree::{Worktree, WorktreeError};

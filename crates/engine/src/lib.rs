@@ -1,6 +1,8 @@
 //! Makes it happen: git, worktrees, weaving, agents, processes, plan files.
 
 pub mod agent;
+mod batch_paths;
+mod batch_record;
 pub mod board;
 mod cached_path;
 pub mod capture;

@@ -21,7 +21,7 @@ use crate::stored_batch::StoredBatch;
 use crate::weave::{Content, Kind, Loom, Marked, Side, merge_with_marks};
 use crate::worktree::{StoppedMerge, Worktree};
 
-pub(crate) use desk::{Desk, folder_of};
+pub(crate) use desk::Desk;
 pub use error::{Mark, ResolveError};
 use note::{Note, NotedFile};
 

@@ -30,7 +30,6 @@ mod patience;
 mod probe;
 mod proving;
 mod radar;
-mod record;
 mod recovery;
 mod rehearsal;
 mod request;
@@ -55,15 +54,12 @@ use pleach_domain::event::{BatchEvent, Event};
 use pleach_domain::history::History;
 use pleach_domain::id::{BatchNumber, TaskId};
 
-pub use attempt::{LOG, attempt_folder};
+pub use crate::batch_record::{BuildsOn, Where};
 pub use base_check::BASE_CHECK;
-pub(crate) use earlier::Earlier;
-pub use earlier::{BuildsOn, EarlierBatches};
-pub use in_place::{InPlaceError, Where};
+pub use earlier::EarlierBatches;
+pub use in_place::InPlaceError;
 pub use interrupted::interrupted;
-pub(crate) use paths::{batch_branch, project_name, task_branch};
 pub use probe::{last_probe_log, probe_folder};
-pub(crate) use record::{BatchRecord, segment_of};
 pub use rehearsal::{Rehearsal, rehearse};
 pub use request::{Fetch, Proofs, RunRequest, prepare};
 pub use summary::{Summary, TaskReport, Ticked};
@@ -71,10 +67,11 @@ pub use talk::{Controls, Progress, Told};
 
 use self::attempt::Workshop;
 use self::marks::Marks;
-use self::record::TaskRecord;
 use self::run_loop::Loop;
 use self::status_file::KeptStatus;
 use self::talk::Heard;
+use crate::batch_paths::project_name;
+use crate::batch_record::{BatchRecord, TaskRecord};
 use crate::consent::{Steering, SteeringFiles};
 use crate::database::{Database, DatabaseError, LoadedBatch, Provenance, StoredEvent};
 use crate::git::{CommitId, GitError, Store, StoreError};
@@ -308,12 +305,12 @@ impl Prepared {
     pub fn narrator(&self) -> Narrator {
         let titles = self.record.tasks.iter().map(|task| task.title.clone());
         let mut narrator = Narrator::new(self.record.design.clone()).with_origin(Origin {
-            project: paths::project_name(&self.store),
+            project: project_name(&self.store),
             repository: self.record.folder.clone(),
             plan: self.record.plan.key(),
             titles: titles.collect(),
             segments: self.record.tasks.iter().map(TaskRecord::segment).collect(),
-            ids: self.record.task_ids(&paths::project_name(&self.store)),
+            ids: self.record.task_ids(&project_name(&self.store)),
         });
         if let Opening::TakenUp { events, .. } = &self.opening {
             for stored in events {

@@ -9,10 +9,10 @@ use pleach_domain::batch::Batch;
 use pleach_domain::event::{Event, TaskEvent};
 use pleach_domain::id::{BatchNumber, TaskId};
 
+use crate::batch_paths::task_branch;
+use crate::batch_record::BatchRecord;
 use crate::database::{Database, StoredEvent};
 use crate::git::{CommitId, Git, Store, StoreError};
-use crate::resolve::Desk;
-use crate::run::{BatchRecord, task_branch};
 use crate::state_folder::StateFolder;
 use crate::task_ids::TaskIds;
 use crate::view::ViewError;
@@ -226,16 +226,6 @@ impl StoredBatch {
             branch: task_branch(self.number, &segment),
             basis: task.basis.as_ref()?.0.parse().ok()?,
         })
-    }
-
-    /// Where a conflict of a task is resolved.
-    pub(crate) fn desk<'s>(&self, state: &StateFolder, store: &'s Store, task: usize) -> Desk<'s> {
-        Desk {
-            store,
-            batch: self.number,
-            segment: self.segment(task),
-            trees: self.trees(state),
-        }
     }
 
     /// The name under which the work of an attempt is kept.

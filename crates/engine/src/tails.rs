@@ -12,9 +12,9 @@ use std::sync::Arc;
 use pleach_domain::batch::{Batch, Spent};
 use pleach_domain::id::{BatchNumber, TaskId};
 
+use crate::batch_paths::{LOG, attempt_folder};
 use crate::database::{Among, BatchFilter, Database, DatabaseError};
 use crate::ownership::is_owned;
-use crate::run::{LOG, attempt_folder};
 use crate::state_folder::StateFolder;
 use crate::task_ids::TaskIds;
 use crate::view::Record;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::run::LOG;
+pub use crate::batch_paths::{LOG, attempt_folder};
 use pen::Pen;
 use pleach_driver::{Entry, RAW};
 

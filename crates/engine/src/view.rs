@@ -27,10 +27,11 @@ pub use stage::StageView;
 pub use validation::{RunView, RunWord, ValidationView, Verdict};
 pub use wire::{usd, wire, wire_in, worktree_id};
 
+use crate::batch_record::BuildsOn;
+use crate::batch_record::{Earlier, segment_of};
 use crate::config::branches::BranchNames;
 use crate::database::{self, Database, DatabaseError, LoadedBatch};
 use crate::ownership::{OwnershipError, is_owned};
-use crate::run::{BuildsOn, Earlier, segment_of};
 use crate::sandbox::Holding;
 use crate::secrets::Secrets;
 use crate::state_folder::StateFolder;
@@ -86,7 +87,7 @@ pub(crate) struct Record {
     #[serde(default)]
     branches: BranchNames,
     #[serde(default)]
-    place: crate::run::Where,
+    place: crate::batch_record::Where,
 }
 
 #[derive(Debug, Deserialize)]
@@ -101,7 +102,7 @@ struct TaskRecord {
 
 impl Record {
     fn is_in_place(&self) -> bool {
-        self.place == crate::run::Where::InPlace
+        self.place == crate::batch_record::Where::InPlace
     }
 
     /// What programs know the tasks of the batch by.
@@ -147,7 +148,7 @@ pub struct Surroundings<'a> {
 struct Grounds {
     worktrees: Option<crate::path_text::StoredPath>,
     #[serde(default)]
-    place: crate::run::Where,
+    place: crate::batch_record::Where,
     folder: Option<crate::path_text::StoredPath>,
 }
 
@@ -180,7 +181,7 @@ impl BatchView {
             now: database::now(),
         };
         let mut view = Self::of(&loaded, &surroundings)?;
-        if grounds.place == crate::run::Where::InPlace {
+        if grounds.place == crate::batch_record::Where::InPlace {
             for task in view.tasks.iter_mut().filter(|task| task.attempts > 0) {
                 task.worktree_path = grounds.folder.as_ref().map(|folder| folder.0.clone());
             }

@@ -8,11 +8,6 @@ use crate::{production, sources};
 const KNOWN: &[(&str, &str, &str)] = &[
     ("engine", "capture", "worktree"),
     ("engine", "database", "board"),
-    ("engine", "kept", "run"),
-    ("engine", "stored_batch", "resolve"),
-    ("engine", "stored_batch", "run"),
-    ("engine", "view", "resolve"),
-    ("engine", "view", "run"),
     ("cli", "columns", "draw"),
     ("cli", "draw", "commands"),
     ("cli", "plan_states", "commands"),

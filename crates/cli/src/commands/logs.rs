@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use pleach_domain::id::TaskId;
 use pleach_engine::database::Database;
-use pleach_engine::run::{LOG, attempt_folder};
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::stored_batch::StoredBatch;
+use pleach_engine::transcript::{LOG, attempt_folder};
 use pleach_engine::view::TaskView;
 
 use super::status::{Sight, find_batch};

@@ -3,8 +3,8 @@
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
 
-use pleach_engine::run::{LOG, attempt_folder};
 use pleach_engine::state_folder::StateFolder;
+use pleach_engine::transcript::{LOG, attempt_folder};
 use serde_json::json;
 
 use crate::scene::Scene;

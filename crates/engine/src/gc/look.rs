@@ -8,11 +8,11 @@ use std::time::{Duration, SystemTime};
 use pleach_domain::task_state::{Ending, TaskState};
 
 use super::{Broom, Find, GcError, What};
+use crate::batch_paths::batch_branch;
 use crate::database::{Among, BatchFilter, now};
 use crate::git::CommitId;
 use crate::kept::{KEEP, KeptWork, list, refs_below};
 use crate::ownership::is_owned;
-use crate::run::batch_branch;
 use crate::state_folder::StateFolder;
 use crate::stored_batch::StoredBatch;
 

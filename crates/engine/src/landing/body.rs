@@ -14,9 +14,9 @@ use pleach_domain::id::{BatchNumber, TaskId};
 
 use self::words::{dollars, named, number, short, spelled, time, up_to};
 use super::effects::Effects;
+use crate::batch_record::BuildsOn;
 use crate::git::{CommitId, TreeId};
 use crate::neutral_text::{BREAK, block, code, cut, escaped, neutral};
-use crate::run::BuildsOn;
 
 /// The longest text that every forge takes, in bytes, with room to spare.
 pub const LONGEST_BODY: usize = 60_000;

@@ -2,22 +2,32 @@
 //!
 //! Knows names, and nothing of what the conflict is.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use pleach_domain::id::BatchNumber;
 
 use super::note::Note;
 use super::{Cleared, ResolveError};
+use crate::batch_paths::conflict_folder;
 use crate::git::{CommitId, Store, ref_segment};
+use crate::state_folder::StateFolder;
+use crate::stored_batch::StoredBatch;
 use crate::worktree::{CONFLICT_BRANCHES, Worktree, WorktreeSpec};
 
 /// Whoever begins or ends a resolution holds it.
 const LOCK: &str = "resolve.lock";
 
-/// The folder of a task's conflict among the worktrees of its batch.
-pub(crate) fn folder_of(trees: &Path, segment: &str) -> PathBuf {
-    trees.join(format!("resolve-{segment}"))
+impl StoredBatch {
+    /// Where a conflict of a task is resolved.
+    pub(crate) fn desk<'s>(&self, state: &StateFolder, store: &'s Store, task: usize) -> Desk<'s> {
+        Desk {
+            store,
+            batch: self.number,
+            segment: self.segment(task),
+            trees: self.trees(state),
+        }
+    }
 }
 
 /// Where one conflict is resolved.
@@ -100,7 +110,7 @@ impl Desk<'_> {
 
     pub(super) fn spec(&self, basis: CommitId) -> WorktreeSpec {
         WorktreeSpec {
-            path: folder_of(&self.trees, &self.segment),
+            path: conflict_folder(&self.trees, &self.segment),
             branch: self.branch(),
             basis,
         }

@@ -3,8 +3,8 @@
 use pleach_domain::task_state::{Ending, TaskState};
 
 use super::disposing::Disposal;
-use super::record::Marking;
 use super::run_loop::{Effect, Loop};
+use crate::batch_record::Marking;
 
 impl Loop<'_> {
     /// Marks a task and lets its worktree go or stay, as far as that is decided.

@@ -4,7 +4,7 @@
 
 mod program;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
@@ -15,9 +15,10 @@ use pleach_domain::id::{BatchNumber, TaskId};
 use super::Heard;
 use super::disposing::Tree;
 use super::judge::{self, Judged};
-use super::record::BatchRecord;
 use super::spares::Spares;
 use crate::agent::{Agent, Said};
+use crate::batch_paths::{LOG, attempt_folder};
+use crate::batch_record::BatchRecord;
 use crate::causes::with_causes;
 use crate::database::Whose;
 use crate::git::{CommitId, Store};
@@ -340,16 +341,6 @@ pub(super) fn tell_when_cleared(
     let task = task.clone();
     // Nobody listens only when the loop failed, and then everything stays.
     let _ = loop_.send(Heard::Cleared { task, notes });
-}
-
-/// The transcript of an attempt, in its folder.
-pub const LOG: &str = "agent.log";
-
-/// Where what an attempt says and how it ended is kept.
-pub fn attempt_folder(batch: &Path, segment: &str, attempt: u32) -> PathBuf {
-    batch
-        .join(format!("task-{segment}"))
-        .join(format!("attempt-{attempt}"))
 }
 
 /// An ending that tells what the sandbox refused as well, for that may be why.

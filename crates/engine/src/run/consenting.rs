@@ -3,7 +3,8 @@
 use pleach_domain::batch::{Landing, Message};
 
 use super::run_loop::Loop;
-use super::{Opening, Prepared, RunError, paths};
+use super::{Opening, Prepared, RunError};
+use crate::batch_paths::project_name;
 use crate::consent::{Change, Steering, show};
 use crate::trust::may_push_from_now_on;
 
@@ -25,7 +26,7 @@ impl Prepared {
         let Some(now) = &self.consent else {
             return Ok(Vec::new());
         };
-        let project = paths::project_name(&self.store);
+        let project = project_name(&self.store);
         Ok(unconsented(now, self.database.consented(&project)?))
     }
 
@@ -51,7 +52,7 @@ impl Prepared {
     /// Remembers that a person consents to what steers this batch.
     pub fn consent(&mut self) -> Result<(), RunError> {
         if let Some(now) = &self.consent {
-            let project = paths::project_name(&self.store);
+            let project = project_name(&self.store);
             self.database.remember_consent(&project, now)?;
         }
         Ok(())
@@ -86,7 +87,7 @@ impl Prepared {
         let Some(address) = self.push_address() else {
             return Ok(None);
         };
-        let project = paths::project_name(&self.store);
+        let project = project_name(&self.store);
         let is_confirmed = may_push_from_now_on(&mut self.database, &project, &address)?;
         Ok((!is_confirmed).then(|| self.secrets.hider().hidden(address)))
     }
@@ -94,7 +95,7 @@ impl Prepared {
     /// Remembers that a person confirms the address that its result shall be pushed to.
     pub fn confirm_push(&mut self) -> Result<(), RunError> {
         if let Some(address) = self.push_address() {
-            let project = paths::project_name(&self.store);
+            let project = project_name(&self.store);
             self.database.confirm_push(&project, &address)?;
         }
         Ok(())
@@ -109,7 +110,7 @@ impl Loop<'_> {
         let Ok(Some(remote)) = self.workshop.store.remote() else {
             return Ok(None);
         };
-        let project = paths::project_name(&self.workshop.store);
+        let project = project_name(&self.workshop.store);
         let is_confirmed = may_push_from_now_on(&mut self.database, &project, remote.as_str())?;
         Ok((!is_confirmed).then(|| remote.as_str().to_owned()))
     }

@@ -4,17 +4,15 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fmt;
 
 use pleach_domain::graph::{Bond, Graph, Strictness};
-use pleach_domain::id::{BatchNumber, TaskId};
+use pleach_domain::id::TaskId;
 use pleach_domain::task::TaskStatus;
 use pleach_domain::task_state::{Ending, TaskState};
 use pleach_formats::Identity;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::{RunError, RunRequest};
+use crate::batch_record::{BatchRecord, Earlier, EarlierBatch, EarlierTask};
 use crate::database::Database;
 use crate::git::{CommitId, Store};
 use crate::neutral_text::neutral;
@@ -33,66 +31,6 @@ pub enum EarlierBatches {
     AssumeLanded,
 }
 
-/// Work of earlier batches, in the order it is woven.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Earlier {
-    /// The batches that did it.
-    batches: Vec<EarlierBatch>,
-    pub(super) tasks: Vec<EarlierTask>,
-}
-
-/// A batch that did some of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct EarlierBatch {
-    number: BatchNumber,
-    branch: String,
-    pr_url: Option<String>,
-    /// Its result, and the commit that it was woven onto.
-    result: Option<(String, String)>,
-}
-
-/// The work of one task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct EarlierTask {
-    /// The place of its batch among those.
-    batch: usize,
-    pub(super) id: TaskId,
-    title: String,
-    commit: String,
-    basis: Option<String>,
-    /// Whether some chosen task needs it; while the batch is made.
-    #[serde(skip)]
-    is_needed: bool,
-}
-
-/// A batch whose work another one builds on, and that the base lacks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct BuildsOn {
-    /// Its number.
-    #[schema(value_type = u32)]
-    pub batch: BatchNumber,
-    /// Its branch in the user's repository.
-    pub branch: String,
-    /// Its pull request, if it has one.
-    pub pr_url: Option<String>,
-    /// The tasks whose work it is.
-    #[schema(value_type = Vec<String>)]
-    pub tasks: Vec<TaskId>,
-}
-
-impl fmt::Display for BuildsOn {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { batch, branch, .. } = self;
-        write!(
-            formatter,
-            "batch {batch} ({branch}), which is not in the base yet: "
-        )?;
-        let ids: Vec<&str> = self.tasks.iter().map(TaskId::as_str).collect();
-        formatter.write_str(&ids.join(", "))
-    }
-}
-
 /// What is found for a batch that is to be made.
 #[derive(Debug, Default)]
 pub(super) struct Found {
@@ -104,6 +42,15 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Notes in the record of a batch which work its tasks build on.
+    pub(super) fn note_in(self, record: &mut BatchRecord) {
+        record.earlier = self.earlier;
+        let tasks = record.design.tasks.iter_mut();
+        for ((task, earlier), conflict) in tasks.zip(self.of_each).zip(self.conflicts) {
+            (task.earlier, task.no_basis) = (earlier, conflict);
+        }
+    }
+
     /// What the chosen tasks build on and a base lacks.
     pub(super) fn of(
         request: &RunRequest,
@@ -448,28 +395,5 @@ impl Earlier {
         }
         let mut stays = stays.iter();
         self.tasks.retain(|_| *stays.next().unwrap_or(&true));
-    }
-
-    /// The batches that did the work at some places.
-    pub(crate) fn told(&self, places: &[usize]) -> Vec<BuildsOn> {
-        let batches = self.batches.iter().enumerate();
-        let told = batches.map(|(number, batch)| BuildsOn {
-            batch: batch.number,
-            branch: batch.branch.clone(),
-            pr_url: batch.pr_url.clone(),
-            tasks: places
-                .iter()
-                .map(|place| &self.tasks[*place])
-                .filter(|task| task.batch == number)
-                .map(|task| task.id.clone())
-                .collect(),
-        });
-        told.filter(|told| !told.tasks.is_empty()).collect()
-    }
-
-    /// All of them.
-    pub(crate) fn told_all(&self) -> Vec<BuildsOn> {
-        let all: Vec<usize> = (0..self.tasks.len()).collect();
-        self.told(&all)
     }
 }

@@ -10,10 +10,10 @@ use pleach_domain::batch::{BatchStatus, Landed};
 use pleach_domain::event::{BatchEvent, Event, Rollback, TaskEvent};
 use pleach_domain::task_state::{Commit, Ending};
 
-use super::paths::project_name;
-use super::record::TaskRecord;
 use super::run_loop::Loop;
 use super::{Heard, RunError, Summary, TaskReport, Ticked, Told};
+use crate::batch_paths::project_name;
+use crate::batch_record::TaskRecord;
 use crate::causes::with_causes;
 use crate::git::CommitId;
 use crate::step::{Step, reached};

@@ -3,8 +3,9 @@
 //! Nobody is ever to blame for it, and it is taken for the base wherever what is woven is made anew.
 
 use super::RunError;
-use super::earlier::{BuildsOn, Presence};
+use super::earlier::Presence;
 use super::run_loop::Loop;
+use crate::batch_record::BuildsOn;
 use crate::git::CommitId;
 use crate::weave::{Loom, Outcome, Strand, weave};
 use pleach_domain::choice::Strategy;

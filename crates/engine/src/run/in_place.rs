@@ -9,10 +9,9 @@ mod steps;
 use std::path::{Path, PathBuf};
 
 use pleach_domain::batch::{Landing, Validation};
-use serde::{Deserialize, Serialize};
 
 use super::RunError;
-use super::record::BatchRecord;
+use crate::batch_record::{BatchRecord, Where};
 use crate::capture::{CaptureError, tree_of_folder};
 use crate::config::{RunMode, users_file};
 use crate::git::{CommitId, Git, Store};
@@ -24,17 +23,6 @@ use pleach_domain::choice::Strategy;
 
 pub(super) use folder_lock::FolderLock;
 pub(super) use rehearsal::rehearse;
-
-/// Where the tasks of a batch work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Where {
-    /// Each in a worktree of its own.
-    #[default]
-    Worktrees,
-    /// All in the user's folder, which is no repository.
-    InPlace,
-}
 
 /// Why a batch cannot run in a folder that is no repository.
 #[derive(Debug, thiserror::Error)]
@@ -168,11 +156,6 @@ pub(super) fn paths_of_plan(plan: &Path, folder: &Path) -> Vec<PathBuf> {
 }
 
 impl BatchRecord {
-    /// Whether its tasks work in the user's folder.
-    pub(crate) fn is_in_place(&self) -> bool {
-        self.place == Where::InPlace
-    }
-
     /// What is asked for, as far as it can be done without branches.
     pub(super) fn put_in_place(&mut self, leave_out: &[PathBuf]) {
         self.place = Where::InPlace;

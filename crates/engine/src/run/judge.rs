@@ -8,8 +8,8 @@ use std::time::Duration;
 use pleach_domain::batch::AttemptEnding;
 
 use super::attempt::Finished;
-use super::record::BatchRecord;
 use crate::agent::{Agent, Verdict, no_changes_needed};
+use crate::batch_record::BatchRecord;
 use crate::last_line::{last_line, tail};
 use crate::process::{Ending, Record};
 use pleach_driver::Exit;

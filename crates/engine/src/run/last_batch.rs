@@ -1,8 +1,9 @@
 //! The branch of the last batch, for whoever wants to start on top of it.
 
 use super::RunError;
-use super::earlier::BuildsOn;
+
 use super::request::RunRequest;
+use crate::batch_record::BuildsOn;
 use crate::database::{Among, BatchFilter, Database};
 use crate::git::{Git, Store};
 use crate::stored_batch::StoredBatch;

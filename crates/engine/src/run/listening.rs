@@ -9,8 +9,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use super::Heard;
-use super::attempt::{Attempt, Finished, LOG, Line, NotRun, Workshop, attempt_folder};
+use super::attempt::{Attempt, Finished, Line, NotRun, Workshop};
 use crate::agent::Said;
+use crate::batch_paths::{LOG, attempt_folder};
 use crate::database::Whose;
 use crate::process::{ProcessSpec, Record};
 

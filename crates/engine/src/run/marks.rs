@@ -10,9 +10,10 @@ use pleach_domain::task::TaskStatus;
 use pleach_formats::{Change, Marker, set_markers};
 
 use super::Told;
-use super::paths::project_name;
-use super::record::{BatchRecord, Marking};
+
 use super::summary::Ticked;
+use crate::batch_paths::project_name;
+use crate::batch_record::{BatchRecord, Marking};
 use crate::causes::with_causes;
 use crate::database::Database;
 use crate::git::Store;

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use pleach_domain::id::TaskId;
 
-use super::{BuildsOn, Opening, Prepared, RunError, paths};
+use super::{Opening, Prepared, RunError};
+use crate::batch_paths::project_name;
+use crate::batch_record::BuildsOn;
 use crate::database::StoredEvent;
 use crate::git::Unpushed;
 use crate::plan_to_run::by_id_in_batch;
@@ -36,7 +38,7 @@ impl Prepared {
 
     /// How long tasks of its plans took when they were last done.
     pub fn past_durations(&self) -> Result<HashMap<TaskId, Duration>, RunError> {
-        let project = paths::project_name(&self.store);
+        let project = project_name(&self.store);
         let homes = self.record.tasks.iter();
         let homes = homes.filter_map(|task| Some((&task.id, task.home.clone()?)));
         let look_up = |plan: &str| self.database.past_durations(&project, plan);

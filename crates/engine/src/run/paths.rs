@@ -2,28 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use pleach_domain::id::BatchNumber;
-
 use super::attempt::Workshop;
 use super::run_loop::Loop;
-use crate::git::Store;
+use crate::batch_paths::project_name;
 use crate::regular_file::read_settings;
-
-/// The name of a project among the stores.
-pub(crate) fn project_name(store: &Store) -> String {
-    let name = store.home().file_name().unwrap_or_default();
-    name.to_string_lossy().into_owned()
-}
-
-/// The branch of a batch in the private store, whatever people see.
-pub(crate) fn batch_branch(number: BatchNumber) -> String {
-    format!("pleach/batch-{number}")
-}
-
-/// The branch of a task there, which its agent works on.
-pub(crate) fn task_branch(number: BatchNumber, segment: &str) -> String {
-    format!("pleach/task-{number}/{segment}")
-}
 
 impl Workshop {
     /// The folder of the batch's worktrees.

@@ -8,10 +8,11 @@ use pleach_domain::event::{BatchEvent, Doubt};
 use pleach_domain::task_state::Commit;
 
 use super::attempt::Line;
-use super::paths::project_name;
+
 use super::probe::{Probe, ProbeEnded};
 use super::run_loop::{Effect, Loop};
 use super::{RunError, Told};
+use crate::batch_paths::project_name;
 use crate::git::{CommitId, TreeId};
 use crate::process::Cancel;
 use crate::slots::SlotGuard;

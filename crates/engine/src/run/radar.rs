@@ -12,8 +12,9 @@ use pleach_domain::task_state::TaskState;
 
 use super::Heard;
 use super::attempt::Workshop;
-use super::paths::task_branch;
+
 use super::run_loop::Loop;
+use crate::batch_paths::task_branch;
 use crate::causes::with_causes;
 use crate::git::CommitId;
 use crate::process::Cancel;

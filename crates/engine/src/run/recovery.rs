@@ -11,9 +11,10 @@ use pleach_domain::task_state::{Commit, Ending, TaskState};
 
 use super::attempt::{From, Launched, PATIENCE, explain, tell_when_cleared};
 use super::disposing::{Disposal, NotRetired};
-use super::paths::task_branch;
+
 use super::run_loop::Loop;
 use super::{RunError, Told};
+use crate::batch_paths::task_branch;
 use crate::capture::committed;
 use crate::database::{NotedProcess, Whose};
 use crate::git::CommitId;

@@ -10,12 +10,14 @@ use pleach_domain::batch::Spent;
 use pleach_domain::id::{BatchNumber, TaskId};
 
 use super::consenting::unconsented;
-use super::earlier::{BuildsOn, Found};
-use super::in_place::{self, Where};
+use super::earlier::Found;
+use super::in_place;
 use super::last_batch::LastBatch;
 use super::request::{in_words, segments};
-use super::{RunError, RunRequest, interrupted, paths};
+use super::{RunError, RunRequest, interrupted};
 use crate::agent::{Brief, Chosen};
+use crate::batch_paths::project_name;
+use crate::batch_record::{BuildsOn, Where};
 use crate::config::branches::BranchNames;
 use crate::consent::{Change, Steering, SteeringFiles, steering_settings};
 use crate::database::Database;
@@ -101,7 +103,7 @@ fn rehearse_in_worktrees(request: &RunRequest) -> Result<Rehearsal, RunError> {
     repository.checkout().check_writable()?;
     let base = repository.resolve_base(base_name)?;
     let store = Store::imagined(Git::find()?, &request.state.stores(), &request.folder)?;
-    let project = paths::project_name(&store);
+    let project = project_name(&store);
     let batch = next_number(request, &project)?;
     let steering = SteeringFiles::at(&repository, &base)?;
     let remote = store.remote()?;
@@ -183,7 +185,7 @@ impl Rehearsal {
         Ok(Self {
             folder: store.plain_folder().map(Path::to_owned),
             base: None,
-            batch: next_number(request, &paths::project_name(store))?,
+            batch: next_number(request, &project_name(store))?,
             batch_branch: None,
             task_branches: Vec::new(),
             worktrees: None,
@@ -199,7 +201,7 @@ impl Rehearsal {
             forge: None,
             argv,
             variables,
-            past: past(request, &paths::project_name(store))?,
+            past: past(request, &project_name(store))?,
             builds_on: Vec::new(),
             notes: Vec::new(),
         })
@@ -261,7 +263,7 @@ fn builds_on(
     let database = Database::open(&request.state)?;
     let plan = request.plan.origin.settled();
     let plan = plan.map_err(RunError::io("find the plan"))?;
-    let project = paths::project_name(&store);
+    let project = project_name(&store);
     let loom = || Loom::of_repository(repository)?.borrowing(&store);
     let found = Found::of(request, &database, (&project, &plan), (&store, &loom), base)?;
     Ok(found.earlier.told_all())

@@ -13,13 +13,14 @@ use pleach_domain::id::TaskId;
 use pleach_domain::plan::Plan;
 use pleach_domain::task::{Effort, TaskStatus};
 
-use super::earlier::{Earlier, EarlierBatches, Found};
-use super::in_place::{self, FolderLock, Where};
+use super::earlier::{EarlierBatches, Found};
+use super::in_place::{self, FolderLock};
 use super::last_batch::LastBatch;
-use super::record::{BatchRecord, PlanMark, TaskRecord};
 use super::take_over::TakenOver;
 use super::{Controls, Opening, Prepared, RunError, paths};
 use crate::agent::Chosen;
+use crate::batch_paths::project_name;
+use crate::batch_record::{BatchRecord, Earlier, PlanMark, TaskRecord, Where};
 use crate::config::branches::BranchNames;
 use crate::config::{MaxParallel, OnInvalid, RunMode, Settings};
 use crate::consent::{Steering, SteeringFiles, steering_settings};
@@ -115,7 +116,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
         .map_err(Box::new)
         .map_err(RunError::Worktree)?;
     let plan = weigh_by_the_past(&mut request.plan, &database, &store)?;
-    let project = paths::project_name(&store);
+    let project = project_name(&store);
     let look_up = |plan: &str| database.task_ids(&project, plan);
     let ids = by_id_in_batch(&plan, request.plan.homes(), look_up)?;
     let mut record = record(&request, plan, base.to_string());
@@ -132,7 +133,7 @@ pub fn prepare(mut request: RunRequest) -> Result<Prepared, RunError> {
     match place {
         Where::Worktrees => {
             aim(&mut record, &request, &store, last)?;
-            record.build_on(earlier_work(&request, &record, &database, &store, &base)?);
+            earlier_work(&request, &record, &database, &store, &base)?.note_in(&mut record);
         }
         Where::InPlace => record.put_in_place(&left_out),
     }
@@ -195,7 +196,7 @@ fn earlier_work(
     store: &Store,
     base: &CommitId,
 ) -> Result<Found, RunError> {
-    let project = paths::project_name(store);
+    let project = project_name(store);
     let loom = || Loom::of_store(store);
     let of_plan = (project.as_str(), &record.plan);
     Found::of(request, database, of_plan, (store, &loom), base)
@@ -263,7 +264,7 @@ fn weigh_by_the_past(
 ) -> Result<PlanOrigin, RunError> {
     let origin = plan.origin.settled();
     let origin = origin.map_err(RunError::io("find the plan"))?;
-    let project = paths::project_name(store);
+    let project = project_name(store);
     let look_up = |plan: &str| database.past_durations(&project, plan);
     let past = by_id_in_batch(&origin, plan.homes(), look_up)?;
     weigh(&mut plan.document.plan, &past);
@@ -453,7 +454,7 @@ pub(super) fn create(
     let text = serde_json::to_string(record).expect("a record is plain data");
     let tasks: Vec<BatchTask> = record.tasks.iter().map(TaskRecord::as_stored).collect();
     let new = NewBatch {
-        project: &paths::project_name(store),
+        project: &project_name(store),
         repository: &record.folder,
         plan: &record.plan.key(),
         record: &text,

@@ -21,13 +21,14 @@ use super::governing::FIRST_ADVICE;
 use super::hiding::without_secrets;
 use super::lander::Lander;
 use super::marks::Marks;
-use super::paths::task_branch;
+
 use super::probe::{Probe, ProbeEnded};
 use super::proving::Probing;
 use super::radar::Watch;
 use super::status_file::KeptStatus;
 use super::timers::{Timers, chance};
 use super::{Heard, RunError, Told};
+use crate::batch_paths::task_branch;
 use crate::consent::SteeringFiles;
 use crate::database::Database;
 use crate::git::CommitId;

@@ -10,8 +10,8 @@ use pleach_domain::task_state::{Ending, TaskState};
 use pleach_formats::StatusFile;
 
 use super::Told;
-use super::record::BatchRecord;
 use super::run_loop::Loop;
+use crate::batch_record::BatchRecord;
 use crate::causes::with_causes;
 use crate::plan_file::PlanFile;
 

@@ -9,7 +9,7 @@ use pleach_domain::batch::{BatchStatus, Landed, Proof, Spent};
 use pleach_domain::id::{BatchNumber, TaskId};
 use pleach_domain::task_state::Ending;
 
-use super::BuildsOn;
+use crate::batch_record::BuildsOn;
 use crate::git::CommitId;
 use crate::plan_to_run::{PlanOrigin, TaskHome};
 

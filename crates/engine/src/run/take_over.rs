@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 use pleach_domain::id::TaskId;
 
 use super::attempt::PATIENCE;
-use super::record::BatchRecord;
 use super::{RunError, replay};
+use crate::batch_record::BatchRecord;
 use crate::database::{Database, DatabaseError, NewBatch, Whose};
 use crate::ownership::BatchLock;
 use crate::process::{ProcessIdentity, end_leftovers, end_marked};

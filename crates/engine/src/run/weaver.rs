@@ -7,8 +7,9 @@ use pleach_domain::id::TaskId;
 use pleach_domain::task_state::{Commit, Consent, Ending, TaskState};
 
 use super::RunError;
-use super::paths::batch_branch;
+
 use super::run_loop::Loop;
+use crate::batch_paths::batch_branch;
 use crate::causes::with_causes;
 use crate::git::CommitId;
 use crate::neutral_text::neutral;

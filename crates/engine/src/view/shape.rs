@@ -16,10 +16,10 @@ use super::stage::{StageView, draw_stage};
 use super::validation::ValidationView;
 use super::wire::{mode_word, usd, worktree_id};
 use super::{Owner, Record, Surroundings};
+use crate::batch_paths::conflict_folder;
+use crate::batch_record::BuildsOn;
 use crate::database::LoadedBatch;
 use crate::moment::{milliseconds, rfc3339};
-use crate::resolve::folder_of;
-use crate::run::BuildsOn;
 use crate::task_ids::TaskIds;
 use pleach_domain::estimate::batch_seconds_left;
 use pleach_domain::task_status_word::TaskStatusWord;
@@ -441,7 +441,7 @@ fn conflict_of(
         return None;
     };
     let id = &task.design.id;
-    let path = folder_of(surroundings.worktrees, segment);
+    let path = conflict_folder(surroundings.worktrees, segment);
     Some(ConflictView {
         task_id: ids.id(id),
         key: id.clone(),

@@ -15,10 +15,10 @@ use pleach_engine::config::{Config, FILE_NAME, Layers, Origin, Settings};
 use pleach_engine::plan_in_use::project_folder;
 use pleach_engine::plan_to_run::{PlanOrigin, PlanToRun};
 use pleach_engine::run::{
-    Controls, EarlierBatches, Fetch, LOG, Prepared, Proofs, RunRequest, Summary, Told, Where,
-    attempt_folder, prepare,
+    Controls, EarlierBatches, Fetch, Prepared, Proofs, RunRequest, Summary, Told, Where, prepare,
 };
 use pleach_engine::state_folder::StateFolder;
+use pleach_engine::transcript::{LOG, attempt_folder};
 use pleach_engine::trial::{self, Learnt};
 use serde_json::{Value, json};
 

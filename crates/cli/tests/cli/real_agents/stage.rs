@@ -7,8 +7,8 @@ use std::fs;
 use std::process::Command;
 
 use pleach_driver::Entry;
-use pleach_engine::run::{LOG, attempt_folder};
 use pleach_engine::state_folder::StateFolder;
+use pleach_engine::transcript::{LOG, attempt_folder};
 use pleach_testkit::{ModelStub, Seen, TestRepo};
 use serde_json::{Value, json};
 

@@ -9,8 +9,9 @@ use pleach_domain::batch::AttemptEnding;
 
 use super::super::Heard;
 use super::super::judge;
-use super::{Attempt, Finished, From, Launched, Line, NotRun, Workshop, attempt_folder, explained};
+use super::{Attempt, Finished, From, Launched, Line, NotRun, Workshop, explained};
 use crate::agent::{Brief, Input};
+use crate::batch_paths::attempt_folder;
 use crate::database::Whose;
 use crate::ports::PortLease;
 use crate::process::{Isolation, LOG_CAP, ProcessSpec, Record, Shim};

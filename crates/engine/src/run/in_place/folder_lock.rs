@@ -9,8 +9,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::InPlaceError;
+use crate::batch_paths::project_name;
 use crate::git::Store;
-use crate::run::{RunError, paths};
+use crate::run::RunError;
 use crate::state_folder::{Locked, StateFolder, try_lock};
 
 /// Whoever looks at the others holds it.
@@ -31,7 +32,7 @@ impl FolderLock {
         folder: &Path,
     ) -> Result<Self, RunError> {
         let place = state.in_place()?;
-        let taken = take_in(&place, &paths::project_name(store), folder);
+        let taken = take_in(&place, &project_name(store), folder);
         match taken.map_err(RunError::io("lock the folder"))? {
             Ok(locked) => Ok(Self { locked }),
             Err(folder) => Err(InPlaceError::Busy { folder }.into()),

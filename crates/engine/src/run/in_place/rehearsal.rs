@@ -6,10 +6,11 @@ use std::fs;
 use std::path::Path;
 
 use super::check_fit;
+use crate::batch_paths::project_name;
 use crate::consent::{Change, ChangeKind, Role, SteeringFiles, What, is_steering};
 use crate::git::{Git, Store};
 use crate::run::rehearsal::{Rehearsal, consent};
-use crate::run::{RunError, RunRequest, project_name};
+use crate::run::{RunError, RunRequest};
 
 /// Folders of dependencies and of other programs' books, which no capture takes.
 const PASSED_OVER: [&str; 6] = [".git", ".hg", ".svn", ".jj", "node_modules", ".venv"];

@@ -8,9 +8,9 @@ use pleach_domain::event::{BatchEvent, Event, TaskEvent};
 use pleach_domain::id::TaskId;
 use pleach_engine::database::{BatchTask, Database, NewBatch};
 use pleach_engine::ownership::BatchLock;
-use pleach_engine::run::{LOG, attempt_folder};
 use pleach_engine::state_folder::StateFolder;
 use pleach_engine::tails::{LiveAttempt, News, Tails};
+use pleach_engine::transcript::{LOG, attempt_folder};
 use serde_json::json;
 use tempfile::TempDir;
 

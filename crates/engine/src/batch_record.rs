@@ -2,6 +2,8 @@
 //!
 //! Plain data; it never changes afterwards.
 
+mod earlier;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,8 +13,6 @@ use pleach_domain::task::TaskStatus;
 use pleach_formats::{Change, Document, Identity, Marker};
 use serde::{Deserialize, Serialize};
 
-use super::earlier::{BuildsOn, Earlier, Found};
-use super::in_place::Where;
 use crate::agent::Chosen;
 use crate::config::Config;
 use crate::config::branches::BranchNames;
@@ -26,6 +26,20 @@ use crate::task_ids::TaskIds;
 use crate::validate::Tests;
 use pleach_domain::choice::ForgeKind;
 use pleach_domain::choice::Strategy;
+
+pub use earlier::BuildsOn;
+pub(crate) use earlier::{Earlier, EarlierBatch, EarlierTask};
+
+/// Where the tasks of a batch work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Where {
+    /// Each in a worktree of its own.
+    #[default]
+    Worktrees,
+    /// All in the user's folder, which is no repository.
+    InPlace,
+}
 
 /// A batch as it was asked for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -159,13 +173,9 @@ impl BatchRecord {
         segment_of(found.and_then(|task| task.segment.as_deref()), id)
     }
 
-    /// Notes which work of earlier batches its tasks build on.
-    pub(super) fn build_on(&mut self, found: Found) {
-        self.earlier = found.earlier;
-        let tasks = self.design.tasks.iter_mut();
-        for ((task, earlier), conflict) in tasks.zip(found.of_each).zip(found.conflicts) {
-            (task.earlier, task.no_basis) = (earlier, conflict);
-        }
+    /// Whether its tasks work in the user's folder.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.place == Where::InPlace
     }
 
     /// The batches that its tasks build on and that are not where it is meant to go.
@@ -259,7 +269,7 @@ pub(crate) fn segment_of(stored: Option<&str>, id: &TaskId) -> String {
 
 impl TaskRecord {
     /// The same without secrets; a title that held one cannot be found in the plan again, so nothing is marked there.
-    pub(super) fn hidden(self, hider: &Hider) -> Self {
+    pub(crate) fn hidden(self, hider: &Hider) -> Self {
         let title = hider.hidden(self.title.clone());
         Self {
             details: hider.hidden(self.details),
@@ -275,7 +285,7 @@ impl TaskRecord {
     }
 
     /// The same for the database.
-    pub(super) fn as_stored(&self) -> BatchTask {
+    pub(crate) fn as_stored(&self) -> BatchTask {
         let id = self.id.clone();
         match &self.home {
             None => BatchTask::Own(id),
