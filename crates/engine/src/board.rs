@@ -23,7 +23,6 @@ pub use error::{BoardError, Fault, FieldProblem};
 pub use execution_plan::{ExecutionPlan, IdText, PlannedBatch, PlannedTask};
 pub use import::Imported;
 pub use projects::{Project, ProjectStatus};
-pub(crate) use shown::tell_updated;
 pub use shown::{BoardTask, LastBatch, PriorityWord, StatusWord};
 pub use tasks::{NewTask, TaskChange};
 pub use to_run::PlannedExecution;

@@ -1,15 +1,20 @@
-//! Writes into a plan file how far one of its tasks is, as `pleach mark` does.
+//! Says how far tasks are: in their plan file, as `pleach mark` does, or on the board.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
+use pleach_domain::id::TaskId;
 use pleach_domain::task::TaskStatus;
 use pleach_formats::{Change, Marker, WriteBackError, set_markers};
 
+use super::shown::tell_updated;
 use super::to_run::refuse_link;
 use super::{Board, BoardError};
 use crate::database::board::TaskRow;
+use crate::database::{Database, DatabaseError, now};
 use crate::plan_file::{PlanFile, RewriteError, Settled};
+use crate::plan_to_run::PlanOrigin;
 
 /// How long an editor that was just saving may take to finish.
 const SLOW_EDITOR: Duration = Duration::from_millis(200);
@@ -66,5 +71,34 @@ impl Board {
             }
         }
         self.sync(&row.project)
+    }
+}
+
+impl Database {
+    /// Says how far tasks of a project's board are, and logs each that changed; ids of no task are passed over.
+    pub fn mark_on_board(
+        &mut self,
+        project: &str,
+        states: &[(TaskId, TaskStatus)],
+    ) -> Result<(), DatabaseError> {
+        self.change_boards(|tables| {
+            let wanted: HashMap<&str, TaskStatus> = states
+                .iter()
+                .map(|(task, state)| (task.as_str(), *state))
+                .collect();
+            let mut marked = Vec::new();
+            for mut row in tables.tasks_of(project, PlanOrigin::BOARD)? {
+                match wanted.get(row.key.as_str()) {
+                    Some(now_is) if *now_is != row.status => {
+                        row.status = *now_is;
+                        row.updated_at = now();
+                        tables.update(&row)?;
+                        marked.push(row);
+                    }
+                    _ => {}
+                }
+            }
+            tell_updated(tables, project, &marked)
+        })
     }
 }

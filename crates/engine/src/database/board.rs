@@ -15,9 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::board_event::{self, BoardEvent};
 use super::error::Stop;
 use super::read::{self, path_in, task_in, unsigned_in};
-use super::{Database, DatabaseError, LoadedBatch, now};
-use crate::board;
-use crate::plan_to_run::PlanOrigin;
+use super::{Database, DatabaseError, LoadedBatch};
 use pleach_domain::task_status_word::TaskStatusWord;
 
 /// A task of a project, on its board or mirrored from a plan file.
@@ -138,33 +136,6 @@ impl Database {
         let ids = self.look_at_boards(|tables| tables.ids(project, plan));
         let ids = ids.map(|ids: HashMap<String, String>| ids.into_iter());
         ids.map(|ids| ids.map(|(key, id)| (TaskId::new(key), id)).collect())
-    }
-
-    /// Says how far tasks of a project's board are, and logs each that changed; ids of no task are passed over.
-    pub fn mark_on_board(
-        &mut self,
-        project: &str,
-        states: &[(TaskId, TaskStatus)],
-    ) -> Result<(), DatabaseError> {
-        self.change_boards(|tables| {
-            let wanted: HashMap<&str, TaskStatus> = states
-                .iter()
-                .map(|(task, state)| (task.as_str(), *state))
-                .collect();
-            let mut marked = Vec::new();
-            for mut row in tables.tasks_of(project, PlanOrigin::BOARD)? {
-                match wanted.get(row.key.as_str()) {
-                    Some(now_is) if *now_is != row.status => {
-                        row.status = *now_is;
-                        row.updated_at = now();
-                        tables.update(&row)?;
-                        marked.push(row);
-                    }
-                    _ => {}
-                }
-            }
-            board::tell_updated(tables, project, &marked)
-        })
     }
 }
 
