@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use unicode_width::UnicodeWidthStr as _;
-
-pub(crate) use crate::draw::words::cut;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// How wide the terminal is, if there is one.
 pub(crate) fn terminal_width() -> Option<usize> {
@@ -76,6 +74,34 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{size:.1} {unit}")
 }
 
+/// The text, cut with an ellipsis where it is wider than `width` columns.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    // A terminal column holds one character and a few marks on it at most.
+    let shown: String = text.chars().take(width.saturating_mul(8)).collect();
+    if shown.len() == text.len() && text.width() <= width {
+        return shown;
+    }
+    let Some(limit) = width.checked_sub(1) else {
+        return String::new();
+    };
+    let mut taken = 0;
+    let mut start = String::new();
+    for c in shown.chars() {
+        taken += c.width().unwrap_or(0);
+        if taken > limit {
+            break;
+        }
+        start.push(c);
+    }
+    // Some sequences are wider than their characters one by one.
+    while start.width() > limit {
+        start.pop();
+    }
+    start.truncate(start.trim_end().len());
+    start.push('…');
+    start
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,5 +121,19 @@ mod tests {
         assert_eq!(age(Duration::from_hours(25)), "1d");
         assert_eq!(about(Duration::from_secs(61)), "2m");
         assert_eq!(seconds(Duration::from_secs(3_700)), "1h 01m");
+    }
+
+    #[test]
+    fn a_cut_text_is_never_wider_than_asked() {
+        assert_eq!(cut("short", 5), "short");
+        assert_eq!(cut("longer", 5), "long…");
+        assert_eq!(cut("表示幅の検査", 6), "表示…");
+        assert_eq!(cut("anything", 0), "");
+        for width in 0..12 {
+            for text in ["❤️❤️❤️❤️", "👩‍👩‍👧 family", "e\u{301}e\u{301}e\u{301}e\u{301}"]
+            {
+                assert!(cut(text, width).width() <= width, "{text} at {width}");
+            }
+        }
     }
 }

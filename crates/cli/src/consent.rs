@@ -16,7 +16,7 @@ use self::fold::{fold, word};
 use self::shown::{git_show, show};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{Reader, one_line};
-use crate::preview::asks;
+use crate::questions::asks;
 
 /// How a run came to be consented to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,6 +22,7 @@ mod plan_source;
 mod plan_states;
 mod preview;
 mod push_consent;
+mod questions;
 mod region;
 mod rehearsal;
 mod report;

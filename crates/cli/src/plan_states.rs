@@ -14,7 +14,6 @@ use pleach_engine::scope::Scope;
 use pleach_engine::state_folder::StateFolder;
 use pleach_formats::StatusFile;
 
-use crate::commands::next::bad_status;
 use crate::failure::{Exit, Failure, Failures};
 use crate::plan_source::{PlanSource, current_folder};
 
@@ -119,4 +118,22 @@ pub(crate) fn whole_path(file: Option<&Path>) -> Result<Option<PathBuf>, Failure
         })
     });
     Ok(whole.transpose()?)
+}
+
+/// The failure of a status file that cannot be used.
+pub(crate) fn bad_status(
+    error: &pleach_formats::StatusFileError,
+    path: &std::path::Path,
+) -> Failure {
+    use pleach_formats::StatusFileError;
+    let failure = match error {
+        StatusFileError::Malformed { line, .. } => Failure {
+            place: Some(format!("{}:{line}", path.display())),
+            ..Failure::new(Exit::Usage, "bad_file", error.to_string())
+        },
+        StatusFileError::NoSuchTask(_) => {
+            Failure::new(Exit::Usage, "task_not_found", error.to_string())
+        }
+    };
+    failure.hint(r#"it has the form {"tasks":[{"id":"1.1","status":"pending"}]}"#)
 }

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::io::{BufRead as _, IsTerminal as _};
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,6 @@ use pleach_engine::secrets::Secrets;
 use crate::columns::about;
 use crate::draw::Picture;
 use crate::draw::text::{Detail, draw};
-use crate::failure::{Exit, Failure, Failures};
 use crate::line::Line;
 use crate::output::{one_line, tell_error};
 use crate::terminal::Size;
@@ -325,26 +324,4 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     } else {
         format!("{number} {noun}s")
     }
-}
-
-/// Asks a question; `hint` says what to pass where there is no terminal to ask it.
-pub(crate) fn confirmed(question: &str, hint: &str) -> Result<bool, Failures> {
-    asks(question).ok_or_else(|| {
-        let message = "no terminal to ask for confirmation";
-        Failure::new(Exit::Environment, "no_consent", message)
-            .hint(hint)
-            .into()
-    })
-}
-
-/// Asks a question that is answered with yes or no; no answer, if nobody is there.
-pub(crate) fn asks(question: &str) -> Option<bool> {
-    if !std::io::stdin().is_terminal() {
-        return None;
-    }
-    tell_error(format_args!("{question} [y/N] "));
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    let says_yes = matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes");
-    Some(read.is_ok() && says_yes)
 }

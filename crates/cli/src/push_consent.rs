@@ -8,7 +8,7 @@ use pleach_engine::run::Prepared;
 
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{Reader, one_line, tell_error};
-use crate::preview::asks;
+use crate::questions::asks;
 
 /// How a push came to be confirmed, or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

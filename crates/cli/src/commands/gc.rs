@@ -20,7 +20,8 @@ use crate::columns::{age, bytes, cut, terminal_width};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{Reader, one_line, print, tell_error};
 use crate::plan_source::current_folder;
-use crate::preview::{confirmed, count};
+use crate::preview::count;
+use crate::questions::confirmed;
 use crate::waiting::Waiting;
 
 const BOLD: Style = Style::new().bold();

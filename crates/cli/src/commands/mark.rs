@@ -15,11 +15,10 @@ use pleach_formats::{Change, Document, Identity, Marker, StatusFile, WriteBackEr
 use serde_json::json;
 
 use crate::args::{MarkArgs, State};
-use crate::commands::next::bad_status;
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{self, Reader, one_line};
 use crate::plan_source::PlanSource;
-use crate::plan_states::PlanStates;
+use crate::plan_states::{PlanStates, bad_status};
 
 /// How long an editor that was just saving may take to finish.
 const SLOW_EDITOR: Duration = Duration::from_millis(200);

@@ -13,7 +13,7 @@ use crate::args::NextArgs;
 use crate::failure::{Exit, Failure, Failures, warn};
 use crate::output::{self, Reader, one_line};
 use crate::plan_source::PlanSource;
-use crate::plan_states::recall_states;
+use crate::plan_states::{bad_status, recall_states};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -80,24 +80,6 @@ fn load(arguments: &NextArgs) -> Result<(Plan, String), Failures> {
         Err(_) => Plan::default(),
     };
     Ok((recorded.plan(&written), status.display().to_string()))
-}
-
-/// The failure of a status file that cannot be used.
-pub(crate) fn bad_status(
-    error: &pleach_formats::StatusFileError,
-    path: &std::path::Path,
-) -> Failure {
-    use pleach_formats::StatusFileError;
-    let failure = match error {
-        StatusFileError::Malformed { line, .. } => Failure {
-            place: Some(format!("{}:{line}", path.display())),
-            ..Failure::new(Exit::Usage, "bad_file", error.to_string())
-        },
-        StatusFileError::NoSuchTask(_) => {
-            Failure::new(Exit::Usage, "task_not_found", error.to_string())
-        }
-    };
-    failure.hint(r#"it has the form {"tasks":[{"id":"1.1","status":"pending"}]}"#)
 }
 
 fn print(graph: &Graph<'_>, offers: &[Offer]) {

@@ -1,7 +1,6 @@
 //! `pleach progress`: how far the plan is, phase by phase, and when it may be done.
 
 use std::path::Path;
-use std::time::Duration;
 
 use pleach_domain::plan::Plan;
 use pleach_engine::config::{Config, RunMode, Settings};
@@ -13,7 +12,6 @@ use pleach_engine::scope::Scope;
 use pleach_engine::state_folder::StateFolder;
 use pleach_formats::StatusFile;
 
-use super::next::bad_status;
 use super::status::{Screen, Sight};
 use crate::args::ProgressArgs;
 use crate::columns::terminal_width;
@@ -21,6 +19,7 @@ use crate::draw::bars::draw;
 use crate::failure::{Exit, Failures};
 use crate::output::{self, Reader};
 use crate::plan_source::{PlanSource, current_folder};
+use crate::plan_states::bad_status;
 use crate::terminal;
 
 /// Shows how far the plan is.
@@ -99,9 +98,4 @@ fn recorded(arguments: &ProgressArgs, status: &Path) -> Result<Plan, Failures> {
         Err(_) => Plan::default(),
     };
     Ok(recorded.plan(&written))
-}
-
-/// A number of seconds as a time.
-pub(crate) fn time(seconds: f64) -> Duration {
-    Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }

@@ -37,7 +37,8 @@ use crate::output::{Reader, one_line, tell_error};
 use crate::picker::{self, Picked};
 use crate::plan_source::{PlanSource, check, choose, current_folder};
 use crate::plan_states::{check_recorded, recall_states, recorded_states, whole_path};
-use crate::preview::{Shown, asks};
+use crate::preview::Shown;
+use crate::questions::asks;
 use crate::rehearsal;
 
 /// Runs the chosen tasks.

@@ -12,7 +12,7 @@ use pleach_engine::trust::Openings;
 use crate::args::TrustArgs;
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{one_line, print, tell_error};
-use crate::preview::asks;
+use crate::questions::asks;
 
 /// Asks, and remembers the answer.
 pub(crate) fn run(arguments: &TrustArgs) -> Result<Exit, Failures> {

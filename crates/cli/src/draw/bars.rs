@@ -1,14 +1,15 @@
 //! Draws how far a plan is: a bar for each phase, and when it may be done.
 
+use std::time::Duration;
+
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use pleach_engine::outlook::{Outlook, Tally};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::words::{cut, one_line};
-use crate::columns::{about, padded, seconds};
-use crate::commands::progress::time;
+use super::words::one_line;
+use crate::columns::{about, cut, padded, seconds};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -125,4 +126,9 @@ fn what_comes(outlook: &Outlook) -> String {
         });
     }
     facts.join("; ")
+}
+
+/// A number of seconds as a time.
+fn time(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }

@@ -10,9 +10,9 @@ use pleach_engine::moment::local_time;
 use pleach_engine::view::{BatchView, TaskView, ValidationView, Verdict};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::words::{cut, one_line};
+use super::words::one_line;
 use crate::amounts;
-use crate::columns::{about, padded, seconds};
+use crate::columns::{about, cut, padded, seconds};
 use crate::consent::few_names;
 use crate::report::{in_files, with_whom};
 

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use super::waiting::Waiting;
-use super::words::{count, cut, one_line};
+use super::words::{count, one_line};
 use super::{Picture, Tie};
+use crate::columns::cut;
 
 /// The longest line of a title in a box.
 const WIDEST_LINE: usize = 32;

@@ -5,8 +5,9 @@
 use std::fmt::Write as _;
 
 use super::waiting::Waiting;
-use super::words::{count, cut, one_line};
+use super::words::{count, one_line};
 use super::{Picture, Tie};
+use crate::columns::cut;
 
 /// The longest title in a box.
 const WIDEST_TITLE: usize = 60;

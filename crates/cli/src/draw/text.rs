@@ -9,7 +9,8 @@ use unicode_width::UnicodeWidthStr;
 use super::Picture;
 use super::remarks::remarks;
 use super::waiting::{Gate, Waiting};
-use super::words::{count, cut, duration, few, one_line};
+use super::words::{count, duration, few, one_line};
+use crate::columns::cut;
 
 /// More tasks than this are summed up unless everything is asked for.
 const MOST_TASKS: usize = 60;

@@ -4,37 +4,7 @@
 
 use std::fmt::Write as _;
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
 pub(super) use crate::output::one_line;
-
-/// The text, cut with an ellipsis where it is wider than `width` columns.
-pub(crate) fn cut(text: &str, width: usize) -> String {
-    // A terminal column holds one character and a few marks on it at most.
-    let shown: String = text.chars().take(width.saturating_mul(8)).collect();
-    if shown.len() == text.len() && text.width() <= width {
-        return shown;
-    }
-    let Some(limit) = width.checked_sub(1) else {
-        return String::new();
-    };
-    let mut taken = 0;
-    let mut start = String::new();
-    for c in shown.chars() {
-        taken += c.width().unwrap_or(0);
-        if taken > limit {
-            break;
-        }
-        start.push(c);
-    }
-    // Some sequences are wider than their characters one by one.
-    while start.width() > limit {
-        start.pop();
-    }
-    start.truncate(start.trim_end().len());
-    start.push('…');
-    start
-}
 
 /// `1 task`, `12 tasks`.
 pub(super) fn count(number: usize, noun: &str) -> String {
@@ -77,20 +47,6 @@ mod tests {
     fn a_line_has_no_control_characters_left() {
         assert_eq!(one_line(" a\tb\r\n\u{1b}[31mc\u{0} "), "a b [31mc");
         assert_eq!(one_line("a\u{202e}b\u{ffff}c\u{2028}d"), "a⟨U+202E⟩bc d");
-    }
-
-    #[test]
-    fn a_cut_text_is_never_wider_than_asked() {
-        assert_eq!(cut("short", 5), "short");
-        assert_eq!(cut("longer", 5), "long…");
-        assert_eq!(cut("表示幅の検査", 6), "表示…");
-        assert_eq!(cut("anything", 0), "");
-        for width in 0..12 {
-            for text in ["❤️❤️❤️❤️", "👩‍👩‍👧 family", "e\u{301}e\u{301}e\u{301}e\u{301}"]
-            {
-                assert!(cut(text, width).width() <= width, "{text} at {width}");
-            }
-        }
     }
 
     #[test]

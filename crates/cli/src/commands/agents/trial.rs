@@ -29,7 +29,8 @@ use crate::commands::watch::{OnHangup, follow_and_hear, on_signals};
 use crate::failure::{Exit, Failure, Failures};
 use crate::output::{self, Reader, one_line};
 use crate::plan_source::current_folder;
-use crate::preview::{Shown, asks};
+use crate::preview::Shown;
+use crate::questions::asks;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();

@@ -8,8 +8,9 @@ use crate::args::RunArgs;
 use crate::consent::{self, Consent};
 use crate::failure::Failures;
 use crate::output::{Reader, tell_error};
-use crate::preview::{Shown, confirmed};
+use crate::preview::Shown;
 use crate::push_consent::{self, PushConsent, PushQuestion};
+use crate::questions::confirmed;
 
 const PUSH: PushQuestion<'_> = PushQuestion {
     question: "Run it, and push the result there?",
