@@ -56,7 +56,8 @@ function ConnectionState() {
   return (
     <span role="status" className="mr-1 flex items-center gap-1.5 text-xs text-fg-3">
       <Icon className="size-3.5" aria-hidden />
-      <span className="sr-only sm:not-sr-only">{word}</span>
+      {/* As wide as the longest of them, so that nothing moves when the stream comes and goes. */}
+      <span className="sr-only sm:not-sr-only sm:min-w-22">{word}</span>
     </span>
   );
 }
