@@ -23,7 +23,7 @@ use pleach_domain::task_status_word::TaskStatusWord;
 pub(crate) struct TaskRow {
     pub(crate) id: String,
     pub(crate) project: String,
-    /// The path of the plan file, or [`PlanOrigin::BOARD`].
+    /// The path of the plan file, or `PlanOrigin::BOARD`.
     pub(crate) plan: String,
     /// Its id in that plan.
     pub(crate) key: String,
