@@ -62,14 +62,17 @@ pub struct StageHistory {
 }
 
 /// What an event means for the attempt of a task.
-enum Attempt {
+enum Attempt<'e> {
     Begins,
     GoesOn,
-    IsOver,
+    /// With the reason, where it did not do the task.
+    IsOver(Option<&'e str>),
+    /// A person wants the task tried again.
+    IsForgotten,
 }
 
-impl Attempt {
-    fn after(event: &TaskEvent) -> Self {
+impl<'e> Attempt<'e> {
+    fn after(event: &'e TaskEvent) -> Self {
         match event {
             TaskEvent::Started { .. } => Self::Begins,
             TaskEvent::Kept { .. }
@@ -77,17 +80,17 @@ impl Attempt {
             | TaskEvent::SessionBegan { .. }
             | TaskEvent::Spent(_)
             | TaskEvent::StopRequested => Self::GoesOn,
+            TaskEvent::AttemptFailed { error, .. }
+            | TaskEvent::Overloaded { error, .. }
+            | TaskEvent::Limited { error, .. }
+            | TaskEvent::Requeued { because: error } => Self::IsOver(Some(error)),
+            TaskEvent::Interrupted => Self::IsOver(Some(INTERRUPTED)),
+            TaskEvent::Retried => Self::IsForgotten,
             TaskEvent::Waiting { .. }
             | TaskEvent::Approved
             | TaskEvent::Built { .. }
-            | TaskEvent::AttemptFailed { .. }
-            | TaskEvent::Overloaded { .. }
             | TaskEvent::AskedAgain
-            | TaskEvent::Limited { .. }
             | TaskEvent::Rested
-            | TaskEvent::Interrupted
-            | TaskEvent::Requeued { .. }
-            | TaskEvent::Retried
             | TaskEvent::Resolved { .. }
             | TaskEvent::Unchanged { .. }
             | TaskEvent::Woven { .. }
@@ -97,7 +100,7 @@ impl Attempt {
             | TaskEvent::Invalid { .. }
             | TaskEvent::Blocked { .. }
             | TaskEvent::TakenOver { .. }
-            | TaskEvent::Cancelled => Self::IsOver,
+            | TaskEvent::Cancelled => Self::IsOver(None),
         }
     }
 }
@@ -121,11 +124,21 @@ impl TaskHistory {
             Attempt::Begins => {
                 self.started_at.get_or_insert(at);
                 self.at_work_since = Some(at);
+                self.last_error = None;
             }
             Attempt::GoesOn => {}
-            Attempt::IsOver => self.end_work_at(at),
+            Attempt::IsOver(why) => {
+                self.end_work_at(at);
+                self.last_error = why.map(str::to_owned).or(self.last_error.take());
+            }
+            Attempt::IsForgotten => {
+                *self = Self {
+                    worked: self.worked,
+                    last_at: at,
+                    ..Self::default()
+                };
+            }
         }
-        self.note_error(event);
         let is_over = match TaskStatusWord::after(event) {
             Some((_, outcome)) => outcome.is_some(),
             // It was over before, or is now: nobody runs it here.
@@ -133,44 +146,6 @@ impl TaskHistory {
         };
         if is_over {
             self.ended_at.get_or_insert(at);
-        }
-    }
-
-    fn note_error(&mut self, event: &TaskEvent) {
-        match event {
-            TaskEvent::Started { .. } => self.last_error = None,
-            TaskEvent::AttemptFailed { error, .. }
-            | TaskEvent::Overloaded { error, .. }
-            | TaskEvent::Limited { error, .. } => self.last_error = Some(error.clone()),
-            TaskEvent::Requeued { because } => self.last_error = Some(because.clone()),
-            TaskEvent::Interrupted => self.last_error = Some(INTERRUPTED.into()),
-            TaskEvent::Retried => {
-                *self = Self {
-                    worked: self.worked,
-                    last_at: self.last_at,
-                    ..Self::default()
-                };
-            }
-            TaskEvent::Waiting { .. }
-            | TaskEvent::Approved
-            | TaskEvent::StopRequested
-            | TaskEvent::Kept { .. }
-            | TaskEvent::Built { .. }
-            | TaskEvent::AskedAgain
-            | TaskEvent::Spent(_)
-            | TaskEvent::SessionBegan { .. }
-            | TaskEvent::Rested
-            | TaskEvent::Resolved { .. }
-            | TaskEvent::Published { .. }
-            | TaskEvent::Unchanged { .. }
-            | TaskEvent::Woven { .. }
-            | TaskEvent::Failed { .. }
-            | TaskEvent::TimedOut
-            | TaskEvent::Conflicted { .. }
-            | TaskEvent::Invalid { .. }
-            | TaskEvent::Blocked { .. }
-            | TaskEvent::TakenOver { .. }
-            | TaskEvent::Cancelled => {}
         }
     }
 }
