@@ -23,7 +23,9 @@ function token(): string | undefined {
 
 /** What tells the document of the API that the page is built for from any other. */
 function documentHash(): string {
-  return createHash("sha256").update(readFileSync(new URL("openapi.json", import.meta.url))).digest("hex");
+  return createHash("sha256")
+    .update(readFileSync(new URL("openapi.json", import.meta.url)))
+    .digest("hex");
 }
 
 export default defineConfig(() => ({

@@ -26,8 +26,16 @@ function use(kind, title, input, { output = "", diff, status = "completed" } = {
   count += 1;
   const call = { toolCallId: `c${count}`, title, kind, rawInput: input };
   tell({ sessionUpdate: "tool_call", status: "in_progress", ...call });
-  const content = diff ? [{ type: "diff", ...diff }] : [{ type: "content", content: { type: "text", text: output } }];
-  tell({ sessionUpdate: "tool_call_update", toolCallId: call.toolCallId, status, content, rawOutput: { exit_code: status === "failed" ? 1 : 0 } });
+  const content = diff
+    ? [{ type: "diff", ...diff }]
+    : [{ type: "content", content: { type: "text", text: output } }];
+  tell({
+    sessionUpdate: "tool_call_update",
+    toolCallId: call.toolCallId,
+    status,
+    content,
+    rawOutput: { exit_code: status === "failed" ? 1 : 0 },
+  });
 }
 
 const load = (file) => (existsSync(join(folder, file)) ? readFileSync(join(folder, file), "utf8") : "");
@@ -37,7 +45,12 @@ function save(file, text) {
   const before = load(file);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
-  use("edit", `Edit ${file}`, { path }, { diff: { path, oldText: before === "" ? null : before, newText: text } });
+  use(
+    "edit",
+    `Edit ${file}`,
+    { path },
+    { diff: { path, oldText: before === "" ? null : before, newText: text } },
+  );
 }
 
 /** The lines of the prompt's first block of the language `script`. */
@@ -45,7 +58,12 @@ function scriptOf(prompt) {
   const lines = prompt.split("\n");
   const from = lines.findIndex((line) => line.trim() === "```script");
   const rest = lines.slice(from + 1);
-  return from < 0 ? [] : rest.slice(0, rest.findIndex((line) => line.trim() === "```"));
+  return from < 0
+    ? []
+    : rest.slice(
+        0,
+        rest.findIndex((line) => line.trim() === "```"),
+      );
 }
 
 /** What each word of a script does; `rest` are its words, `body` the lines below it up to a full stop. */
@@ -56,7 +74,11 @@ const words = {
     for (let line = 1; line <= Number(rest); line += 1) say(`line ${line} of the work\n`);
   },
   plan: ({ rest }) => {
-    const steps = rest.split("; ").map((content, at) => ({ content, priority: "medium", status: at === 0 ? "completed" : at === 1 ? "in_progress" : "pending" }));
+    const steps = rest.split("; ").map((content, at) => ({
+      content,
+      priority: "medium",
+      status: at === 0 ? "completed" : at === 1 ? "in_progress" : "pending",
+    }));
     tell({ sessionUpdate: "plan", entries: steps });
   },
   read: ({ rest }) => use("read", rest, { path: join(folder, rest) }, { output: load(rest) }),
@@ -66,8 +88,16 @@ const words = {
   append: ({ file, text }) => save(file, `${load(file)}${text}\n`),
   replace: ({ file, text }) => save(file, load(file).replace(...text.split(" => "))),
   usage: ({ file, text }) => {
-    const usage = { inputTokens: Math.round(Number(file) * 0.9), outputTokens: Math.round(Number(file) * 0.1) };
-    tell({ sessionUpdate: "usage_update", used: Number(file), size: 200_000, cost: { amount: Number(text), currency: "USD" } });
+    const usage = {
+      inputTokens: Math.round(Number(file) * 0.9),
+      outputTokens: Math.round(Number(file) * 0.1),
+    };
+    tell({
+      sessionUpdate: "usage_update",
+      used: Number(file),
+      size: 200_000,
+      cost: { amount: Number(text), currency: "USD" },
+    });
     tell({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: "" }, _meta: { usage } });
   },
   work: () => pause(400),
@@ -81,7 +111,11 @@ async function follow(prompt) {
   while (lines.length > 0 && !isCancelled) {
     const [verb, ...more] = lines.shift().trim().split(" ");
     const rest = more.join(" ");
-    const body = () => lines.splice(0, lines.findIndex((line) => line.trim() === ".") + 1).slice(0, -1).join("\n");
+    const body = () =>
+      lines
+        .splice(0, lines.findIndex((line) => line.trim() === ".") + 1)
+        .slice(0, -1)
+        .join("\n");
     if (verb === "fail") return { error: { code: -32000, message: rest || "I give up" } };
     if (verb) await words[verb]({ rest, body, file: more[0], text: more.slice(1).join(" ") });
   }
@@ -89,7 +123,9 @@ async function follow(prompt) {
 }
 
 const answers = {
-  initialize: () => ({ result: { protocolVersion: 1, agentCapabilities: {}, agentInfo: { name: "actor", version: "1.0" } } }),
+  initialize: () => ({
+    result: { protocolVersion: 1, agentCapabilities: {}, agentInfo: { name: "actor", version: "1.0" } },
+  }),
   "session/new": ({ cwd }) => {
     folder = cwd;
     return { result: { sessionId: "s1" } };

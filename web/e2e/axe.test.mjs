@@ -38,7 +38,11 @@ test("an empty board, and what opens above it", async () => {
   await page.locator("#page > div").first().dispatchEvent("drop", { dataTransfer: files });
   await scene.card("Sow").waitFor();
   await look("toast");
-  for (const [key, name] of [["c", "New task"], ["?", "Keys"], ["Control+k", "Search and commands"]]) {
+  for (const [key, name] of [
+    ["c", "New task"],
+    ["?", "Keys"],
+    ["Control+k", "Search and commands"],
+  ]) {
     await page.keyboard.press(key);
     await page.getByRole("dialog", { name }).waitFor();
     await look(name);
@@ -50,7 +54,7 @@ test("an empty board, and what opens above it", async () => {
   await page.getByRole("dialog", { name: "Add a project" }).waitFor();
   await look("Add a project");
   await page.goto(new URL("/nowhere", scene.address).href);
-  await page.getByText("There is no such page").waitFor();
+  await page.getByText("Page not found").waitFor();
   await look("not found");
   assert.deepEqual(found, []);
 });
@@ -84,7 +88,11 @@ test("a board with a selection, and on small screens", async () => {
 
 test("consent, a queue that waits, and questions", async () => {
   const scene = await open({ ...still, yes: false });
-  scene.expected.push(/status of 4\d\d .*\/api\/batches$/, /ERR_CONNECTION_(REFUSED|RESET)/, /ERR_INCOMPLETE_CHUNKED_ENCODING/);
+  scene.expected.push(
+    /status of 4\d\d .*\/api\/batches$/,
+    /ERR_CONNECTION_(REFUSED|RESET)/,
+    /ERR_INCOMPLETE_CHUNKED_ENCODING/,
+  );
   const { page } = scene;
   const { found, look } = looking(scene);
   await scene.task("Dig", script(0, "a.txt"));
@@ -108,10 +116,16 @@ test("consent, a queue that waits, and questions", async () => {
 });
 
 test("the pages of tasks and batches, history and settings", async () => {
-  const scene = await open({ ...still, agent: "actor", config: 'max_parallel = 2\nvalidate = "echo all is well"', files: { "hours.md": "Open from dawn to dusk.\n" } });
+  const scene = await open({
+    ...still,
+    agent: "actor",
+    config: 'max_parallel = 2\nvalidate = "echo all is well"',
+    files: { "hours.md": "Open from dawn to dusk.\n" },
+  });
   const { page } = scene;
   const { found, look } = looking(scene);
-  const words = "```script\nthink of the beds\nread README.md\nplan look; plant; water\nrun make test\nok\n.\nwrite hours.md\nOpen all night.\n.\nusage 4100 0.02\nsay done\n```";
+  const words =
+    "```script\nthink of the beds\nread README.md\nplan look; plant; water\nrun make test\nok\n.\nwrite hours.md\nOpen all night.\n.\nusage 4100 0.02\nsay done\n```";
   const first = await scene.task("Open at night", words, { labels: ["hours"], priority: "low" });
   await scene.task("Open on Sundays", gated("one", "hours.md", "Open on Sundays."), { priority: "high" });
   await scene.task("Build a bench", "```script\nfail\n```");

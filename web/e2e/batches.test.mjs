@@ -29,7 +29,8 @@ test("three selected tasks run in parallel, and badges and bar follow by events"
   scene.letGo("three");
   await scene.ended("3/3");
   assert.equal(await bar.getAttribute("aria-valuenow"), "100");
-  for (const name of ["one", "two", "three"]) await scene.card(`Plant ${name}`, "Done").getByText("Completed").waitFor();
+  for (const name of ["one", "two", "three"])
+    await scene.card(`Plant ${name}`, "Done").getByText("Completed").waitFor();
 });
 
 test("one of three tasks is cancelled, and the others finish", async () => {
@@ -63,14 +64,19 @@ test("a batch ends with one pull request, and the link to it", async () => {
   assert.equal(scene.forge.pulls.length, 1);
   assert.equal(await link.getAttribute("href"), scene.forge.pulls[0].html_url);
   assert.equal(scene.forge.pulls[0].base.ref, "main");
-  assert.match(scene.git("ls-remote", `${scene.folder}/forge/people/garden.git`), /refs\/heads\/pleach\/batch-1/);
+  assert.match(
+    scene.git("ls-remote", `${scene.folder}/forge/people/garden.git`),
+    /refs\/heads\/pleach\/batch-1/,
+  );
   await page.getByRole("link", { name: "Batch 1" }).first().click();
-  assert.equal(await page.getByRole("link", { name: "Open the pull request" }).getAttribute("href"), scene.forge.pulls[0].html_url);
+  assert.equal(
+    await page.getByRole("link", { name: "Open the pull request" }).getAttribute("href"),
+    scene.forge.pulls[0].html_url,
+  );
 });
 
 test("a queue asks before each task", async () => {
   const scene = await open();
-  const { page } = scene;
   await scene.task("Dig", script(1, "a.txt"));
   await scene.task("Water", script(1, "b.txt"));
   await scene.enter();
@@ -78,7 +84,10 @@ test("a queue asks before each task", async () => {
   await scene.button("Execute Queue").click();
   await scene.card("Water", "Needs you").getByText("Waiting").waitFor();
   const { batches } = await scene.call("GET", "/api/batches");
-  assert.deepEqual(batches[0].tasks.map((task) => task.status), ["completed", "waiting"]);
+  assert.deepEqual(
+    batches[0].tasks.map((task) => task.status),
+    ["completed", "waiting"],
+  );
   await scene.button("Approve next").click();
   await scene.ended("2/2");
   await scene.button("Approve next").waitFor({ state: "detached" });
@@ -120,7 +129,10 @@ test("what steers agents is shown, and nothing starts without consent", async ()
   await scene.enter();
   await scene.select("Dig");
   await scene.button("Execute Parallel").click();
-  await scene.page.getByRole("dialog", { name: "Review what controls the agents" }).getByText("Be brief.").waitFor();
+  await scene.page
+    .getByRole("dialog", { name: "Review what controls the agents" })
+    .getByText("Be brief.")
+    .waitFor();
   assert.deepEqual((await scene.call("GET", "/api/batches?status=all")).batches, []);
   await scene.button("Consent and start").click();
   await scene.card("Dig", "Done").waitFor();

@@ -80,7 +80,7 @@ test("a plan that cannot be read is told with its place", async () => {
   await page.getByText("No tasks yet").waitFor();
   const buffer = Buffer.from("- [ ] 1.1 Sow (depends: 1.2)\n- [ ] 1.2 Reap (depends: 1.1)\n");
   await page.getByLabel("Plan file").setInputFiles({ name: "plan.md", mimeType: "text/markdown", buffer });
-  await page.getByText("plan.md was not imported").waitFor();
+  await page.getByText("Could not import plan.md").waitFor();
   await page.getByText(/1\.1 → 1\.2 → 1\.1/).waitFor();
 });
 
@@ -102,8 +102,13 @@ test("a person who is needed is told by a toast, by the title and by the system"
   await scene.enter();
   await scene.select("Heat the bench", "Sweep");
   await scene.button("Execute Parallel").click();
-  await page.getByRole("region", { name: /Notifications/ }).getByText("“Heat the bench” failed").waitFor();
+  await page
+    .getByRole("region", { name: /Notifications/ })
+    .getByText("“Heat the bench” failed")
+    .waitFor();
   await scene.card("Heat the bench", "Needs you").getByText("Failed").waitFor();
   await page.waitForFunction(() => document.title.startsWith("(1) "));
-  await page.waitForFunction(() => globalThis.told.some((words) => words.includes("“Heat the bench” failed")));
+  await page.waitForFunction(() =>
+    globalThis.told.some((words) => words.includes("“Heat the bench” failed")),
+  );
 });

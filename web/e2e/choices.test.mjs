@@ -41,7 +41,7 @@ test("a project is added on the page, or the server says why not", async () => {
   await scene.card("Weed").waitFor();
   await scene.button("Project: garden").click();
   await page.getByRole("menuitem", { name: "Add a project…" }).click();
-  const field = page.getByLabel("Folder or address");
+  const field = page.getByLabel("Folder or URL");
   await field.fill(join(scene.folder, "nowhere"));
   await scene.button("Add project").click();
   await page.getByRole("dialog").getByRole("alert").waitFor();
@@ -58,7 +58,10 @@ test("settings are saved at once and there after a reload", async () => {
   await scene.enter();
   await page.getByRole("link", { name: "Settings" }).click();
   const most = page.getByRole("slider", { name: "Max batch size" });
-  const saved = (word) => page.waitForResponse((answer) => answer.request().method() === "PATCH" && (answer.request().postData() ?? "").includes(word));
+  const saved = (word) =>
+    page.waitForResponse(
+      (answer) => answer.request().method() === "PATCH" && (answer.request().postData() ?? "").includes(word),
+    );
   const changes = [saved("maxBatchSize"), saved("stopOnFailure"), saved("queueAutoApprove"), saved("rerun")];
   await most.focus();
   await page.keyboard.press("ArrowRight");
@@ -69,7 +72,8 @@ test("settings are saved at once and there after a reload", async () => {
   await page.reload();
   await most.waitFor();
   assert.equal(await most.getAttribute("aria-valuenow"), "4");
-  for (const name of ["Stop on failure", "Queue auto-approve"]) assert.equal(await page.getByRole("switch", { name }).getAttribute("aria-checked"), "true");
+  for (const name of ["Stop on failure", "Queue auto-approve"])
+    assert.equal(await page.getByRole("switch", { name }).getAttribute("aria-checked"), "true");
   assert.equal(await page.getByLabel("Conflict behavior").inputValue(), "rerun");
 });
 
@@ -78,7 +82,7 @@ test("a setting that the project overrides says so", async () => {
   const { page } = scene;
   await scene.enter();
   await page.getByRole("link", { name: "Settings" }).click();
-  await page.getByText(/pleach\.toml says 7/).waitFor();
+  await page.getByText(/pleach\.toml: 7/).waitFor();
 });
 
 test("a folder that is no repository has no parallel mode", async () => {
@@ -97,7 +101,10 @@ test("a folder that is no repository has no parallel mode", async () => {
   scene.expected.push(/403/);
   await scene.card("Dig").hover();
   await scene.button("Run Dig").click();
-  await page.getByRole("region", { name: /Notifications/ }).getByText(/pleach trust/).waitFor();
+  await page
+    .getByRole("region", { name: /Notifications/ })
+    .getByText(/pleach trust/)
+    .waitFor();
   execFileSync(pleach, ["trust", scene.repository, "--yes"], { env: scene.env });
   await scene.card("Dig").hover();
   await scene.button("Run Dig").click();

@@ -26,13 +26,18 @@ async function conflict({ isOver = true } = {}) {
   else await scene.card("Paint the door", "In progress").getByText("it waits at paint").waitFor();
   await page.getByRole("link", { name: "Batch 1" }).first().click();
   await page.getByRole("tab", { name: /Conflicts/ }).click();
-  const pair = page.getByRole("region", { name: "Conflicts" }).getByRole("listitem").filter({ hasText: "Open on Sundays" }).first();
+  const pair = page
+    .getByRole("region", { name: "Conflicts" })
+    .getByRole("listitem")
+    .filter({ hasText: "Open on Sundays" })
+    .first();
   await pair.getByRole("link", { name: /Open at night/ }).waitFor();
   await pair.getByRole("list", { name: "Files" }).getByText("hours.md").waitFor();
   return { scene, page, pair };
 }
 
-const outcomes = async (scene) => (await scene.call("GET", "/api/batches/1")).tasks.map((task) => task.outcome);
+const outcomes = async (scene) =>
+  (await scene.call("GET", "/api/batches/1")).tasks.map((task) => task.outcome);
 const woven = (scene) => scene.git("show", "pleach/batch-1:hours.md");
 
 test("a conflict is resolved by hand", async () => {
@@ -54,7 +59,11 @@ test("marks that are left in a file are told, and nothing is woven", async () =>
   scene.expected.push(/status of 409 .*\/resolve$/);
   await pair.getByRole("button", { name: "Resolve by hand" }).click();
   await pair.getByRole("button", { name: /Weave my resolution|^Done$/ }).click();
-  await page.getByRole("region", { name: /Notifications/ }).getByText(/hours\.md|mark/).first().waitFor();
+  await page
+    .getByRole("region", { name: /Notifications/ })
+    .getByText(/hours\.md|mark/)
+    .first()
+    .waitFor();
   assert.deepEqual(await outcomes(scene), ["merged", "conflicted"]);
 });
 

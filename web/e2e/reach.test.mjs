@@ -38,7 +38,10 @@ test("from an empty board to the page of a finished batch by keyboard alone", as
   await keyboard.press("g");
   await keyboard.press("a");
   await page.getByRole("heading", { name: "Batches" }).waitFor();
-  const isThere = () => page.evaluate(() => document.activeElement?.tagName === "A" && document.activeElement.closest("main") !== null);
+  const isThere = () =>
+    page.evaluate(
+      () => document.activeElement?.tagName === "A" && document.activeElement.closest("main") !== null,
+    );
   for (let steps = 0; steps < 40 && !(await isThere()); steps += 1) await keyboard.press("Tab");
   await keyboard.press("Enter");
   await page.getByRole("heading", { name: "Batch 1" }).waitFor();
@@ -50,9 +53,12 @@ test("from an empty board to the page of a finished batch by keyboard alone", as
 });
 
 test("a whole run by touch, 360 pixels wide", async () => {
-  const scene = await open({ context: { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true } });
+  const scene = await open({
+    context: { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true },
+  });
   const { page } = scene;
-  const fits = async () => assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 360);
+  const fits = async () =>
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 360);
   for (const name of ["one", "two"]) await scene.task(`Plant ${name}`, script(1, `${name}.txt`));
   await scene.enter();
   for (const name of ["one", "two"]) await page.getByRole("checkbox", { name: `Select Plant ${name}` }).tap();
@@ -70,7 +76,10 @@ test("a whole run by touch, 360 pixels wide", async () => {
     await fits();
   }
   await page.getByRole("tab", { name: "Summary" }).tap();
-  await page.getByRole("tabpanel").getByRole("link", { name: /Plant one/ }).tap();
+  await page
+    .getByRole("tabpanel")
+    .getByRole("link", { name: /Plant one/ })
+    .tap();
   await page.getByRole("log").getByText("step 0").waitFor();
   await fits();
   await page.getByRole("link", { name: "Settings" }).tap();
@@ -90,7 +99,8 @@ test("twelve tabs follow one running batch", async () => {
     await tab.goto(scene.address.href);
     tabs.push(tab);
   }
-  const card = (tab, column) => tab.getByRole("region", { name: column, exact: true }).getByRole("article", { name: "Seen by all" });
+  const card = (tab, column) =>
+    tab.getByRole("region", { name: column, exact: true }).getByRole("article", { name: "Seen by all" });
   for (const tab of tabs) await card(tab, "In progress").getByText("Running").waitFor();
   scene.letGo("go");
   for (const tab of tabs) {

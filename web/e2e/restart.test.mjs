@@ -7,7 +7,13 @@ import { test } from "node:test";
 import { gated, pleach, scenes } from "./scene.mjs";
 
 const open = scenes();
-const LOST = [/ERR_CONNECTION_(REFUSED|RESET)/, /ERR_EMPTY_RESPONSE/, /ERR_INCOMPLETE_CHUNKED_ENCODING/, /ERR_SOCKET_NOT_CONNECTED/, /401/];
+const LOST = [
+  /ERR_CONNECTION_(REFUSED|RESET)/,
+  /ERR_EMPTY_RESPONSE/,
+  /ERR_INCOMPLETE_CHUNKED_ENCODING/,
+  /ERR_SOCKET_NOT_CONNECTED/,
+  /401/,
+];
 
 test("a server that is killed and started again loses and doubles nothing", async () => {
   const scene = await open();
@@ -60,11 +66,18 @@ test("a batch whose terminal died is resumed from the board", async () => {
   const { page } = scene;
   await scene.call("POST", "/api/tasks/import", { projectId: await scene.project(), path: "TODO.md" });
   await scene.enter();
-  const terminal = spawn(pleach, ["run", "--yes", "--json"], { cwd: scene.repository, env: scene.env, stdio: "ignore" });
+  const terminal = spawn(pleach, ["run", "--yes", "--json"], {
+    cwd: scene.repository,
+    env: scene.env,
+    stdio: "ignore",
+  });
   await scene.card("Plant one", "In progress").getByText("Running").waitFor();
   terminal.kill("SIGKILL");
   await once(terminal, "exit");
-  await page.getByRole("region", { name: /Notifications/ }).getByText("Batch 1 stands still").waitFor();
+  await page
+    .getByRole("region", { name: /Notifications/ })
+    .getByText("Batch 1 is interrupted")
+    .waitFor();
   await scene.button("Resume").click();
   scene.letGo("one");
   await scene.card("Plant one", "Done").waitFor();

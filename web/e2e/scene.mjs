@@ -62,8 +62,17 @@ export class Scene {
     for (const folder of [config, this.repository, this.gates]) mkdirSync(folder, { recursive: true });
     const actor = `[agents.actor]\npreset = "acp:actor"\ncommand = ${JSON.stringify([process.execPath, join(here, "actor.mjs"), this.gates])}\n`;
     const land = options.forge ? '[forge]\nkind = "github"\n' : "";
-    writeFileSync(join(config, "config.toml"), `agent = "${options.agent ?? "demo"}"\nland = "${options.forge ? "pr" : "none"}"\n${options.config ?? ""}\n${land}${actor}${options.agents?.(this.gates) ?? ""}`);
-    this.env = { PATH: process.env.PATH, HOME: join(this.folder, "home"), PLEACH_HOME: join(this.folder, "state"), GIT_CONFIG_NOSYSTEM: "1", PLEACH_GIT_TOKEN: TOKEN };
+    writeFileSync(
+      join(config, "config.toml"),
+      `agent = "${options.agent ?? "demo"}"\nland = "${options.forge ? "pr" : "none"}"\n${options.config ?? ""}\n${land}${actor}${options.agents?.(this.gates) ?? ""}`,
+    );
+    this.env = {
+      PATH: process.env.PATH,
+      HOME: join(this.folder, "home"),
+      PLEACH_HOME: join(this.folder, "state"),
+      GIT_CONFIG_NOSYSTEM: "1",
+      PLEACH_GIT_TOKEN: TOKEN,
+    };
     this.flags = options.yes === false ? [] : ["--yes"];
     if (options.git !== false) this.makeRepository(options.files ?? {});
     if (options.forge) {
@@ -72,28 +81,53 @@ export class Scene {
       this.git("remote", "add", "origin", this.forge.url);
     }
     await this.serve(0);
-    this.context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: "dark", ...options.context });
+    this.context = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      colorScheme: "dark",
+      ...options.context,
+    });
     this.context.setDefaultTimeout(30_000);
     await this.listen();
     this.page = await this.context.newPage();
   }
 
   async listen() {
-    const note = (words) => this.expected.some((pattern) => pattern.test(words)) || this.complaints.push(words);
-    await this.context.addInitScript(() => addEventListener("securitypolicyviolation", (event) => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`)));
+    const note = (words) =>
+      this.expected.some((pattern) => pattern.test(words)) || this.complaints.push(words);
+    await this.context.addInitScript(() =>
+      addEventListener("securitypolicyviolation", (event) =>
+        console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`),
+      ),
+    );
     this.context.on("weberror", (error) => note(`error: ${error.error().message}`));
-    this.context.on("console", (message) => message.type() === "error" && note(`console: ${message.text()} ${message.location().url}`));
+    this.context.on(
+      "console",
+      (message) => message.type() === "error" && note(`console: ${message.text()} ${message.location().url}`),
+    );
     // What the page itself gives up, such as a search, is no failure.
-    this.context.on("requestfailed", (request) => request.failure()?.errorText === "net::ERR_ABORTED" || note(`request: ${request.url()} ${request.failure()?.errorText}`));
+    this.context.on(
+      "requestfailed",
+      (request) =>
+        request.failure()?.errorText === "net::ERR_ABORTED" ||
+        note(`request: ${request.url()} ${request.failure()?.errorText}`),
+    );
   }
 
   git(...args) {
-    return execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args], { cwd: this.repository, env: this.env, encoding: "utf8" });
+    return execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args], {
+      cwd: this.repository,
+      env: this.env,
+      encoding: "utf8",
+    });
   }
 
   makeRepository(files) {
     this.git("init", "--quiet", "--initial-branch=main");
-    for (const [name, text] of Object.entries({ "README.md": "# Garden\n", "AGENTS.md": "Be brief.\n", ...files })) {
+    for (const [name, text] of Object.entries({
+      "README.md": "# Garden\n",
+      "AGENTS.md": "Be brief.\n",
+      ...files,
+    })) {
       mkdirSync(join(this.repository, name, ".."), { recursive: true });
       writeFileSync(join(this.repository, name), text);
     }
@@ -103,7 +137,11 @@ export class Scene {
 
   /** Starts the server and waits until it says where it listens. */
   async serve(port) {
-    this.server = spawn(pleach, ["serve", "--port", String(port), ...this.flags, "--json", "--log", "off"], { cwd: this.repository, env: this.env, stdio: ["ignore", "pipe", "inherit"] });
+    this.server = spawn(pleach, ["serve", "--port", String(port), ...this.flags, "--json", "--log", "off"], {
+      cwd: this.repository,
+      env: this.env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     const [line] = await once(createInterface({ input: this.server.stdout }), "line");
     const said = JSON.parse(line);
     this.link = said.link;
@@ -193,7 +231,9 @@ export class Scene {
   async violations() {
     await this.page.evaluate(axe);
     const found = await this.page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), tags);
-    return found.violations.map(({ id, nodes: [first] }) => `${id}: ${first.html} ${first.any[0]?.message ?? ""}`);
+    return found.violations.map(
+      ({ id, nodes: [first] }) => `${id}: ${first.html} ${first.any[0]?.message ?? ""}`,
+    );
   }
 
   async close() {

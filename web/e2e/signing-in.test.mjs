@@ -54,7 +54,9 @@ test("a page at another port of this machine receives no pass", async () => {
     const tab = await scene.context.newPage();
     await tab.goto(other.address);
     await tab.getByRole("heading", { name: "Preview" }).waitFor();
-    const read = await tab.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, document.referrer]));
+    const read = await tab.evaluate(() =>
+      JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, document.referrer]),
+    );
     assert.equal(read, '[{},{},"",""]');
     await tab.evaluate(() => fetch("/call", { method: "POST", credentials: "include" }));
     assert.ok(other.heard.length >= 2);
@@ -65,7 +67,14 @@ test("a page at another port of this machine receives no pass", async () => {
     }
     // What it knows does not help it either: the server answers no page of another origin.
     scene.expected.push(/CORS|ERR_FAILED|Failed to load|blocked/);
-    const asked = await tab.evaluate((address) => fetch(`${address}api/projects`, { credentials: "include" }).then(() => "answered", () => "refused"), scene.address.href);
+    const asked = await tab.evaluate(
+      (address) =>
+        fetch(`${address}api/projects`, { credentials: "include" }).then(
+          () => "answered",
+          () => "refused",
+        ),
+      scene.address.href,
+    );
     assert.equal(asked, "refused");
   } finally {
     other.close();
@@ -100,7 +109,8 @@ test("whoever listens where the server was gets nothing that the next server tak
   const stolen = await squatter.until((request) => request.authorization);
   squatter.close();
   await scene.serve(port);
-  const ask = (authorization) => fetch(new URL("/api/projects", scene.address), { headers: { authorization } });
+  const ask = (authorization) =>
+    fetch(new URL("/api/projects", scene.address), { headers: { authorization } });
   assert.equal((await ask(stolen.authorization)).status, 401);
   assert.equal((await ask(`Bearer ${scene.token}`)).status, 200);
   await page.getByText("Sign in", { exact: true }).waitFor();

@@ -10,20 +10,31 @@ const open = scenes();
 async function watching(page) {
   await page.evaluate(() => {
     globalThis.moved = [];
-    const words = ({ node, previousRect: from, currentRect: to }) => `${node.nodeName.toLowerCase()} “${node.textContent.slice(0, 40)}” from ${from.x},${from.y} to ${to.x},${to.y}`;
+    const words = ({ node, previousRect: from, currentRect: to }) =>
+      `${node.nodeName.toLowerCase()} “${node.textContent.slice(0, 40)}” from ${from.x},${from.y} to ${to.x},${to.y}`;
     // Cards that go to another column are what there is to see, and what has no words, such as a bar, may grow.
-    const isToStay = (node) => node?.textContent.trim() && !(node.closest ? node : node.parentElement)?.closest("article");
-    const hasMoved = ({ previousRect: from, currentRect: to }) => Math.abs(from.x - to.x) > 1 || Math.abs(from.y - to.y) > 1;
+    const isToStay = (node) =>
+      node?.textContent.trim() && !(node.closest ? node : node.parentElement)?.closest("article");
+    const hasMoved = ({ previousRect: from, currentRect: to }) =>
+      Math.abs(from.x - to.x) > 1 || Math.abs(from.y - to.y) > 1;
     const observer = new PerformanceObserver((list) => {
       const sources = list.getEntries().flatMap((shift) => [...shift.sources]);
-      globalThis.moved.push(...sources.filter((source) => isToStay(source.node) && hasMoved(source)).map(words));
+      globalThis.moved.push(
+        ...sources.filter((source) => isToStay(source.node) && hasMoved(source)).map(words),
+      );
     });
     observer.observe({ type: "layout-shift" });
   });
   return () => page.evaluate(() => globalThis.moved);
 }
 
-for (const [name, path] of [["the board", "/"], ["the page of a batch", "/batches/1"], ["its graph", "/batches/1?tab=graph"], ["the page of a task", "/tasks/"], ["the history", "/batches"]]) {
+for (const [name, path] of [
+  ["the board", "/"],
+  ["the page of a batch", "/batches/1"],
+  ["its graph", "/batches/1?tab=graph"],
+  ["the page of a task", "/tasks/"],
+  ["the history", "/batches"],
+]) {
   test(`nothing on ${name} moves by itself while a batch goes on`, async () => {
     const scene = await open({ agent: "actor", config: 'max_parallel = 2\nvalidate = "echo all is well"' });
     const { page } = scene;

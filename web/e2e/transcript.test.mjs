@@ -41,11 +41,15 @@ async function streaming() {
 }
 
 /** How far the end of the log is below what is seen, in pixels. */
-const below = (log) => log.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight);
+const below = (log) =>
+  log.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight);
 
 /** Waits until the end of the log is seen. */
 async function isAtEnd(page, log) {
-  await page.waitForFunction((element) => element.scrollHeight - element.scrollTop - element.clientHeight < 24, await log.elementHandle());
+  await page.waitForFunction(
+    (element) => element.scrollHeight - element.scrollTop - element.clientHeight < 24,
+    await log.elementHandle(),
+  );
 }
 
 test("a transcript is followed while it streams, until a person scrolls up", async () => {
@@ -110,7 +114,7 @@ test("a search finds lines that are far away", async () => {
   await log.getByText("the tests come first").waitFor();
   assert.ok((await below(log)) > 500);
   await page.getByRole("searchbox", { name: "Search the transcript" }).fill("nothing says this");
-  await page.getByText("No match").waitFor();
+  await page.getByText("No matches").waitFor();
   for (const gate of ["first", "second", "third"]) scene.letGo(gate);
   await scene.ended("1/1");
 });
@@ -127,9 +131,15 @@ test("what a task changed is shown as a diff", async () => {
 });
 
 test("a file that was viewed stays folded, and white space can be left out", async () => {
-  const scene = await open({ agent: "actor", files: { "beds.txt": "tomato\nbasil\n", "path.txt": "gravel\n" } });
+  const scene = await open({
+    agent: "actor",
+    files: { "beds.txt": "tomato\nbasil\n", "path.txt": "gravel\n" },
+  });
   const { page } = scene;
-  const task = await scene.task("Indent", "```script\nwrite beds.txt\ntomato\n  basil\nmint\n.\nwrite path.txt\n  gravel\n.\n```");
+  const task = await scene.task(
+    "Indent",
+    "```script\nwrite beds.txt\ntomato\n  basil\nmint\n.\nwrite path.txt\n  gravel\n.\n```",
+  );
   await scene.enter();
   await scene.card("Indent").hover();
   await scene.button("Run Indent").click();

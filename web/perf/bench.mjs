@@ -19,7 +19,9 @@ function tell(what, value, limit) {
   const good = limit === undefined || value <= limit;
   isGood &&= good;
   const bound = limit === undefined ? "" : ` (at most ${limit})`;
-  console.log(`${limit === undefined ? "    " : good ? "ok  " : "FAIL"} ${what}: ${value.toFixed(1)}${bound}`);
+  console.log(
+    `${limit === undefined ? "    " : good ? "ok  " : "FAIL"} ${what}: ${value.toFixed(1)}${bound}`,
+  );
 }
 
 /** Tells of the frames and the longest task of a page. */
@@ -57,14 +59,17 @@ async function cards(browser) {
 async function printing(browser) {
   const scene = new Scene();
   const printer = fileURLToPath(new URL("printer.mjs", import.meta.url));
-  const agent = (gates) => `[agents.printer]\ncommand = ${JSON.stringify([process.execPath, printer, gates, String(LINES), String(LINES_A_SECOND)])}\n`;
+  const agent = (gates) =>
+    `[agents.printer]\ncommand = ${JSON.stringify([process.execPath, printer, gates, String(LINES), String(LINES_A_SECOND)])}\n`;
   await scene.open(browser, { agent: "printer", agents: agent });
   const task = await scene.task("Print", "Print a lot.");
   await scene.enter();
   await scene.card("Print").waitFor();
   await scene.call("POST", `/api/tasks/${task.id}/run`, {});
   for (let total = 0; total < LINES; ) {
-    ({ total } = await scene.call("GET", `/api/batches/1/tasks/${task.key}/log?from=tail&limit=1`).catch(() => ({ total: 0 })));
+    ({ total } = await scene
+      .call("GET", `/api/batches/1/tasks/${task.key}/log?from=tail&limit=1`)
+      .catch(() => ({ total: 0 })));
   }
   return scene;
 }
@@ -73,12 +78,16 @@ async function transcript(browser) {
   const scene = await printing(browser);
   const { page } = scene;
   try {
-    const isOpen = () => page.waitForFunction(() => document.querySelector('[role="log"] [data-index]')?.textContent.length > 2);
+    const isOpen = () =>
+      page.waitForFunction(() => document.querySelector('[role="log"] [data-index]')?.textContent.length > 2);
     const inPage = await page.evaluate(() => {
       const begun = performance.now();
       document.querySelector("article").click();
       return new Promise((done) => {
-        const look = () => (document.querySelector('[role="log"] [data-index]')?.textContent.length > 2 ? done(performance.now() - begun) : requestAnimationFrame(look));
+        const look = () =>
+          document.querySelector('[role="log"] [data-index]')?.textContent.length > 2
+            ? done(performance.now() - begun)
+            : requestAnimationFrame(look);
         look();
       });
     });
@@ -88,7 +97,9 @@ async function transcript(browser) {
     await isOpen();
     tell(`transcript of ${LINES} lines, open from nothing, ms`, performance.now() - begun, limits.openMs);
     await tellOf(`transcript followed at ${LINES_A_SECOND} lines a second`, page);
-    const rest = await page.getByRole("log").evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
+    const rest = await page
+      .getByRole("log")
+      .evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
     tell("transcript followed, distance from the end, px", rest, limits.endPx);
     scene.letGo("enough");
     await page.getByText("1/1 complete").waitFor();

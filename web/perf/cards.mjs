@@ -6,7 +6,13 @@ import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const dist = fileURLToPath(new URL("../dist/board/", import.meta.url));
-const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".woff2": "font/woff2" };
+const types = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+};
 const csp = "default-src 'self'; style-src 'self' 'unsafe-inline'";
 const at = "2026-01-01T00:00:00.000Z";
 
@@ -14,23 +20,79 @@ function task(number, batch) {
   const key = String(number);
   const inBatch = number % 5 === 1;
   return {
-    id: `task${key.padStart(12, "0")}`, key, projectId: "p", plan: null, line: null, title: `Task ${key}: make part ${number % 97} better`, description: "",
-    status: number % 5 === 3 ? "completed" : number % 5 === 4 ? "cancelled" : "pending", phase: null, priority: ["low", "medium", "high", "critical"][number % 4],
-    labels: number % 3 === 0 ? ["core"] : ["ui", "docs"], dependsOn: [], files: [], position: number,
-    batch: inBatch ? { id: batch, status: "running", outcome: null } : number % 5 === 2 ? { id: 1, status: "failed", outcome: "failed" } : null,
-    createdAt: at, updatedAt: at,
+    id: `task${key.padStart(12, "0")}`,
+    key,
+    projectId: "p",
+    plan: null,
+    line: null,
+    title: `Task ${key}: make part ${number % 97} better`,
+    description: "",
+    status: number % 5 === 3 ? "completed" : number % 5 === 4 ? "cancelled" : "pending",
+    phase: null,
+    priority: ["low", "medium", "high", "critical"][number % 4],
+    labels: number % 3 === 0 ? ["core"] : ["ui", "docs"],
+    dependsOn: [],
+    files: [],
+    position: number,
+    batch: inBatch
+      ? { id: batch, status: "running", outcome: null }
+      : number % 5 === 2
+        ? { id: 1, status: "failed", outcome: "failed" }
+        : null,
+    createdAt: at,
+    updatedAt: at,
   };
 }
 
 function batchOf(id, tasks) {
   const views = tasks.map((each) => ({
-    taskId: each.id, key: each.key, title: each.title, status: "running", state: "running", outcome: null, attempts: 1, lastAttempt: 1, consent: [], files: [], sandbox: "none", seconds: 1,
+    taskId: each.id,
+    key: each.key,
+    title: each.title,
+    status: "running",
+    state: "running",
+    outcome: null,
+    attempts: 1,
+    lastAttempt: 1,
+    consent: [],
+    files: [],
+    sandbox: "none",
+    seconds: 1,
   }));
   return {
-    id, projectId: "p", mode: "parallel", status: "running", interrupted: false, tasks: views, mainRepoPath: "/p", plan: "board",
-    settings: { maxConcurrent: 3, concurrentNow: 3, autoApprove: true, stopOnFailure: false, conflictBehavior: "skip" },
-    progress: { total: views.length, completed: 0, failed: 0, running: views.length, queued: 0, skipped: 0, cancelled: 0, percentage: 0 },
-    validation: { flaky: [], runs: [], verdict: "unknown" }, conflicts: [], predictedConflicts: [], stages: [], createdAt: at, startedAt: at, seconds: 0, workedSeconds: 0,
+    id,
+    projectId: "p",
+    mode: "parallel",
+    status: "running",
+    interrupted: false,
+    tasks: views,
+    mainRepoPath: "/p",
+    plan: "board",
+    settings: {
+      maxConcurrent: 3,
+      concurrentNow: 3,
+      autoApprove: true,
+      stopOnFailure: false,
+      conflictBehavior: "skip",
+    },
+    progress: {
+      total: views.length,
+      completed: 0,
+      failed: 0,
+      running: views.length,
+      queued: 0,
+      skipped: 0,
+      cancelled: 0,
+      percentage: 0,
+    },
+    validation: { flaky: [], runs: [], verdict: "unknown" },
+    conflicts: [],
+    predictedConflicts: [],
+    stages: [],
+    createdAt: at,
+    startedAt: at,
+    seconds: 0,
+    workedSeconds: 0,
   };
 }
 
@@ -41,8 +103,22 @@ export async function serveCards(count) {
   const batch = batchOf(2, running);
   const streams = new Set();
   let seq = 0;
-  const project = { id: "p", name: "p", path: "/p", isRepository: true, status: "ready", planFiles: [], hasPlan: false, addedAt: at };
-  const answers = { "/api/projects": { projects: [project] }, "/api/tasks": { tasks }, "/api/batches": { batches: [batch] }, "/api/batches/2": batch };
+  const project = {
+    id: "p",
+    name: "p",
+    path: "/p",
+    isRepository: true,
+    status: "ready",
+    planFiles: [],
+    hasPlan: false,
+    addedAt: at,
+  };
+  const answers = {
+    "/api/projects": { projects: [project] },
+    "/api/tasks": { tasks },
+    "/api/batches": { batches: [batch] },
+    "/api/batches/2": batch,
+  };
 
   const server = createServer((request, response) => {
     const path = new URL(request.url, "http://x").pathname;
@@ -55,8 +131,14 @@ export async function serveCards(count) {
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answers[path]));
     } else {
       const asked = join(dist, normalize(path));
-      const file = asked.startsWith(dist) && existsSync(asked) && statSync(asked).isFile() ? asked : join(dist, "index.html");
-      response.writeHead(200, { "content-type": types[extname(file)] ?? "application/octet-stream", "content-security-policy": csp });
+      const file =
+        asked.startsWith(dist) && existsSync(asked) && statSync(asked).isFile()
+          ? asked
+          : join(dist, "index.html");
+      response.writeHead(200, {
+        "content-type": types[extname(file)] ?? "application/octet-stream",
+        "content-security-policy": csp,
+      });
       createReadStream(file).pipe(response);
     }
   });
@@ -71,7 +153,19 @@ export async function serveCards(count) {
     const moved = { ...pick, status: seq % 8 === 0 ? "completed" : "pending", updatedAt: at };
     const [name, data] = isMove
       ? ["task:updated", { taskId: pick.id, projectId: "p", task: moved, at }]
-      : ["execution:progress", { batchId: 2, taskId: who.id, key: who.key, attempt: 1, action: `reads file ${seq}`, tokens: seq, costUsd: 0, at }];
+      : [
+          "execution:progress",
+          {
+            batchId: 2,
+            taskId: who.id,
+            key: who.key,
+            attempt: 1,
+            action: `reads file ${seq}`,
+            tokens: seq,
+            costUsd: 0,
+            at,
+          },
+        ];
     const text = `${isMove ? `id: ${seq}\n` : ""}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
     for (const stream of streams) stream.write(text);
   };

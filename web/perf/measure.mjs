@@ -39,14 +39,23 @@ async function once(page, beside, seconds) {
   const session = await page.context().newCDPSession(page);
   const events = [];
   session.on("Tracing.dataCollected", ({ value }) => events.push(...value));
-  await session.send("Tracing.start", { transferMode: "ReportEvents", traceConfig: { includedCategories: ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"] } });
+  await session.send("Tracing.start", {
+    transferMode: "ReportEvents",
+    traceConfig: {
+      includedCategories: ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"],
+    },
+  });
   const [seen, empty] = await Promise.all([frames(page, seconds), frames(beside, seconds)]);
   const ended = new Promise((done) => session.once("Tracing.tracingComplete", done));
   await session.send("Tracing.end");
   await ended;
   await session.detach();
   const thread = (event) => `${event.pid}/${event.tid}`;
-  const mains = new Set(events.filter((event) => event.name === "thread_name" && event.args.name === "CrRendererMain").map(thread));
+  const mains = new Set(
+    events
+      .filter((event) => event.name === "thread_name" && event.args.name === "CrRendererMain")
+      .map(thread),
+  );
   const tasks = events.filter((event) => event.name.endsWith("RunTask") && mains.has(thread(event)));
   if (tasks.length === 0) throw new Error("the trace has no task of the main thread");
   return { ...seen, empty: empty.p99, longest: Math.max(...tasks.map((event) => (event.tdur ?? 0) / 1000)) };
@@ -64,6 +73,8 @@ export async function watch(page, beside, seconds) {
   for (let tries = 1; ; tries += 1) {
     const seen = await once(page, beside, seconds);
     if (seen.empty <= BUSY_MS || tries === MOST_TRIES) return seen;
-    console.log(`     the machine is busy: 99th percentile of an empty page is ${seen.empty.toFixed(1)} ms; once more`);
+    console.log(
+      `     the machine is busy: 99th percentile of an empty page is ${seen.empty.toFixed(1)} ms; once more`,
+    );
   }
 }

@@ -12,7 +12,8 @@ const kinds = [
   (n) => `${E}1;31merror[E0${n % 900}]${E}0m: mismatched types ${E}2mat src/lib.rs:${n % 700}:12${E}0m`,
   (n) => `test module::case_${n} ... ${E}32mok${E}0m`,
   (n) => `{"ts":${n},"level":"info","msg":"tool call finished","ms":${n % 97}}`,
-  (n) => `${E}38;2;255;140;0mtrue colour${E}0m and plain text that is a little bit longer than the others to see how it wraps at line ${n}`,
+  (n) =>
+    `${E}38;2;255;140;0mtrue colour${E}0m and plain text that is a little bit longer than the others to see how it wraps at line ${n}`,
   (n) => `${E}36m▸ step ${n}${E}0m cargo check --workspace`,
 ];
 

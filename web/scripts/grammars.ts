@@ -27,7 +27,9 @@ const NO_GRAMMARS = "\0no-grammars";
 /** One grammar without rules that answers to every name that was left out. */
 function plainGrammar() {
   const folder = new URL("../node_modules/@shikijs/langs/dist/", import.meta.url);
-  const names = readdirSync(folder).filter((file) => file.endsWith(".mjs")).map((file) => file.slice(0, -4));
+  const names = readdirSync(folder)
+    .filter((file) => file.endsWith(".mjs"))
+    .map((file) => file.slice(0, -4));
   const aliases = names.filter((name) => !kept.has(name)).sort();
   return [{ name: "left-out", scopeName: "source.left-out", patterns: [], repository: {}, aliases }];
 }

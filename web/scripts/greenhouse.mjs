@@ -35,19 +35,48 @@ const block = (lines) => `\n\n\`\`\`script\n${lines.join("\n")}\n\`\`\``;
 const task = (title, details, lines, more = {}) => ({ title, description: details + block(lines), ...more });
 
 const works = (steps) => Array.from({ length: steps }, () => "work");
-const quick = (file, text, steps = 3) => [...works(steps), `write ${file}`, text, ".", "usage 8200 0.03", `say ${file} is written.`];
+const quick = (file, text, steps = 3) => [
+  ...works(steps),
+  `write ${file}`,
+  text,
+  ".",
+  "usage 8200 0.03",
+  `say ${file} is written.`,
+];
 
 /** The first batch, which lands. */
 export const first = [
-  task("List the beds by plant", "The shop needs them by name.", quick("src/plants.js", "export const plants = ['basil', 'tomato'];", 4), { labels: ["shop"], priority: "medium" }),
-  task("Count litres a day", "", quick("src/litres.js", "export const aDay = 1.9;", 6), { labels: ["watering"] }),
-  task("Write down what frost does", "", quick("docs/frost.md", "# Frost\n\nBring the basil in.", 5), { labels: ["docs"], priority: "low" }),
-  task("Welcome visitors on the first page", "", quick("docs/welcome.md", "Mind the hose."), { labels: ["docs"] }),
+  task(
+    "List the beds by plant",
+    "The shop needs them by name.",
+    quick("src/plants.js", "export const plants = ['basil', 'tomato'];", 4),
+    { labels: ["shop"], priority: "medium" },
+  ),
+  task("Count litres a day", "", quick("src/litres.js", "export const aDay = 1.9;", 6), {
+    labels: ["watering"],
+  }),
+  task("Write down what frost does", "", quick("docs/frost.md", "# Frost\n\nBring the basil in.", 5), {
+    labels: ["docs"],
+    priority: "low",
+  }),
+  task("Welcome visitors on the first page", "", quick("docs/welcome.md", "Mind the hose."), {
+    labels: ["docs"],
+  }),
 ];
 
 /** The second batch, of which one task fails. */
 export const second = [
-  task("Ask the weather station for rain", "", ["run curl weather.local/rain", "curl: (6) Could not resolve host: weather.local", ".", "fail the weather station does not answer"], { labels: ["watering"], priority: "high" }),
+  task(
+    "Ask the weather station for rain",
+    "",
+    [
+      "run curl weather.local/rain",
+      "curl: (6) Could not resolve host: weather.local",
+      ".",
+      "fail the weather station does not answer",
+    ],
+    { labels: ["watering"], priority: "high" },
+  ),
   task("Sort the herb shelf", "", quick("docs/shelf.md", "Basil, mint, thyme."), { labels: ["shop"] }),
 ];
 
@@ -102,24 +131,108 @@ const vat = task(
 
 /** The batch that runs while it is looked at. */
 export const running = [
-  task("Open the greenhouse at night", "", [...works(4), "replace src/hours.js from dawn to dusk => all night", "usage 9100 0.04", "say It is open all night."], { labels: ["hours"] }),
-  task("Open on Sundays", "", [...works(9), "replace src/hours.js from dawn to dusk => on Sundays, too", "usage 11800 0.05", "say It is open on Sundays."], { labels: ["hours"], priority: "high" }),
+  task(
+    "Open the greenhouse at night",
+    "",
+    [
+      ...works(4),
+      "replace src/hours.js from dawn to dusk => all night",
+      "usage 9100 0.04",
+      "say It is open all night.",
+    ],
+    { labels: ["hours"] },
+  ),
+  task(
+    "Open on Sundays",
+    "",
+    [
+      ...works(9),
+      "replace src/hours.js from dawn to dusk => on Sundays, too",
+      "usage 11800 0.05",
+      "say It is open on Sundays.",
+    ],
+    { labels: ["hours"], priority: "high" },
+  ),
   vat,
-  task("Plant mint in a third bed", "", [...works(6), "replace src/beds.js price: 1.8 }, => price: 1.8 }, { bed: 3, plant: \"mint\", price: 2.1 },", "append src/beds.js // Mint spreads.", "usage 7400 0.03", "say Mint is in bed 3."], { labels: ["beds"] }),
-  task("Water the mint twice a day", "It follows the third bed.", [...works(3), "say looking at the third bed", "read src/watering.js", "replace src/watering.js basil: 0.4 => basil: 0.4, mint: 0.8", "say running the tests of the watering plan", "wait end", "say The mint has water."], { labels: ["watering"], needs: ["Plant mint in a third bed"] }),
-  task("Round what is paid to five cents", "", [...works(3), "replace src/basket.js return sum; => return Math.round(sum * 20) / 20;", "say looking for other places that round", "wait later", "say It is rounded."], { labels: ["money"] }),
-  task("Print a receipt with the tax", "", ["wait end", ...quick("src/receipt.js", "export const receipt = ({ net, tax, gross }) => `${net} + ${tax} = ${gross}`;", 1)], { labels: ["shop", "money"], priority: "high", needs: ["Add tax to the total of a basket"] }),
-  task("Heat the bench by the sun", "", [...works(2), "run node src/heater.js", "Error: no sun", ".", "fail the heater does not answer"], { labels: ["beds"] }),
-  task("Grow orchids on the bench", "", quick("src/orchids.js", "export const orchids = 4;"), { labels: ["beds"], needs: ["Heat the bench by the sun"] }),
-  task("Check that there is no poison ivy", "", [...works(2), "say there is none."], { labels: ["beds"], priority: "low" }),
+  task(
+    "Plant mint in a third bed",
+    "",
+    [
+      ...works(6),
+      'replace src/beds.js price: 1.8 }, => price: 1.8 }, { bed: 3, plant: "mint", price: 2.1 },',
+      "append src/beds.js // Mint spreads.",
+      "usage 7400 0.03",
+      "say Mint is in bed 3.",
+    ],
+    { labels: ["beds"] },
+  ),
+  task(
+    "Water the mint twice a day",
+    "It follows the third bed.",
+    [
+      ...works(3),
+      "say looking at the third bed",
+      "read src/watering.js",
+      "replace src/watering.js basil: 0.4 => basil: 0.4, mint: 0.8",
+      "say running the tests of the watering plan",
+      "wait end",
+      "say The mint has water.",
+    ],
+    { labels: ["watering"], needs: ["Plant mint in a third bed"] },
+  ),
+  task(
+    "Round what is paid to five cents",
+    "",
+    [
+      ...works(3),
+      "replace src/basket.js return sum; => return Math.round(sum * 20) / 20;",
+      "say looking for other places that round",
+      "wait later",
+      "say It is rounded.",
+    ],
+    { labels: ["money"] },
+  ),
+  task(
+    "Print a receipt with the tax",
+    "",
+    [
+      "wait end",
+      ...quick(
+        "src/receipt.js",
+        "export const receipt = ({ net, tax, gross }) => `${net} + ${tax} = ${gross}`;",
+        1,
+      ),
+    ],
+    { labels: ["shop", "money"], priority: "high", needs: ["Add tax to the total of a basket"] },
+  ),
+  task(
+    "Heat the bench by the sun",
+    "",
+    [...works(2), "run node src/heater.js", "Error: no sun", ".", "fail the heater does not answer"],
+    { labels: ["beds"] },
+  ),
+  task("Grow orchids on the bench", "", quick("src/orchids.js", "export const orchids = 4;"), {
+    labels: ["beds"],
+    needs: ["Heat the bench by the sun"],
+  }),
+  task("Check that there is no poison ivy", "", [...works(2), "say there is none."], {
+    labels: ["beds"],
+    priority: "low",
+  }),
 ];
 
 /** What waits on the board. */
 export const todo = [
   task("Let customers keep a wish list", "", [], { labels: ["shop"], priority: "high" }),
-  task("Send a letter when a plant is back in stock", "", [], { labels: ["shop"], needs: ["Let customers keep a wish list"] }),
+  task("Send a letter when a plant is back in stock", "", [], {
+    labels: ["shop"],
+    needs: ["Let customers keep a wish list"],
+  }),
   task("Show opening hours on every page", "", [], { labels: ["hours", "docs"] }),
   task("Measure the soil once an hour", "", [], { labels: ["watering"], priority: "critical" }),
-  task("Draw moisture of the week as a chart", "", [], { labels: ["watering"], needs: ["Measure the soil once an hour"] }),
+  task("Draw moisture of the week as a chart", "", [], {
+    labels: ["watering"],
+    needs: ["Measure the soil once an hour"],
+  }),
   task("Translate the shop to German", "", [], { labels: ["docs"], priority: "low" }),
 ];

@@ -6,7 +6,8 @@ import openapiTS, { astToString } from "openapi-typescript";
 const here = new URL("../", import.meta.url);
 const place = new URL("src/api/schema.d.ts", here);
 const head = "// The types of the API. Made by `npm run types` from openapi.json; not written by hand.\n\n";
-const types = head + astToString(await openapiTS(new URL("openapi.json", here), { defaultNonNullable: false }));
+const types =
+  head + astToString(await openapiTS(new URL("openapi.json", here), { defaultNonNullable: false }));
 if (!process.argv.includes("--check")) {
   writeFileSync(place, types);
 } else if (readFileSync(place, "utf8") !== types) {

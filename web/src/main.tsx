@@ -7,7 +7,7 @@ import { enter } from "./api/client";
 import { App } from "./app";
 
 /** Uses up the code of a link such as `/#enter=…`; a wrong one shows in the next answer. */
-async function useLink() {
+async function signInByLink() {
   const code = /^#enter=(.+)$/.exec(location.hash)?.[1];
   if (!code) return;
   history.replaceState(null, "", location.pathname + location.search);
@@ -16,7 +16,7 @@ async function useLink() {
 
 const root = document.getElementById("root");
 if (root) {
-  await useLink();
+  await signInByLink();
   createRoot(root).render(
     <StrictMode>
       <App />

@@ -10,10 +10,26 @@ const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, er
 
 const routes = [
   createRoute({ getParentRoute: () => root, path: "/", component: Board }),
-  createRoute({ getParentRoute: () => root, path: "/tasks/$id", component: lazyRouteComponent(() => import("./task/TaskPage"), "TaskPage") }),
-  createRoute({ getParentRoute: () => root, path: "/batches", component: lazyRouteComponent(() => import("./batch/History"), "History") }),
-  createRoute({ getParentRoute: () => root, path: "/batches/$id", component: lazyRouteComponent(() => import("./batch/BatchPage"), "BatchPage") }),
-  createRoute({ getParentRoute: () => root, path: "/settings", component: lazyRouteComponent(() => import("./settings/Settings"), "Settings") }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/tasks/$id",
+    component: lazyRouteComponent(() => import("./task/TaskPage"), "TaskPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/batches",
+    component: lazyRouteComponent(() => import("./batch/History"), "History"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/batches/$id",
+    component: lazyRouteComponent(() => import("./batch/BatchPage"), "BatchPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/settings",
+    component: lazyRouteComponent(() => import("./settings/Settings"), "Settings"),
+  }),
 ];
 
 export const router = createRouter({

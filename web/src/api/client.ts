@@ -1,7 +1,7 @@
 // Asks the server, and turns what it refuses into one kind of error.
 
 import createClient from "openapi-fetch";
-import { sentence } from "@/ui/format";
+import { sentence } from "@/text/format";
 import { keepPass, pass, shown } from "./pass";
 import type { components, paths } from "./schema";
 
@@ -39,7 +39,9 @@ export class Refused extends Error {
 
 /** The address that a person must confirm first, if that is what the server wants. */
 export function unconfirmedPush(error: unknown): string | null {
-  return error instanceof Refused && error.code === "push_unconfirmed" ? (error.details as { address: string }).address : null;
+  return error instanceof Refused && error.code === "push_unconfirmed"
+    ? (error.details as { address: string }).address
+    : null;
 }
 
 export const api = createClient<paths>({ baseUrl: globalThis.location?.origin ?? "", credentials: "omit" });
@@ -58,7 +60,11 @@ export async function answered<T>(asked: Promise<Answer<T>>): Promise<T> {
   try {
     answer = await asked;
   } catch {
-    throw new Refused(0, { code: "no_answer", message: "the server does not answer", hint: "is `pleach serve` still running?" });
+    throw new Refused(0, {
+      code: "no_answer",
+      message: "the server does not answer",
+      hint: "is `pleach serve` still running?",
+    });
   }
   if (answer.error !== undefined || !answer.response.ok) {
     const body = answer.error as { error?: ErrorText } | undefined;

@@ -8,7 +8,8 @@ export const queryClient = new QueryClient({
     queries: {
       staleTime: Number.POSITIVE_INFINITY,
       refetchOnWindowFocus: false,
-      retry: (failures, error) => failures < 2 && !(error instanceof Refused && error.status >= 400 && error.status < 500),
+      retry: (failures, error) =>
+        failures < 2 && !(error instanceof Refused && error.status >= 400 && error.status < 500),
     },
   },
 });
@@ -34,7 +35,8 @@ export function useAgents(project: string | undefined, enabled = true) {
     enabled,
     // Whoever opens a page that shows them may just have installed one.
     refetchOnMount: "always",
-    queryFn: async () => (await answered(api.GET("/api/agents", { params: { query: project ? { project } : {} } }))).agents,
+    queryFn: async () =>
+      (await answered(api.GET("/api/agents", { params: { query: project ? { project } : {} } }))).agents,
   });
 }
 
@@ -52,7 +54,8 @@ export function useSaveSettings(project: string | undefined) {
   const client = useQueryClient();
   const key = keys.settings(project ?? "");
   return useMutation({
-    mutationFn: (change: SettingsChange) => answered(api.PATCH("/api/settings", { params: { query: project ? { project } : {} }, body: change })),
+    mutationFn: (change: SettingsChange) =>
+      answered(api.PATCH("/api/settings", { params: { query: project ? { project } : {} }, body: change })),
     onMutate: async (change) => {
       await client.cancelQueries({ queryKey: key });
       const before = client.getQueryData<Settings>(key);

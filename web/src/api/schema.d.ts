@@ -792,8 +792,8 @@ export interface components {
             cost?: number | null;
             error?: string | null;
             /**
-             * @description What became of it: `running`, `stopping`, `built` (not woven yet), `limited`, `overloaded`, `interrupted`, or one
-             *     of the outcomes of tasks.
+             * @description What became of it: `running`, `stopping`, `built` (not woven yet), `limited`, `overloaded`, `interrupted`, `lost`, or
+             *     one of the outcomes of tasks.
              */
             outcome: string;
             sessionId?: string | null;
@@ -1004,14 +1004,14 @@ export interface components {
              */
             confirmPush?: boolean;
             /** @default null */
-            conflictBehavior?: components["schemas"]["ConflictWord"] | null;
+            conflictBehavior?: components["schemas"]["OnConflict"] | null;
             /**
              * @description The fingerprint of what was shown in a `no_consent` error, by a person who consents to it
              * @default null
              */
             consent?: string | null;
             /** @default null */
-            land?: components["schemas"]["LandWord"] | null;
+            land?: components["schemas"]["Landing"] | null;
             /**
              * Format: int32
              * @description How many tasks run at once
@@ -1019,9 +1019,9 @@ export interface components {
              */
             maxConcurrent?: number | null;
             /** @default null */
-            merge?: components["schemas"]["MergeWord"] | null;
+            merge?: components["schemas"]["Strategy"] | null;
             /** @default null */
-            mode?: components["schemas"]["ModeWord"] | null;
+            mode?: components["schemas"]["RunMode"] | null;
             /** @default null */
             model?: string | null;
             /**
@@ -1320,6 +1320,30 @@ export interface components {
             worktreeId?: string | null;
         };
         /**
+         * batch:task:lost
+         * @description the machine that ran the attempt is gone; it is in the queue again, and no failure is counted
+         */
+        BatchTaskLostEvent: {
+            at: string;
+            batchId: number;
+            because: string;
+            key: string;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
+         * batch:task:placed
+         * @description the attempt got a machine to run on, which it waited for
+         */
+        BatchTaskPlacedEvent: {
+            at: string;
+            batchId: number;
+            key: string;
+            node: string;
+            taskId: string;
+            worktreeId?: string | null;
+        };
+        /**
          * batch:task:published
          * @description its branch is in your repository, because it was left out
          */
@@ -1512,7 +1536,7 @@ export interface components {
             /** @description The branch here that the result can be landed in, where there is no server to push to. */
             landInto?: string | null;
             mainRepoPath: string;
-            mode: string;
+            mode: components["schemas"]["RunMode"];
             /**
              * Format: int32
              * @description What people call it: counted from 1 within its project.
@@ -1648,11 +1672,6 @@ export interface components {
              */
             retryAfterMs?: number | null;
         };
-        /**
-         * @description What becomes of a task that does not merge.
-         * @enum {string}
-         */
-        ConflictBehavior: "skip" | "fail" | "rerun";
         /** @description A task that was left out, and with whom it collides. */
         ConflictView: {
             files: string[];
@@ -1663,8 +1682,6 @@ export interface components {
             /** @description The ids of the tasks that it collides with. */
             with: string[];
         };
-        /** @enum {string} */
-        ConflictWord: "skip" | "fail" | "rerun";
         /** @description A file that does not merge. */
         ConflictingFile: {
             kind: string;
@@ -1939,8 +1956,11 @@ export interface components {
             files: components["schemas"]["ConflictingFile"][];
             path: string;
         };
-        /** @enum {string} */
-        LandWord: "pr" | "push" | "local" | "none";
+        /**
+         * @description How a completed batch lands by itself.
+         * @enum {string}
+         */
+        Landing: "pr" | "push" | "local" | "none";
         /** @description Where the result shall go. */
         LandingWish: {
             /**
@@ -2012,15 +2032,11 @@ export interface components {
         Login: "ok" | "missing" | "unknown";
         /** @description How many tasks of a batch run at once. */
         MaxBatchSize: number | components["schemas"]["AutoWord"];
-        /** @enum {string} */
-        MergeWord: "merge" | "squash" | "rebase" | "octopus";
         /** @description A task whose dependencies are missing. */
         MissingNeeds: {
             needs: string[];
             taskId: string;
         };
-        /** @enum {string} */
-        ModeWord: "parallel" | "queue" | "serial";
         /** @description A task to make. */
         NewBoardTask: {
             /** @description The ids of the tasks that must be done first; at most 200 */
@@ -2043,6 +2059,11 @@ export interface components {
         };
         /** @description A body without anything in it. */
         Nothing: Record<string, never>;
+        /**
+         * @description What to do with a task whose branch does not merge cleanly.
+         * @enum {string}
+         */
+        OnConflict: "skip" | "fail" | "rerun";
         /** @description The order of a batch's tasks. */
         OrderView: {
             /** @description The longest chain. */
@@ -2229,6 +2250,11 @@ export interface components {
         ResolvingView: {
             path: string;
         };
+        /**
+         * @description Whether tasks run in parallel or one at a time.
+         * @enum {string}
+         */
+        RunMode: "parallel" | "queue" | "serial";
         /** @description A run of the tests. */
         RunView: {
             /**
@@ -2251,7 +2277,7 @@ export interface components {
         /** @description What people change on a page: plain values, which a change takes as they are, and beside them who says so. */
         Settings: {
             /** @description What becomes of a task that does not merge */
-            conflictBehavior: components["schemas"]["ConflictBehavior"];
+            conflictBehavior: components["schemas"]["OnConflict"];
             /** @description How many tasks of a batch run at once: 1 to 64, or `auto` */
             maxBatchSize: components["schemas"]["MaxBatchSize"];
             /** @description What the user's own file says, or the default, of those where something else wins */
@@ -2274,7 +2300,7 @@ export interface components {
         };
         /** @description What is to be another one than before; what is absent stays. */
         SettingsChange: {
-            conflictBehavior?: components["schemas"]["ConflictBehavior"] | null;
+            conflictBehavior?: components["schemas"]["OnConflict"] | null;
             maxBatchSize?: components["schemas"]["MaxBatchSize"] | null;
             /** @description The same */
             overridden?: Record<string, never> | null;
@@ -2299,7 +2325,7 @@ export interface components {
             autoApprove: boolean;
             /** @description How many may run at once by now. */
             concurrentNow: number;
-            conflictBehavior: string;
+            conflictBehavior: components["schemas"]["OnConflict"];
             maxConcurrent: number;
             stopOnFailure: boolean;
         };
@@ -2344,6 +2370,11 @@ export interface components {
          * @enum {string}
          */
         StatusWord: "pending" | "in_progress" | "completed" | "failed" | "skipped" | "cancelled";
+        /**
+         * @description The history to write; the resulting tree is the same.
+         * @enum {string}
+         */
+        Strategy: "merge" | "squash" | "rebase" | "octopus";
         /** @description What is to be changed of a task; what is absent stays. */
         TaskChanges: {
             dependsOn?: string[] | null;
@@ -2643,7 +2674,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2677,7 +2708,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2725,7 +2756,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2751,7 +2782,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2766,7 +2797,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1 to 200 printable characters of ASCII; the same key and body make one batch, for 7 days */
+                /** @description 1 to 200 printable ASCII characters; the same key and body create only one batch within 7 days */
                 "Idempotency-Key"?: string | null;
             };
             path?: never;
@@ -2795,7 +2826,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2821,7 +2852,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -2847,7 +2878,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -2864,7 +2895,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2905,7 +2936,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2931,7 +2962,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -2949,7 +2980,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -2958,7 +2989,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2998,7 +3029,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3024,7 +3055,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3076,7 +3107,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3102,7 +3133,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -3128,7 +3159,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -3145,7 +3176,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3200,7 +3231,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3226,7 +3257,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -3252,7 +3283,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -3269,7 +3300,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3309,7 +3340,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3335,7 +3366,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3378,7 +3409,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3404,7 +3435,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3459,7 +3490,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3485,7 +3516,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -3511,7 +3542,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -3528,7 +3559,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3568,7 +3599,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3594,7 +3625,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3646,7 +3677,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3672,7 +3703,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -3698,7 +3729,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -3715,7 +3746,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3767,7 +3798,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3793,7 +3824,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -3819,7 +3850,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -3836,7 +3867,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3893,7 +3924,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3919,7 +3950,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -3945,7 +3976,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -3962,7 +3993,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4007,7 +4038,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4033,7 +4064,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4082,7 +4113,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4108,7 +4139,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4166,7 +4197,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4192,7 +4223,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -4218,7 +4249,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -4235,7 +4266,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4289,7 +4320,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4315,7 +4346,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -4341,7 +4372,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -4358,7 +4389,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4405,7 +4436,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4439,7 +4470,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4479,7 +4510,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4505,7 +4536,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4574,7 +4605,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the link was used before, or is too old */
+            /** @description the link was already used or has expired */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4592,7 +4623,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -4610,7 +4641,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -4632,7 +4663,7 @@ export interface operations {
                 batch?: number;
             };
             header?: {
-                /** @description Go on after the event of this number */
+                /** @description Resume after the event with this number */
                 "Last-Event-ID"?: number | null;
             };
             path?: never;
@@ -4657,7 +4688,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4675,7 +4706,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4703,7 +4734,7 @@ export interface operations {
                     "application/json": components["schemas"]["Link"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4721,7 +4752,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4757,7 +4788,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4775,7 +4806,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4803,7 +4834,7 @@ export interface operations {
                     "application/json": components["schemas"]["Projects"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4821,7 +4852,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4870,7 +4901,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4888,7 +4919,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -4906,7 +4937,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -4923,7 +4954,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4962,7 +4993,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4988,7 +5019,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5025,7 +5056,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5059,7 +5090,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5102,7 +5133,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5128,7 +5159,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -5146,7 +5177,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -5163,7 +5194,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5210,7 +5241,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5236,7 +5267,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -5262,7 +5293,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -5279,7 +5310,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5319,7 +5350,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5361,7 +5392,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5401,7 +5432,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5443,7 +5474,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5482,7 +5513,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5516,7 +5547,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5559,7 +5590,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5585,7 +5616,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -5611,7 +5642,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -5628,7 +5659,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5708,7 +5739,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5742,7 +5773,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5786,7 +5817,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5812,7 +5843,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -5830,7 +5861,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -5847,7 +5878,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5887,7 +5918,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5913,7 +5944,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5954,7 +5985,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5980,7 +6011,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -5998,7 +6029,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -6015,7 +6046,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6056,7 +6087,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6082,7 +6113,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -6100,7 +6131,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -6117,7 +6148,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6156,7 +6187,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6182,7 +6213,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6219,7 +6250,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6253,7 +6284,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6296,7 +6327,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6322,7 +6353,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -6348,7 +6379,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -6365,7 +6396,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6404,7 +6435,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6430,7 +6461,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6477,7 +6508,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6503,7 +6534,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body did not come in time */
+            /** @description the body did not arrive in time */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -6529,7 +6560,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the body is no JSON */
+            /** @description the body is not JSON */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -6546,7 +6577,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6602,7 +6633,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description no token, or a wrong one */
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6620,7 +6651,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the server is stopping or has too much to do, or something on the machine does not work */
+            /** @description the server is stopping or overloaded, or the machine has a problem */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -4,24 +4,25 @@ import { useParams } from "@tanstack/react-router";
 import { CircleAlert, ExternalLink, FileQuestion, GitPullRequest } from "lucide-react";
 import { lazy } from "react";
 import { type BatchView, inWords } from "@/api/client";
+import { Go } from "@/app/Go";
 import { stateOf } from "@/live/state";
 import { Diff } from "@/task/Diff";
-import { moment, sentence, worded } from "@/ui/format";
-import { Go } from "@/shell/Go";
-import { useBatch, useBatchDiff } from "@/task/queries";
+import { useBatch } from "@/task/queries";
 import { Tabs } from "@/task/Tabs";
-import { Loading } from "@/ui/Skeleton";
+import { moment, sentence, worded } from "@/text/format";
 import { StateBadge } from "@/ui/Badge";
 import { Banner } from "@/ui/Banner";
 import { Button, buttonLook } from "@/ui/Button";
 import { cn } from "@/ui/cn";
 import { EmptyState } from "@/ui/EmptyState";
+import { Loading } from "@/ui/Skeleton";
 import { Conflicts } from "./Conflicts";
 import { LandButton } from "./LandButton";
+import { useBatchDiff } from "./queries";
 import { Summary } from "./Summary";
+import { Worktrees } from "./SummaryWorktrees";
 import { Timeline } from "./Timeline";
 import { Validation } from "./Validation";
-import { Worktrees } from "./SummaryWorktrees";
 
 const Graph = lazy(() => import("./Graph"));
 
@@ -30,7 +31,16 @@ export function BatchPage() {
   const { batch, error } = useBatch(Number(id));
   if (error) {
     return (
-      <EmptyState isPage icon={FileQuestion} title="This batch is not here" action={<Go href="/batches" className="text-accent-text underline">All batches</Go>}>
+      <EmptyState
+        isPage
+        icon={FileQuestion}
+        title="Batch not found"
+        action={
+          <Go href="/batches" className="text-accent-text underline">
+            All batches
+          </Go>
+        }
+      >
         {inWords(error)}
       </EmptyState>
     );
@@ -47,7 +57,12 @@ export function BatchPage() {
           { name: "summary", title: "Summary", body: () => <Summary batch={batch} /> },
           { name: "graph", title: "Graph", body: () => <Graph batch={batch} /> },
           { name: "timeline", title: "Timeline", body: () => <Timeline batch={batch} /> },
-          { name: "conflicts", title: "Conflicts", count: collisions, body: () => <Conflicts batch={batch} /> },
+          {
+            name: "conflicts",
+            title: "Conflicts",
+            count: collisions,
+            body: () => <Conflicts batch={batch} />,
+          },
           { name: "diff", title: "Woven diff", body: () => <WovenDiff batch={batch} /> },
           { name: "validation", title: "Validation", body: () => <Validation batch={batch} /> },
           { name: "worktrees", title: "Worktrees", body: () => <Worktrees batch={batch} /> },
@@ -69,21 +84,41 @@ function Head({ batch }: { batch: BatchView }) {
         <span className="flex-1" />
         <LandButton batch={batch} />
         {batch.prUrl ? (
-          <a href={batch.prUrl} target="_blank" rel="noreferrer" className={cn(buttonLook({ look: "plain" }))}>
+          <a
+            href={batch.prUrl}
+            target="_blank"
+            rel="noreferrer"
+            className={cn(buttonLook({ look: "plain" }))}
+          >
             <GitPullRequest aria-hidden /> Open the pull request <ExternalLink aria-hidden />
           </a>
         ) : null}
       </header>
-      {batch.interrupted ? <Banner>Nobody is at this batch: what ran it is gone. Resume above goes on where it was.</Banner> : null}
+      {batch.interrupted ? (
+        <Banner>
+          This batch is interrupted: no process is running it. Resume continues where it stopped.
+        </Banner>
+      ) : null}
       {batch.held ? <Banner tone="info">Nothing new starts for now: {sentence(batch.held)}</Banner> : null}
-      {batch.error ? <Banner tone={batch.status === "failed" ? "error" : "warning"}>{sentence(batch.error)}</Banner> : null}
+      {batch.error ? (
+        <Banner tone={batch.status === "failed" ? "error" : "warning"}>{sentence(batch.error)}</Banner>
+      ) : null}
     </>
   );
 }
 
 function WovenDiff({ batch }: { batch: BatchView }) {
   const diff = useBatchDiff(batch);
-  if (diff.data) return <Diff shown={diff.data} empty="Nothing is woven into this batch so far." />;
-  if (diff.error) return <EmptyState icon={CircleAlert} title="There is no diff to show" action={<Button onClick={() => void diff.refetch()}>Try again</Button>}>{inWords(diff.error)}</EmptyState>;
+  if (diff.data) return <Diff shown={diff.data} empty="Nothing has been woven yet." />;
+  if (diff.error)
+    return (
+      <EmptyState
+        icon={CircleAlert}
+        title="No diff to show"
+        action={<Button onClick={() => void diff.refetch()}>Try again</Button>}
+      >
+        {inWords(diff.error)}
+      </EmptyState>
+    );
   return <Loading />;
 }

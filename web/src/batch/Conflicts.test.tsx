@@ -5,15 +5,22 @@ import { Conflicts } from "./Conflicts";
 
 const asked: string[] = [];
 
-vi.mock("@/task/queries", async (original) => ({
-  ...(await original<typeof import("@/task/queries")>()),
+vi.mock("@/actions/actions", async (original) => ({
+  ...(await original<typeof import("@/actions/actions")>()),
   resolveTask: async (_batch: number, task: string, action: string) => {
     asked.push(`${action} ${task}`);
-    return action === "start" ? { path: "/tmp/a folder", files: [{ path: "a.rs", kind: "both changed the same lines" }], begunBefore: false } : {};
+    return action === "start"
+      ? {
+          path: "/tmp/a folder",
+          files: [{ path: "a.rs", kind: "both changed the same lines" }],
+          begunBefore: false,
+        }
+      : {};
   },
   retryTask: async (_batch: number, task: string) => void asked.push(`retry ${task}`),
   cancelTask: async (_batch: number, task: string) => void asked.push(`cancel ${task}`),
-  cancelBatch: async (batch: number, rollback = false) => void asked.push(`cancel batch ${batch}${rollback ? " and roll back" : ""}`),
+  cancelBatch: async (batch: number, rollback = false) =>
+    void asked.push(`cancel batch ${batch}${rollback ? " and roll back" : ""}`),
 }));
 
 afterEach(() => {
@@ -22,7 +29,13 @@ afterEach(() => {
 });
 
 function batch(status = "running"): BatchView {
-  const task = (key: string, outcome: string | null) => ({ taskId: `id-${key}`, key, title: `Task ${key}`, outcome, state: outcome ?? "running" });
+  const task = (key: string, outcome: string | null) => ({
+    taskId: `id-${key}`,
+    key,
+    title: `Task ${key}`,
+    outcome,
+    state: outcome ?? "running",
+  });
   const view = {
     id: 7,
     status,
@@ -49,7 +62,9 @@ describe("conflicts of a batch", () => {
     render(<Conflicts batch={batch()} />);
     fireEvent.click(screen.getByRole("button", { name: "Resolve by hand" }));
     await screen.findByText("cd '/tmp/a folder'");
-    await waitFor(() => expect(screen.getByRole("button", { name: "Weave my resolution" })).toHaveProperty("disabled", false));
+    await waitFor(() =>
+      expect(screen.getByRole("button", { name: "Weave my resolution" })).toHaveProperty("disabled", false),
+    );
     fireEvent.click(screen.getByRole("button", { name: "Weave my resolution" }));
     await screen.findByRole("button", { name: "Resolve by hand" });
     expect(asked).toEqual(["start id-2", "done id-2"]);
@@ -58,7 +73,14 @@ describe("conflicts of a batch", () => {
   it("that were laid out before the page was loaded go on where they were", async () => {
     const begun = batch();
     const [conflict] = begun.conflicts;
-    render(<Conflicts batch={{ ...begun, conflicts: conflict ? [{ ...conflict, resolving: { path: "/tmp/laid out" } }] : [] }} />);
+    render(
+      <Conflicts
+        batch={{
+          ...begun,
+          conflicts: conflict ? [{ ...conflict, resolving: { path: "/tmp/laid out" } }] : [],
+        }}
+      />,
+    );
     expect(screen.getByText("cd '/tmp/laid out'")).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Resolve by hand" })).toBeNull();
     fireEvent.click(screen.getByRole("button", { name: "Leave out" }));
@@ -68,7 +90,9 @@ describe("conflicts of a batch", () => {
   it("can be rerun or left out", async () => {
     render(<Conflicts batch={batch()} />);
     fireEvent.click(screen.getByRole("button", { name: "Rerun" }));
-    await waitFor(() => expect(screen.getByRole("button", { name: "Leave out" })).toHaveProperty("disabled", false));
+    await waitFor(() =>
+      expect(screen.getByRole("button", { name: "Leave out" })).toHaveProperty("disabled", false),
+    );
     fireEvent.click(screen.getByRole("button", { name: "Leave out" }));
     await screen.findByText(/stays left out/);
     expect(asked).toEqual(["retry id-2"]);

@@ -2,12 +2,12 @@
 
 import { CircleCheck, Split, TriangleAlert } from "lucide-react";
 import { useState } from "react";
+import { cancelBatch, cancelTask, resolveTask, retryTask, useAct } from "@/actions/actions";
 import type { BatchView } from "@/api/client";
 import type { components } from "@/api/schema";
 import { isOver } from "@/live/state";
 import { Copied } from "@/task/Details";
-import { counted } from "@/ui/format";
-import { cancelBatch, cancelTask, resolveTask, retryTask, useAct } from "@/task/queries";
+import { counted } from "@/text/format";
 import { StateBadge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Confirm } from "@/ui/Confirm";
@@ -26,7 +26,9 @@ export function Conflicts({ batch }: { batch: BatchView }) {
   if (batch.conflicts.length + batch.predictedConflicts.length === 0) {
     return (
       <EmptyState icon={CircleCheck} title="No conflicts">
-        {isOver(batch) ? "Every branch that was finished merged cleanly." : "Work that would collide is shown here while there is time to help it."}
+        {isOver(batch)
+          ? "Every finished branch merged cleanly."
+          : "Likely conflicts between running tasks are shown here."}
       </EmptyState>
     );
   }
@@ -36,12 +38,23 @@ export function Conflicts({ batch }: { batch: BatchView }) {
         {batch.conflicts.length > 0 ? (
           <section>
             <div className="mb-2 flex flex-wrap items-center gap-2">
-              <h2 className="text-base font-semibold">{counted(batch.conflicts.length, "task does", "tasks do")} not merge</h2>
+              <h2 className="text-base font-semibold">
+                {counted(batch.conflicts.length, "task does", "tasks do")} not merge cleanly
+              </h2>
               <span className="flex-1" />
-              <Button look="danger" disabled={isOver(batch) || doing !== null} onClick={() => setAborting(true)} title={isOver(batch) ? "This batch is over" : undefined}>
+              <Button
+                look="danger"
+                disabled={isOver(batch) || doing !== null}
+                onClick={() => setAborting(true)}
+                title={isOver(batch) ? "This batch is finished" : undefined}
+              >
                 Abort batch
               </Button>
-              <Button look="danger" disabled={!isTakenBack || doing !== null} onClick={() => setRollingBack(true)}>
+              <Button
+                look="danger"
+                disabled={!isTakenBack || doing !== null}
+                onClick={() => setRollingBack(true)}
+              >
                 Abort and roll back
               </Button>
             </div>
@@ -54,8 +67,10 @@ export function Conflicts({ batch }: { batch: BatchView }) {
         ) : null}
         {batch.predictedConflicts.length > 0 ? (
           <section>
-            <h2 className="mb-2 text-base font-semibold">Coming conflicts</h2>
-            <p className="mb-2 text-sm text-fg-2">These tasks would not merge if they ended as they stand. You can wait, or cancel one of them.</p>
+            <h2 className="mb-2 text-base font-semibold">Likely conflicts</h2>
+            <p className="mb-2 text-sm text-fg-2">
+              These tasks would not merge cleanly as they are now. You can wait, or cancel one of them.
+            </p>
             <ul className="flex flex-col gap-3">
               {batch.predictedConflicts.map((pair) => (
                 <PredictedCard key={pair.tasks.join(" ")} batch={batch} pair={pair} />
@@ -64,11 +79,34 @@ export function Conflicts({ batch }: { batch: BatchView }) {
           </section>
         ) : null}
       </div>
-      <Confirm open={isAborting} onOpenChange={setAborting} title={`Abort batch ${batch.number}?`} action="Abort batch" keep="Go on" onConfirm={() => void act("abort", () => cancelBatch(batch.id), "The batch is cancelled. All work is kept.")}>
-        What runs is stopped and nothing lands. The work of every task is kept.
+      <Confirm
+        open={isAborting}
+        onOpenChange={setAborting}
+        title={`Abort batch ${batch.number}?`}
+        action="Abort batch"
+        keep="Go on"
+        onConfirm={() =>
+          void act("abort", () => cancelBatch(batch.id), "The batch is cancelled. All work is kept.")
+        }
+      >
+        Running tasks are stopped and nothing lands. The work of every task is kept.
       </Confirm>
-      <Confirm open={isRollingBack} onOpenChange={setRollingBack} title={`Roll back batch ${batch.number}?`} action="Abort and roll back" keep="Keep it" onConfirm={() => void act("roll back", () => cancelBatch(batch.id, true), "The branch of the batch is removed. All work is kept.")}>
-        Nothing lands, and the branch of the batch is removed from your repository. The work of every task is kept.
+      <Confirm
+        open={isRollingBack}
+        onOpenChange={setRollingBack}
+        title={`Roll back batch ${batch.number}?`}
+        action="Abort and roll back"
+        keep="Keep it"
+        onConfirm={() =>
+          void act(
+            "roll back",
+            () => cancelBatch(batch.id, true),
+            "The branch of the batch is removed. All work is kept.",
+          )
+        }
+      >
+        Nothing lands, and the branch of the batch is removed from your repository. The work of every task is
+        kept.
       </Confirm>
     </div>
   );
@@ -96,7 +134,10 @@ function Files({ files }: { files: readonly string[] }) {
   return (
     <ul className="mt-2 flex flex-wrap gap-1.5" aria-label="Files">
       {files.map((file) => (
-        <li key={file} className="rounded-sm border border-line bg-sunken px-1.5 font-mono text-xs leading-5 [overflow-wrap:anywhere]">
+        <li
+          key={file}
+          className="rounded-sm border border-line bg-sunken px-1.5 font-mono text-xs leading-5 [overflow-wrap:anywhere]"
+        >
           {file}
         </li>
       ))}
@@ -110,7 +151,15 @@ function ConflictCard({ batch, conflict }: { batch: BatchView; conflict: Conflic
   const [isLeft, setLeft] = useState(false);
   const task = batch.tasks.find((each) => each.taskId === conflict.taskId);
   const isBusy = doing !== null;
-  const shown = laidOut ?? (conflict.resolving ? { path: conflict.resolving.path, files: conflict.files.map((path) => ({ path, kind: "" })), begunBefore: true } : null);
+  const shown =
+    laidOut ??
+    (conflict.resolving
+      ? {
+          path: conflict.resolving.path,
+          files: conflict.files.map((path) => ({ path, kind: "" })),
+          begunBefore: true,
+        }
+      : null);
   const start = async () => {
     const answer = await act("resolve", () => resolveTask(batch.id, conflict.taskId, "start"));
     if (!answer || !("path" in answer)) return;
@@ -123,7 +172,11 @@ function ConflictCard({ batch, conflict }: { batch: BatchView; conflict: Conflic
     setLeft(true);
   };
   const done = async () => {
-    const answer = await act("done", () => resolveTask(batch.id, conflict.taskId, "done"), "Your resolution is taken.");
+    const answer = await act(
+      "done",
+      () => resolveTask(batch.id, conflict.taskId, "done"),
+      "Your resolution was accepted.",
+    );
     if (answer) setLaidOut(null);
   };
   return (
@@ -139,7 +192,10 @@ function ConflictCard({ batch, conflict }: { batch: BatchView; conflict: Conflic
       {shown ? (
         <ByHand batch={batch} task={conflict.key} laidOut={shown} />
       ) : isLeft ? (
-        <p className="mt-3 text-sm text-fg-2">It stays left out. Its work is kept{task?.branch && task.hasBranch ? ` in ${task.branch}` : ""}; you can come back to it here.</p>
+        <p className="mt-3 text-sm text-fg-2">
+          It stays left out. Its work is kept{task?.branch && task.hasBranch ? ` in ${task.branch}` : ""}; you
+          can come back to it here.
+        </p>
       ) : null}
       <div className="mt-3 flex flex-wrap gap-2">
         {shown ? (
@@ -151,7 +207,10 @@ function ConflictCard({ batch, conflict }: { batch: BatchView; conflict: Conflic
             Resolve by hand
           </Button>
         )}
-        <Button disabled={isBusy || shown !== null} onClick={() => void act("rerun", () => retryTask(batch.id, conflict.taskId))}>
+        <Button
+          disabled={isBusy || shown !== null}
+          onClick={() => void act("rerun", () => retryTask(batch.id, conflict.taskId))}
+        >
           Rerun
         </Button>
         <Button disabled={isBusy || isLeft} onClick={() => void leaveOut()}>
@@ -166,7 +225,10 @@ function ByHand({ batch, task, laidOut }: { batch: BatchView; task: string; laid
   return (
     <div className="mt-3 rounded-md border border-line bg-bg p-3 text-sm">
       <p className="text-fg-2">
-        {laidOut.begunBefore ? "The conflict is as you left it." : "The conflict is laid out in a folder of its own."} Edit the files there with any tool; your checkout is not touched.
+        {laidOut.begunBefore
+          ? "The conflict is as you left it."
+          : "The conflict is in a worktree of its own."}{" "}
+        Edit the files there with any tool; your checkout is not touched.
       </p>
       <ul className="my-2 font-mono text-xs">
         {laidOut.files.map((file) => (
@@ -179,7 +241,7 @@ function ByHand({ batch, task, laidOut }: { batch: BatchView; task: string; laid
         <Copied text={`cd ${quoted(laidOut.path)}`} />
         <Copied text={`pleach resolve ${batch.number} ${task} --edit`} />
       </div>
-      <p className="mt-2 text-fg-2">No mark may be left. Then weave it here, or with</p>
+      <p className="mt-2 text-fg-2">Resolve all conflict markers. Then weave it here, or with</p>
       <div className="mt-1">
         <Copied text={`pleach resolve ${batch.number} ${task} --done`} />
       </div>
@@ -205,7 +267,14 @@ function PredictedCard({ batch, pair }: { batch: BatchView; pair: Predicted }) {
         {batch.tasks
           .filter((task) => pair.tasks.includes(task.taskId) && !task.outcome)
           .map(({ taskId, key }) => (
-            <Button key={taskId} size="small" disabled={doing !== null || isOver(batch)} onClick={() => void act(taskId, () => cancelTask(batch.id, taskId), "Cancelled. Its work is kept.")}>
+            <Button
+              key={taskId}
+              size="small"
+              disabled={doing !== null || isOver(batch)}
+              onClick={() =>
+                void act(taskId, () => cancelTask(batch.id, taskId), "Cancelled. Its work is kept.")
+              }
+            >
               Cancel {key}
             </Button>
           ))}

@@ -1,29 +1,48 @@
 // The tasks of a batch as a graph: waves as columns, who waits for whom, the critical path. Loaded when it is opened.
 
-import { Background, BackgroundVariant, Controls, type Edge, Handle, MarkerType, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react";
+import {
+  Background,
+  BackgroundVariant,
+  Controls,
+  type Edge,
+  Handle,
+  MarkerType,
+  type Node,
+  type NodeProps,
+  Position,
+  ReactFlow,
+} from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import "./Graph.css";
 import { Workflow } from "lucide-react";
 import { memo, useMemo } from "react";
 import { type BatchView, inWords } from "@/api/client";
-import { duration } from "@/ui/format";
-import { Go } from "@/shell/Go";
-import { useOrder } from "@/task/queries";
-import { Loading } from "@/ui/Skeleton";
+import { Go } from "@/app/Go";
+import { duration } from "@/text/format";
 import { lookOf } from "@/ui/Badge";
 import { cn } from "@/ui/cn";
 import { EmptyState } from "@/ui/EmptyState";
+import { Loading } from "@/ui/Skeleton";
 import { dependents, layOut, NODE, type Order } from "./GraphLayout";
+import { useOrder } from "./queries";
 import { useTaskHref } from "./SummaryTask";
 
-type TaskNode = Node<{ batch: BatchView; task: BatchView["tasks"][number]; isCritical: boolean; isDim: boolean }, "task">;
+type TaskNode = Node<
+  { batch: BatchView; task: BatchView["tasks"][number]; isCritical: boolean; isDim: boolean },
+  "task"
+>;
 type WaveNode = Node<{ title: string }, "wave">;
 
 const BROKEN = new Set(["failed", "timed_out", "conflicted", "invalid", "blocked", "cancelled"]);
 
 export default function Graph({ batch }: { batch: BatchView }) {
   const { data: order, error } = useOrder(batch.id);
-  if (error) return <EmptyState icon={Workflow} title="The order of this batch could not be read">{inWords(error)}</EmptyState>;
+  if (error)
+    return (
+      <EmptyState icon={Workflow} title="Could not load the order of this batch">
+        {inWords(error)}
+      </EmptyState>
+    );
   if (!order) return <Loading />;
   return <Drawn batch={batch} order={order} />;
 }
@@ -87,11 +106,31 @@ function nodesOf(batch: BatchView, order: Order, layout: ReturnType<typeof layOu
   const placed = layout.nodes.flatMap((node): TaskNode[] => {
     const task = tasks.get(node.id);
     if (!task) return [];
-    return [{ id: node.id, type: "task", position: { x: node.x, y: node.y }, ...size, data: { batch, task, isCritical: node.isCritical, isDim: dim.has(node.id) && task.status !== "completed" } }];
+    return [
+      {
+        id: node.id,
+        type: "task",
+        position: { x: node.x, y: node.y },
+        ...size,
+        data: {
+          batch,
+          task,
+          isCritical: node.isCritical,
+          isDim: dim.has(node.id) && task.status !== "completed",
+        },
+      },
+    ];
   });
   const titles = order.waves.map((wave, i): WaveNode => {
     const x = layout.nodes.find((node) => node.wave === i)?.x ?? 0;
-    return { id: `wave ${i}`, type: "wave", position: { x, y: 0 }, width: NODE.width, height: 24, data: { title: `Wave ${i + 1} · ${wave.length}` } };
+    return {
+      id: `wave ${i}`,
+      type: "wave",
+      position: { x, y: 0 },
+      width: NODE.width,
+      height: 24,
+      data: { title: `Wave ${i + 1} · ${wave.length}` },
+    };
   });
   return [...titles, ...placed];
 }
@@ -104,7 +143,11 @@ function edgesOf(layout: ReturnType<typeof layOut>): Edge[] {
       source: edge.from,
       target: edge.to,
       zIndex: edge.isCritical ? 1 : 0,
-      style: { stroke: colour, strokeWidth: edge.isCritical ? 2 : 1, ...(edge.kind === "needs" ? {} : { strokeDasharray: "4 4" }) },
+      style: {
+        stroke: colour,
+        strokeWidth: edge.isCritical ? 2 : 1,
+        ...(edge.kind === "needs" ? {} : { strokeDasharray: "4 4" }),
+      },
       markerEnd: { type: MarkerType.ArrowClosed, color: colour, width: 14, height: 14 },
     };
   });
@@ -126,7 +169,12 @@ const TaskBox = memo(function TaskBox({ data }: NodeProps<TaskNode>) {
       <span className="mt-0.5 line-clamp-2 text-xs font-medium text-fg">{task.title}</span>
     </>
   );
-  const className = cn("block h-full overflow-hidden rounded-lg border bg-raised px-2.5 py-1.5", isCritical ? "border-running" : "border-line-strong", isDim && "border-dashed bg-surface", href && "hover:bg-hover");
+  const className = cn(
+    "block h-full overflow-hidden rounded-lg border bg-raised px-2.5 py-1.5",
+    isCritical ? "border-running" : "border-line-strong",
+    isDim && "border-dashed bg-surface",
+    href && "hover:bg-hover",
+  );
   return (
     <div style={{ width: NODE.width, height: NODE.height }}>
       <Handle type="target" position={Position.Left} isConnectable={false} />

@@ -37,7 +37,8 @@ describe("the graph of a batch", () => {
   });
 
   it("leaves out an order that others tell, never a need", () => {
-    const told = (edges: string) => layOut(order("1 | 2 | 3", edges)).edges.map((edge) => edge.from + edge.to);
+    const told = (edges: string) =>
+      layOut(order("1 | 2 | 3", edges)).edges.map((edge) => edge.from + edge.to);
     expect(told("1~2 2~3 1~3")).toEqual(["12", "23"]);
     expect(told("1~2 2~3 1>3")).toEqual(["12", "23", "13"]);
   });
@@ -49,7 +50,10 @@ describe("the graph of a batch", () => {
   it("lays out five hundred tasks at once", () => {
     const ids = Array.from({ length: 500 }, (_, i) => `t${i}`);
     const waves = Array.from({ length: 10 }, (_, w) => ids.slice(w * 50, w * 50 + 50).join(" ")).join("|");
-    const edges = ids.slice(50).map((id, i) => `${ids[i]}>${id}`).join(" ");
+    const edges = ids
+      .slice(50)
+      .map((id, i) => `${ids[i]}>${id}`)
+      .join(" ");
     const began = performance.now();
     expect(layOut(order(waves, edges)).nodes).toHaveLength(500);
     expect(performance.now() - began).toBeLessThan(500);

@@ -54,7 +54,8 @@ function sorted(order: Order): string[][] {
     const ranked = wave.map((id, i) => ({ id, rank: rank(id, i), i }));
     ranked.sort((a, b) => a.rank - b.rank || a.i - b.i);
     const column = ranked.map((entry) => entry.id);
-    column.forEach((id, row) => place.set(id, column.length > 1 ? row / (column.length - 1) : 0.5));
+    for (const [row, id] of column.entries())
+      place.set(id, column.length > 1 ? row / (column.length - 1) : 0.5);
     return column;
   });
 }

@@ -2,15 +2,15 @@
 
 import { Layers } from "lucide-react";
 import { type BatchView, inWords } from "@/api/client";
+import { Go } from "@/app/Go";
 import { stateOf } from "@/live/state";
 import { useWorld } from "@/live/world";
-import { counted, duration, moment, worded } from "@/ui/format";
-import { Go } from "@/shell/Go";
-import { useBatches } from "@/task/queries";
-import { Loading } from "@/ui/Skeleton";
+import { counted, duration, moment, worded } from "@/text/format";
 import { StateBadge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
+import { Loading } from "@/ui/Skeleton";
+import { useBatches } from "./queries";
 import { troubles } from "./troubles";
 
 export function History() {
@@ -19,7 +19,12 @@ export function History() {
   const live = useWorld((world) => world.batches);
   if (history.error && !history.data) {
     return (
-      <EmptyState isPage icon={Layers} title="The batches could not be listed" action={<Button onClick={() => void history.refetch()}>Try again</Button>}>
+      <EmptyState
+        isPage
+        icon={Layers}
+        title="Could not load the batches"
+        action={<Button onClick={() => void history.refetch()}>Try again</Button>}
+      >
         {inWords(history.error)}
       </EmptyState>
     );
@@ -32,7 +37,15 @@ export function History() {
     <div className="mx-auto max-w-5xl p-4">
       <h1 className="mb-3 text-lg font-semibold">Batches</h1>
       {batches.length === 0 ? (
-        <EmptyState icon={Layers} title="No batch ran yet" action={<Go href="/" className="text-accent-text underline">To the board</Go>}>
+        <EmptyState
+          icon={Layers}
+          title="No batches yet"
+          action={
+            <Go href="/" className="text-accent-text underline">
+              Go to the board
+            </Go>
+          }
+        >
           Select tasks on the board and run them together.
         </EmptyState>
       ) : (
@@ -60,7 +73,10 @@ function Entry({ batch }: { batch: BatchView }) {
     <li className="relative rounded-lg border border-line bg-raised p-3 hover:bg-hover">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <h2 className="text-sm font-semibold">
-          <Go href={`/batches/${batch.id}`} className="after:absolute after:inset-0 after:rounded-lg focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent-text">
+          <Go
+            href={`/batches/${batch.id}`}
+            className="after:absolute after:inset-0 after:rounded-lg focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent-text"
+          >
             Batch {batch.number}
           </Go>
         </h2>
@@ -70,7 +86,12 @@ function Entry({ batch }: { batch: BatchView }) {
           {batch.tasks.length > 1 ? ` and ${counted(batch.tasks.length - 1, "more task")}` : ""}
         </span>
         {batch.prUrl ? (
-          <a href={batch.prUrl} target="_blank" rel="noreferrer" className="relative z-10 text-sm text-accent-text underline underline-offset-2">
+          <a
+            href={batch.prUrl}
+            target="_blank"
+            rel="noreferrer"
+            className="relative z-10 text-sm text-accent-text underline underline-offset-2"
+          >
             Pull request
           </a>
         ) : null}
@@ -80,7 +101,11 @@ function Entry({ batch }: { batch: BatchView }) {
           {worded(batch.mode)}, {moment(batch.createdAt)}
         </span>
         <span className="min-w-12">{duration(batch.seconds)}</span>
-        <span>{[`${progress.completed}/${progress.total} complete`, troubles(progress)].filter(Boolean).join(", ")}</span>
+        <span>
+          {[`${progress.completed}/${progress.total} complete`, troubles(progress)]
+            .filter(Boolean)
+            .join(", ")}
+        </span>
       </div>
     </li>
   );

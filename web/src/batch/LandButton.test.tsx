@@ -7,11 +7,12 @@ const asked: [number, string | null, boolean?][] = [];
 const address = "https://forge.example/people/hedge.git";
 let isConfirmed = true;
 
-vi.mock("@/task/queries", async (original) => ({
-  ...(await original<typeof import("@/task/queries")>()),
+vi.mock("@/actions/actions", async (original) => ({
+  ...(await original<typeof import("@/actions/actions")>()),
   landBatch: async (batch: number, into: string | null, confirmPush?: boolean) => {
     asked.push(confirmPush ? [batch, into, true] : [batch, into]);
-    if (!isConfirmed && !confirmPush) throw new Refused(422, { code: "push_unconfirmed", message: "not confirmed", details: { address } });
+    if (!isConfirmed && !confirmPush)
+      throw new Refused(422, { code: "push_unconfirmed", message: "not confirmed", details: { address } });
   },
 }));
 
@@ -22,7 +23,14 @@ afterEach(() => {
 });
 
 function batch(more: object = {}): BatchView {
-  const view = { id: 7, status: "completed", prUrl: null, landInto: null, tasks: [{ taskId: "1", outcome: "merged" }], ...more };
+  const view = {
+    id: 7,
+    status: "completed",
+    prUrl: null,
+    landInto: null,
+    tasks: [{ taskId: "1", outcome: "merged" }],
+    ...more,
+  };
   return view as unknown as BatchView;
 }
 
@@ -47,12 +55,21 @@ describe("landing a batch", () => {
     expect(dialog.textContent).toContain(address);
     expect(asked).toEqual([[7, null]]);
     fireEvent.click(screen.getByRole("button", { name: "Push there" }));
-    await waitFor(() => expect(asked).toEqual([[7, null], [7, null, true]]));
+    await waitFor(() =>
+      expect(asked).toEqual([
+        [7, null],
+        [7, null, true],
+      ]),
+    );
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   });
 
   it("is offered for what is over and merged, and has no pull request", () => {
-    for (const more of [{ status: "running" }, { prUrl: "https://forge/1" }, { tasks: [{ taskId: "1", outcome: "failed" }] }]) {
+    for (const more of [
+      { status: "running" },
+      { prUrl: "https://forge/1" },
+      { tasks: [{ taskId: "1", outcome: "failed" }] },
+    ]) {
       render(<LandButton batch={batch(more)} />);
     }
     expect(screen.queryByRole("button")).toBeNull();

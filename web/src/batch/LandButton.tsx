@@ -2,10 +2,10 @@
 
 import { GitMerge, GitPullRequest } from "lucide-react";
 import { useState } from "react";
+import { landBatch, useAct } from "@/actions/actions";
 import { type BatchView, unconfirmedPush } from "@/api/client";
 import { ConfirmPush } from "@/board/PushConsent";
 import { isOver } from "@/live/state";
-import { landBatch, useAct } from "@/task/queries";
 import { Button } from "@/ui/Button";
 
 export function LandButton({ batch }: { batch: BatchView }) {
@@ -31,7 +31,13 @@ export function LandButton({ batch }: { batch: BatchView }) {
       <Button disabled={doing !== null} onClick={() => void land(false)}>
         <Icon aria-hidden /> {doing === "land" ? "Landing…" : into === null ? "Land" : `Land in ${into}`}
       </Button>
-      <ConfirmPush address={address} isBusy={doing !== null} action="Push there" onConfirm={() => void land(true)} onClose={() => setAddress(null)} />
+      <ConfirmPush
+        address={address}
+        isBusy={doing !== null}
+        action="Push there"
+        onConfirm={() => void land(true)}
+        onClose={() => setAddress(null)}
+      />
     </>
   );
 }

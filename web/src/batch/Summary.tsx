@@ -3,8 +3,8 @@
 import type { ReactNode } from "react";
 import type { BatchView, TaskView } from "@/api/client";
 import { useElapsed } from "@/live/clock";
-import { counted, dollars, duration, grouped, sentence, tokens, worded } from "@/ui/format";
 import { Copied, Fact } from "@/task/Details";
+import { counted, dollars, duration, grouped, sentence, tokens, worded } from "@/text/format";
 import { StateBadge } from "@/ui/Badge";
 import { cn } from "@/ui/cn";
 import { TaskName } from "./SummaryTask";
@@ -35,11 +35,23 @@ function Figures({ batch }: { batch: BatchView }) {
   const gain = elapsed > 0 ? batch.workedSeconds / elapsed : 0;
   return (
     <dl className="grid grid-cols-2 gap-2 sm:grid-cols-3 lg:grid-cols-5">
-      <Figure name="Tasks over" value={`${over}/${progress.total}`} note={`${progress.percentage} %`} />
+      <Figure name="Finished tasks" value={`${over}/${progress.total}`} note={`${progress.percentage} %`} />
       <Figure name="Merged" value={grouped(merged)} note={troubles(progress)} />
-      <Figure name="Time" value={duration(elapsed)} note={batch.secondsLeft ? `about ${duration(batch.secondsLeft)} left` : ""} />
-      <Figure name="Work of agents" value={duration(batch.workedSeconds)} note={gain > 1.05 ? `${gain.toFixed(1)} times as fast as one by one` : ""} />
-      <Figure name="Cost" value={cost > 0 ? dollars(cost) : "not told"} note={spent > 0 ? `${tokens(spent)} tokens` : ""} />
+      <Figure
+        name="Time"
+        value={duration(elapsed)}
+        note={batch.secondsLeft ? `about ${duration(batch.secondsLeft)} left` : ""}
+      />
+      <Figure
+        name="Agent time"
+        value={duration(batch.workedSeconds)}
+        note={gain > 1.05 ? `${gain.toFixed(1)} times as fast as one at a time` : ""}
+      />
+      <Figure
+        name="Cost"
+        value={cost > 0 ? dollars(cost) : "unknown"}
+        note={spent > 0 ? `${tokens(spent)} tokens` : ""}
+      />
     </dl>
   );
 }
@@ -58,16 +70,28 @@ function Figure({ name, value, note }: { name: string; value: string; note: stri
 
 function TaskTable({ batch }: { batch: BatchView }) {
   return (
-    <section aria-label="Tasks" className="relative min-w-0 overflow-x-auto rounded-lg border border-line" tabIndex={0}>
+    <section
+      aria-label="Tasks"
+      className="relative min-w-0 overflow-x-auto rounded-lg border border-line"
+      tabIndex={0}
+    >
       <table className="w-full min-w-[560px] table-fixed border-collapse text-sm">
         <thead className="bg-raised text-left text-xs text-fg-3">
           <tr>
             <Th>Task</Th>
             <Th className="w-30">Outcome</Th>
-            <Th className="w-20" end>Time</Th>
-            <Th className="w-20" end>Attempts</Th>
-            <Th className="w-20" end>Cost</Th>
-            <Th className="w-16" end>Files</Th>
+            <Th className="w-20" end>
+              Time
+            </Th>
+            <Th className="w-20" end>
+              Attempts
+            </Th>
+            <Th className="w-20" end>
+              Cost
+            </Th>
+            <Th className="w-16" end>
+              Files
+            </Th>
           </tr>
         </thead>
         <tbody>
@@ -85,7 +109,9 @@ function TaskRow({ batch, task }: { batch: BatchView; task: TaskView }) {
     <tr className="border-t border-line align-top">
       <Td>
         <TaskName batch={batch} id={task.taskId} className="[overflow-wrap:anywhere]" />
-        {task.error && task.outcome !== "merged" ? <p className="mt-0.5 text-xs text-fg-2 [overflow-wrap:anywhere]">{sentence(task.error)}</p> : null}
+        {task.error && task.outcome !== "merged" ? (
+          <p className="mt-0.5 text-xs text-fg-2 [overflow-wrap:anywhere]">{sentence(task.error)}</p>
+        ) : null}
       </Td>
       <Td>
         <StateBadge word={task.outcome ?? task.state} spin isSteady />
@@ -98,7 +124,15 @@ function TaskRow({ batch, task }: { batch: BatchView; task: TaskView }) {
   );
 }
 
-function Th({ children, className, end = false }: { children: ReactNode; className?: string; end?: boolean }) {
+function Th({
+  children,
+  className,
+  end = false,
+}: {
+  children: ReactNode;
+  className?: string;
+  end?: boolean;
+}) {
   return (
     <th scope="col" className={cn("px-3 py-2 font-medium", end && "text-right", className)}>
       {children}
@@ -107,7 +141,9 @@ function Th({ children, className, end = false }: { children: ReactNode; classNa
 }
 
 function Td({ children, end = false }: { children: ReactNode; end?: boolean }) {
-  return <td className={end ? "whitespace-nowrap px-3 py-2 text-right text-fg-2" : "px-3 py-2"}>{children}</td>;
+  return (
+    <td className={end ? "whitespace-nowrap px-3 py-2 text-right text-fg-2" : "px-3 py-2"}>{children}</td>
+  );
 }
 
 function Facts({ batch }: { batch: BatchView }) {
@@ -116,7 +152,9 @@ function Facts({ batch }: { batch: BatchView }) {
     <dl className="flex flex-col gap-3 text-sm">
       <Fact name="Validation">
         {verdictText(validation.verdict)}
-        {validation.tree ? <span className="ml-1 font-mono text-xs text-fg-3">tree {validation.tree.slice(0, 12)}</span> : null}
+        {validation.tree ? (
+          <span className="ml-1 font-mono text-xs text-fg-3">tree {validation.tree.slice(0, 12)}</span>
+        ) : null}
       </Fact>
       {batch.base ? (
         <Fact name="Base">
@@ -126,7 +164,9 @@ function Facts({ batch }: { batch: BatchView }) {
         </Fact>
       ) : null}
       <Fact name="Runs">
-        {batch.mode === "queue" ? `One by one${settings.autoApprove ? ", approved by itself" : ", each approved"}` : `Up to ${counted(settings.concurrentNow, "task")} at once`}
+        {batch.mode === "queue"
+          ? `One at a time${settings.autoApprove ? ", approved automatically" : ", each after approval"}`
+          : `Up to ${counted(settings.concurrentNow, "task")} at once`}
       </Fact>
       <Fact name="On a conflict">{worded(settings.conflictBehavior)}</Fact>
       <Fact name="Stop on failure">{settings.stopOnFailure ? "Yes" : "No"}</Fact>
@@ -153,7 +193,12 @@ function Facts({ batch }: { batch: BatchView }) {
       ) : null}
       {batch.prUrl ? (
         <Fact name="Pull request">
-          <a href={batch.prUrl} target="_blank" rel="noreferrer" className="text-accent-text underline underline-offset-2 [overflow-wrap:anywhere]">
+          <a
+            href={batch.prUrl}
+            target="_blank"
+            rel="noreferrer"
+            className="text-accent-text underline underline-offset-2 [overflow-wrap:anywhere]"
+          >
             {batch.prUrl}
           </a>
         </Fact>

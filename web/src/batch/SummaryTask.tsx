@@ -1,8 +1,8 @@
 // A task of a batch by its key and title, as a link to its page where it is on the board.
 
 import type { BatchView } from "@/api/client";
+import { Go } from "@/app/Go";
 import { useWorld } from "@/live/world";
-import { Go } from "@/shell/Go";
 import { cn } from "@/ui/cn";
 
 /** The address of a task's page, seen from a batch. */
@@ -24,7 +24,10 @@ export function TaskName({ batch, id, className }: { batch: BatchView; id: strin
   );
   if (!href) return <span className={className}>{words}</span>;
   return (
-    <Go href={href} className={cn("underline decoration-line-strong underline-offset-2 hover:decoration-fg", className)}>
+    <Go
+      href={href}
+      className={cn("underline decoration-line-strong underline-offset-2 hover:decoration-fg", className)}
+    >
       {words}
     </Go>
   );

@@ -3,20 +3,25 @@
 import { FolderGit2 } from "lucide-react";
 import { type BatchView, inWords } from "@/api/client";
 import { Copied } from "@/task/Details";
-import { worded } from "@/ui/format";
-import { useWorktrees } from "@/task/queries";
-import { Loading } from "@/ui/Skeleton";
+import { worded } from "@/text/format";
 import { EmptyState } from "@/ui/EmptyState";
+import { Loading } from "@/ui/Skeleton";
+import { useWorktrees } from "./queries";
 import { TaskName } from "./SummaryTask";
 
 export function Worktrees({ batch }: { batch: BatchView }) {
   const { data, error } = useWorktrees(batch);
-  if (error && !data) return <EmptyState icon={FolderGit2} title="The worktrees could not be listed">{inWords(error)}</EmptyState>;
+  if (error && !data)
+    return (
+      <EmptyState icon={FolderGit2} title="Could not load the worktrees">
+        {inWords(error)}
+      </EmptyState>
+    );
   if (!data) return <Loading />;
   if (data.length === 0) {
     return (
       <EmptyState icon={FolderGit2} title="No worktrees">
-        Each task has one while it runs. Worktrees of tasks that were woven go by themselves.
+        Each task has one while it runs. Worktrees of woven tasks are removed automatically.
       </EmptyState>
     );
   }
@@ -30,7 +35,11 @@ export function Worktrees({ batch }: { batch: BatchView }) {
               <span className="text-xs text-fg-2">{worded(tree.state)}</span>
               {tree.branch ? <span className="font-mono text-xs text-fg-3">{tree.branch}</span> : null}
             </div>
-            {tree.exists ? <Copied text={tree.path} /> : <code className="font-mono text-xs text-fg-3 line-through">{tree.path}</code>}
+            {tree.exists ? (
+              <Copied text={tree.path} />
+            ) : (
+              <code className="font-mono text-xs text-fg-3 line-through">{tree.path}</code>
+            )}
           </li>
         ))}
       </ul>

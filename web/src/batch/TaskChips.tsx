@@ -22,17 +22,26 @@ export function placed(before: readonly (string | null)[], active: readonly stri
 }
 
 export function TaskChips({ batch }: { batch: BatchView }) {
-  const active = new Map(batch.tasks.filter((task) => !task.outcome && task.state !== "queued").map((task) => [task.taskId, task]));
+  const active = new Map(
+    batch.tasks.filter((task) => !task.outcome && task.state !== "queued").map((task) => [task.taskId, task]),
+  );
   const places = useRef<(string | null)[]>([]);
   places.current = placed(places.current, [...active.keys()]);
   if (active.size === 0) return null;
   const shown = places.current.slice(0, MOST_SHOWN);
   const hidden = active.size - shown.filter((key) => key !== null).length;
   return (
-    <ul aria-label="Running tasks" className="order-4 hidden min-w-0 items-center gap-2.5 overflow-hidden md:flex lg:order-none">
+    <ul
+      aria-label="Running tasks"
+      className="order-4 hidden min-w-0 items-center gap-2.5 overflow-hidden md:flex lg:order-none"
+    >
       {shown.map((key, place) => {
         const task = key === null ? undefined : active.get(key);
-        return task ? <Chip key={task.taskId} task={task} /> : <li key={place} aria-hidden className={ROOM} />;
+        return task ? (
+          <Chip key={task.taskId} task={task} />
+        ) : (
+          <li key={place} aria-hidden className={ROOM} />
+        );
       })}
       {hidden > 0 ? <li className="text-xs text-fg-3">+{hidden}</li> : null}
     </ul>
@@ -46,7 +55,12 @@ function Chip({ task }: { task: TaskView }) {
   return (
     <li className={cn("flex items-center gap-1", ROOM)} title={task.title}>
       {isOnBoard ? (
-        <Link to="/tasks/$id" params={{ id }} className="min-w-0 hover:underline" aria-label={`${task.key} ${task.title}`}>
+        <Link
+          to="/tasks/$id"
+          params={{ id }}
+          className="min-w-0 hover:underline"
+          aria-label={`${task.key} ${task.title}`}
+        >
           {word}
         </Link>
       ) : (

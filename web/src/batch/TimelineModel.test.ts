@@ -12,7 +12,10 @@ function task(taskId: string, from?: number, to?: number): Task {
 
 describe("the timeline of a batch", () => {
   it("uses as few lanes as tasks ran at once", () => {
-    const { bars, lanes } = laneOut([task("a", 0, 10), task("b", 0, 4), task("c", 4, 8), task("d", 9, 12)], 0);
+    const { bars, lanes } = laneOut(
+      [task("a", 0, 10), task("b", 0, 4), task("c", 4, 8), task("d", 9, 12)],
+      0,
+    );
     expect(lanes).toBe(2);
     expect(bars.map((bar) => `${bar.task.taskId}${bar.lane}`)).toEqual(["b0", "a1", "c0", "d0"]);
   });

@@ -1,9 +1,9 @@
 // Shows what tasks changed in the files that control agents, and asks for consent before the next task starts.
 
-import { useAct } from "@/task/queries";
+import { useAct } from "@/actions/actions";
+import { consent, useApproval } from "@/actions/approve";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
-import { consent, useApproval } from "./approve";
 import { ConsentList } from "./Consent";
 
 export function ApproveDialog() {
@@ -15,13 +15,17 @@ export function ApproveDialog() {
       open={pending !== null}
       onOpenChange={(open) => open || close()}
       title={pending ? `Review before ${pending.key} starts` : ""}
-      description="Tasks before it changed files that control the agents."
+      description="Earlier tasks changed files that control the agents."
       className="max-w-[860px]"
       isText
       footer={
         <>
           <Button onClick={close}>Cancel</Button>
-          <Button look="primary" disabled={doing !== null} onClick={() => pending && void act("approve", () => consent(pending))}>
+          <Button
+            look="primary"
+            disabled={doing !== null}
+            onClick={() => pending && void act("approve", () => consent(pending))}
+          >
             Consent and start
           </Button>
         </>

@@ -1,13 +1,13 @@
 // What can be done with the selected tasks.
 
 import { ListOrdered, SlidersHorizontal, X, Zap } from "lucide-react";
-import { openRun } from "@/shell/overlays";
-import { useProject } from "@/shell/project";
+import { NEEDS_GIT, startBatch, useStarting } from "@/actions/start";
+import { openRun } from "@/app/overlays";
+import { useProject } from "@/app/project";
+import { select, useSelection } from "@/app/selection";
+import { type Columns, columnNames } from "@/live/columns";
+import { counted } from "@/text/format";
 import { Button } from "@/ui/Button";
-import { counted } from "@/ui/format";
-import { columnNames, type Columns } from "./columns";
-import { select, useSelection } from "./selection";
-import { NEEDS_GIT, startBatch, useStarting } from "./start";
 
 export function BatchControls({ shown }: { shown: Columns }) {
   const ids = useSelection((selection) => selection.ids);
@@ -25,9 +25,17 @@ export function BatchControls({ shown }: { shown: Columns }) {
         className="pointer-events-auto flex max-w-full flex-wrap items-center justify-center gap-1.5 rounded-xl border border-line bg-overlay p-2 shadow-float"
       >
         <span role="status" className="px-2 text-sm font-medium">
-          {counted(ids.size, "task")} selected{seen < ids.size ? <span className="font-normal text-attention"> ({ids.size - seen} hidden)</span> : null}
+          {counted(ids.size, "task")} selected
+          {seen < ids.size ? (
+            <span className="font-normal text-attention"> ({ids.size - seen} hidden)</span>
+          ) : null}
         </span>
-        <Button look="primary" disabled={isBusy || needsGit} aria-describedby={needsGit ? "needs-git" : undefined} onClick={() => start("parallel")}>
+        <Button
+          look="primary"
+          disabled={isBusy || needsGit}
+          aria-describedby={needsGit ? "needs-git" : undefined}
+          onClick={() => start("parallel")}
+        >
           <Zap aria-hidden /> Execute Parallel
         </Button>
         <Button disabled={isBusy} onClick={() => start("queue")}>
@@ -36,7 +44,14 @@ export function BatchControls({ shown }: { shown: Columns }) {
         <Button disabled={isBusy} onClick={() => openRun([...ids])}>
           <SlidersHorizontal aria-hidden /> Options…
         </Button>
-        <Button look="ghost" size="icon" className="size-8" disabled={isBusy} aria-label="Clear selection" onClick={select.clear}>
+        <Button
+          look="ghost"
+          size="icon"
+          className="size-8"
+          disabled={isBusy}
+          aria-label="Clear selection"
+          onClick={select.clear}
+        >
           <X />
         </Button>
         {needsGit ? (

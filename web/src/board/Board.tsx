@@ -5,24 +5,24 @@ import { CircleAlert, FileDown, FolderPlus, ListPlus, Plus } from "lucide-react"
 import { useCallback, useEffect, useMemo, useRef } from "react";
 import { type BoardTask, hintOf, inWords, type Project } from "@/api/client";
 import { useProjects } from "@/api/queries";
+import { openOverlay } from "@/app/overlays";
+import { useProject } from "@/app/project";
+import { select, useSelection } from "@/app/selection";
+import { columnNames } from "@/live/columns";
 import { load } from "@/live/load";
 import { useConnection, useWorld } from "@/live/world";
-import { openOverlay } from "@/shell/overlays";
-import { useProject } from "@/shell/project";
+import { counted } from "@/text/format";
 import { Banner } from "@/ui/Banner";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
-import { counted } from "@/ui/format";
 import { Skeleton } from "@/ui/Skeleton";
 import { toast } from "@/visible/toast";
 import { BatchControls } from "./BatchControls";
 import { Column } from "./Column";
-import { columnNames } from "./columns";
-import { shownColumns } from "./filter";
 import { FilterBar, useFilter } from "./FilterBar";
+import { shownColumns } from "./filter";
 import { ImportDrop, ImportPicker, importPlan } from "./ImportDrop";
 import { useBoardKeys } from "./keys";
-import { select, useSelection } from "./selection";
 
 export function Board() {
   const { data: projects } = useProjects();
@@ -37,7 +37,11 @@ export function Board() {
     <ImportDrop>
       <div className="flex h-full flex-col">
         <h1 className="sr-only">Board of {project?.name ?? "the project"}</h1>
-        {project?.planError ? <Banner>The plan file could not be read, so the board shows it as it was: {project.planError}</Banner> : null}
+        {project?.planError ? (
+          <Banner>
+            The plan file could not be read, so the board shows it as it was: {project.planError}
+          </Banner>
+        ) : null}
         {isEmpty ? <NoTasks /> : <Columns />}
       </div>
     </ImportDrop>
@@ -75,7 +79,8 @@ function useGone(tasks: ReadonlyMap<string, BoardTask>) {
     const { ids } = useSelection.getState();
     const gone = [...ids].filter((id) => !tasks.has(id)).length;
     select.keep((id) => tasks.has(id));
-    if (gone > 0) toast.info(`${counted(gone, "selected task is", "selected tasks are")} no longer there`);
+    if (gone > 0)
+      toast.info(counted(gone, "selected task no longer exists", "selected tasks no longer exist"));
   }, [tasks]);
 }
 
@@ -99,7 +104,9 @@ function NoTasks() {
         </>
       }
     >
-      {plan ? `This project has a plan. Its tasks and the file ${plan} are then kept in step, both ways.` : "Write the first one, or drop a plan in Markdown anywhere on this page."}
+      {plan
+        ? `This project has a plan. Importing ${plan} keeps the board and the file in sync.`
+        : "Write the first one, or drop a plan in Markdown anywhere on this page."}
     </EmptyState>
   );
 }
@@ -118,14 +125,23 @@ function NoProject({ projects }: { projects: readonly Project[] }) {
         </Button>
       }
     >
-      {cloning ? "Its board is here as soon as it is there." : failed ? `${failed.name} could not be cloned: ${failed.error ?? "nobody knows why"}` : "Add a folder or an address to clone, or start pleach serve in a repository."}
+      {cloning
+        ? "Its board appears when cloning finishes."
+        : failed
+          ? `Could not clone ${failed.name}: ${failed.error ?? "unknown reason"}`
+          : "Add a folder or a clone URL, or start pleach serve in a repository."}
     </EmptyState>
   );
 }
 
 function NotLoaded({ error }: { error: unknown }) {
   return (
-    <EmptyState isPage icon={CircleAlert} title="The board could not be loaded" action={<Button onClick={() => void load()}>Try again</Button>}>
+    <EmptyState
+      isPage
+      icon={CircleAlert}
+      title="Could not load the board"
+      action={<Button onClick={() => void load()}>Try again</Button>}
+    >
       {inWords(error)} {hintOf(error)}
     </EmptyState>
   );
@@ -133,7 +149,11 @@ function NotLoaded({ error }: { error: unknown }) {
 
 function Waiting() {
   return (
-    <div role="status" aria-label="Loading the board" className="flex h-full gap-2 overflow-hidden px-3 pb-3 pt-[52px]">
+    <div
+      role="status"
+      aria-label="Loading the board"
+      className="flex h-full gap-2 overflow-hidden px-3 pb-3 pt-[52px]"
+    >
       {columnNames.map((name) => (
         <div key={name} className="min-w-[236px] flex-1 space-y-1.5 rounded-lg bg-surface p-2">
           <Skeleton className="mb-3 h-5 w-24" />

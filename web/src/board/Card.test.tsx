@@ -3,17 +3,29 @@
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { BoardTask } from "@/api/client";
+import { noSelection, select, useSelection } from "@/app/selection";
 import { change } from "@/live/world";
 import { Card } from "./Card";
 import { focusedCard } from "./keys";
-import { noSelection, select, useSelection } from "./selection";
 
 const at = "2026-01-01T00:00:00Z";
 
 function task(key: string, more: Partial<BoardTask> = {}): BoardTask {
   return {
-    id: key, key, projectId: "p", title: `Task ${key}`, description: "", status: "pending", priority: "high", labels: ["core"], dependsOn: [], files: [],
-    position: Number(key), createdAt: at, updatedAt: at, ...more,
+    id: key,
+    key,
+    projectId: "p",
+    title: `Task ${key}`,
+    description: "",
+    status: "pending",
+    priority: "high",
+    labels: ["core"],
+    dependsOn: [],
+    files: [],
+    position: Number(key),
+    createdAt: at,
+    updatedAt: at,
+    ...more,
   };
 }
 
@@ -21,11 +33,16 @@ function show(tasks: BoardTask[], onOpen = vi.fn()) {
   change({ type: "loaded", project: "p", tasks, batches: [] });
   const order = tasks.map((each) => each.id);
   render(
-    <>
-      {order.map((id, index) => (
-        <Card key={id} id={id} order={order} above={order[index - 1]} below={order[index + 1]} onOpen={onOpen} />
-      ))}
-    </>,
+    order.map((id, index) => (
+      <Card
+        key={id}
+        id={id}
+        order={order}
+        above={order[index - 1]}
+        below={order[index + 1]}
+        onOpen={onOpen}
+      />
+    )),
   );
   return onOpen;
 }
@@ -65,10 +82,14 @@ test("a task of a running batch wears its state and cannot be run again", () => 
 
 test("a queued task says which tasks it waits for, as long as they are not done", () => {
   const queued = { id: 4, number: 2, status: "queued", outcome: null } as const;
-  const tasks = [task("1", { batch: queued }), task("2", { status: "completed" }), task("3", { dependsOn: ["1", "2"], batch: queued })];
+  const tasks = [
+    task("1", { batch: queued }),
+    task("2", { status: "completed" }),
+    task("3", { dependsOn: ["1", "2"], batch: queued }),
+  ];
   show(tasks);
-  expect(screen.getByRole("article", { name: "Task 3" }).textContent).toContain("Waits for 1");
-  expect(screen.getByRole("article", { name: "Task 1" }).textContent).toContain("Waits for its turn");
+  expect(screen.getByRole("article", { name: "Task 3" }).textContent).toContain("Waiting for 1");
+  expect(screen.getByRole("article", { name: "Task 1" }).textContent).toContain("Waiting for a slot");
 });
 
 test("clicking beside the checkbox selects the card as well", () => {

@@ -2,18 +2,18 @@
 
 import { draggable } from "@atlaskit/pragmatic-drag-and-drop/element/adapter";
 import { ArrowDown, ArrowUp, ChevronsUp, GitFork, Play, TriangleAlert } from "lucide-react";
-import { memo, type MouseEvent, useEffect, useLayoutEffect, useRef } from "react";
+import { type MouseEvent, memo, useEffect, useLayoutEffect, useRef } from "react";
+import { startBatch, useStarting } from "@/actions/start";
 import type { BoardTask } from "@/api/client";
-import { Tag, StateBadge } from "@/ui/Badge";
-import { cn } from "@/ui/cn";
+import { select, useSelection } from "@/app/selection";
 import { useNow } from "@/live/clock";
+import { columnOf, isBusy, wordOf } from "@/live/columns";
 import { isOver, type World } from "@/live/state";
 import { useWorld } from "@/live/world";
-import { duration } from "@/ui/format";
-import { columnOf, isBusy, wordOf } from "./columns";
+import { duration } from "@/text/format";
+import { StateBadge, Tag } from "@/ui/Badge";
+import { cn } from "@/ui/cn";
 import { MoveMenu } from "./MoveMenu";
-import { select, useSelection } from "./selection";
-import { startBatch, useStarting } from "./start";
 
 type Props = {
   id: string;
@@ -64,7 +64,8 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
     else select.toggle(id);
   };
   const click = (event: MouseEvent) => {
-    if (event.target instanceof Element && event.target.closest("button, input, label, a, [role='menu']")) return;
+    if (event.target instanceof Element && event.target.closest("button, input, label, a, [role='menu']"))
+      return;
     select.at(id);
     if (event.shiftKey) select.extend(id, order);
     else if (event.ctrlKey || event.metaKey) select.toggle(id);
@@ -87,7 +88,13 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
         )}
       >
         <div className="flex h-6 items-center gap-1.5">
-          <label className={cn("-my-1 -ml-1 grid size-6 shrink-0 place-items-center", !isSelecting && "card-tick", "touch:size-8")}>
+          <label
+            className={cn(
+              "-my-1 -ml-1 grid size-6 shrink-0 place-items-center",
+              !isSelecting && "card-tick",
+              "touch:size-8",
+            )}
+          >
             <input
               type="checkbox"
               className="tick"
@@ -105,10 +112,14 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
             <MoveMenu id={id} title={task.title} order={order} />
           </span>
         </div>
-        <h3 dir="auto" className="line-clamp-3 break-words text-sm font-medium">{task.title}</h3>
+        <h3 dir="auto" className="line-clamp-3 break-words text-sm font-medium">
+          {task.title}
+        </h3>
         {busy ? (
           <p className="mt-1 flex h-4 gap-2 text-xs text-fg-3">
-            <span className="min-w-0 flex-1 truncate">{doing?.action ?? (word === "queued" ? <Queued task={task} /> : (meanwhile[word] ?? "\u00a0"))}</span>
+            <span className="min-w-0 flex-1 truncate">
+              {doing?.action ?? (word === "queued" ? <Queued task={task} /> : (meanwhile[word] ?? "\u00a0"))}
+            </span>
             {doing?.since ? <Since at={doing.since} /> : null}
           </p>
         ) : null}
@@ -119,7 +130,10 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
             <Tag key={label}>{label}</Tag>
           ))}
           {task.dependsOn.length > 0 ? (
-            <span className="inline-flex items-center gap-0.5 text-2xs text-fg-3" title={`Needs ${task.dependsOn.length} tasks`}>
+            <span
+              className="inline-flex items-center gap-0.5 text-2xs text-fg-3"
+              title={`Needs ${task.dependsOn.length} tasks`}
+            >
               <GitFork className="size-3" aria-hidden />
               <span className="sr-only">Needs </span>
               {task.dependsOn.length}
@@ -139,18 +153,24 @@ export const Card = memo(function Card({ id, order, above, below, onOpen }: Prop
 
 /** What is said of a task whose agent says nothing. */
 const meanwhile: Record<string, string> = {
-  waiting: "Waits for your approval",
-  limited: "Its agent has reached a limit",
-  running: "Its agent begins",
-  stopping: "Its agent is asked to stop",
-  built: "Is woven into the batch",
-  weaving: "Is woven into the batch",
+  waiting: "Needs your approval",
+  limited: "The agent reached its usage limit",
+  running: "The agent is starting",
+  stopping: "The agent is stopping",
+  built: "Weaving into the batch",
+  weaving: "Weaving into the batch",
 };
 
 /** What a queued task waits for. */
 function Queued({ task }: { task: BoardTask }) {
-  const needed = useWorld((world) => task.dependsOn.flatMap((id) => world.tasks.get(id) ?? []).filter((each) => columnOf(each) !== "done").map((each) => each.key).join(", "));
-  return needed === "" ? "Waits for its turn" : `Waits for ${needed}`;
+  const needed = useWorld((world) =>
+    task.dependsOn
+      .flatMap((id) => world.tasks.get(id) ?? [])
+      .filter((each) => columnOf(each) !== "done")
+      .map((each) => each.key)
+      .join(", "),
+  );
+  return needed === "" ? "Waiting for a slot" : `Waiting for ${needed}`;
 }
 
 function Since({ at }: { at: string }) {
@@ -204,7 +224,15 @@ function batchOf(id: string | undefined) {
 }
 
 /** The border around neighbours of the same batch. */
-function GroupFrame({ batch, above, below }: { batch: number | undefined; above: string | undefined; below: string | undefined }) {
+function GroupFrame({
+  batch,
+  above,
+  below,
+}: {
+  batch: number | undefined;
+  above: string | undefined;
+  below: string | undefined;
+}) {
   const joinsAbove = useWorld(batchOf(above)) === batch;
   const joinsBelow = useWorld(batchOf(below)) === batch;
   if (!batch) return null;

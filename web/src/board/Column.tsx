@@ -1,19 +1,19 @@
 // A column of cards; draws only those that are seen.
 
-import { autoScrollForElements } from "@atlaskit/pragmatic-drag-and-drop-auto-scroll/element";
 import { dropTargetForElements } from "@atlaskit/pragmatic-drag-and-drop/element/adapter";
+import { autoScrollForElements } from "@atlaskit/pragmatic-drag-and-drop-auto-scroll/element";
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useEffect, useRef, useState } from "react";
+import { select, useSelection } from "@/app/selection";
+import { type ColumnName, columnTitles } from "@/live/columns";
 import { Checkbox } from "@/ui/Checkbox";
 import { cn } from "@/ui/cn";
 import { Card } from "./Card";
-import { type ColumnName, columnTitles } from "./columns";
 import { moveTo } from "./move";
-import { select, useSelection } from "./selection";
 
 const hints: Record<ColumnName, string> = {
   todo: "Press C for a new task, or drop a Markdown plan here.",
-  in_progress: "Nothing runs.",
+  in_progress: "No task is running.",
   needs_you: "Nothing needs you.",
   done: "Nothing is done yet.",
   cancelled: "Nothing was cancelled.",
@@ -60,13 +60,18 @@ export const Column = memo(function Column({ name, ids, total, onOpen }: Props) 
     const items = rows.getVirtualItems();
     const next = items.find((item) => y < item.start + item.size / 2);
     const last = items.at(-1);
-    return next ? { before: ids[next.index], at: next.start } : { before: undefined, at: last ? last.end : 0 };
+    return next
+      ? { before: ids[next.index], at: next.start }
+      : { before: undefined, at: last ? last.end : 0 };
   });
 
   return (
     <section
       aria-label={title}
-      className={cn("flex min-h-0 w-[84vw] max-w-[380px] shrink-0 snap-start flex-col rounded-lg bg-surface sm:w-auto sm:min-w-[236px] sm:flex-1 sm:shrink", line !== null && "ring-1 ring-accent-text")}
+      className={cn(
+        "flex min-h-0 w-[84vw] max-w-[380px] shrink-0 snap-start flex-col rounded-lg bg-surface sm:w-auto sm:min-w-[236px] sm:flex-1 sm:shrink",
+        line !== null && "ring-1 ring-accent-text",
+      )}
     >
       <header className="group flex h-9 shrink-0 items-center gap-2 px-3">
         <h2 className="text-sm font-semibold">{title}</h2>
@@ -74,19 +79,44 @@ export const Column = memo(function Column({ name, ids, total, onOpen }: Props) 
         <span className="flex-1" />
         <SelectAll ids={ids} title={title} />
       </header>
-      <div ref={list} className="relative min-h-0 flex-1 overflow-y-auto overscroll-contain pt-1 [scrollbar-width:thin]">
-        {ids.length === 0 ? <p className="px-3 py-2 text-xs text-fg-3">{total > 0 ? "Nothing here passes the filter." : hints[name]}</p> : null}
+      <div
+        ref={list}
+        className="relative min-h-0 flex-1 overflow-y-auto overscroll-contain pt-1 [scrollbar-width:thin]"
+      >
+        {ids.length === 0 ? (
+          <p className="px-3 py-2 text-xs text-fg-3">
+            {total > 0 ? "No task matches the filter." : hints[name]}
+          </p>
+        ) : null}
         <div className="relative w-full" style={{ height: rows.getTotalSize() }}>
           {rows.getVirtualItems().map((row) => {
             const id = ids[row.index];
             if (!id) return null;
             return (
-              <div key={row.key} data-index={row.index} ref={rows.measureElement} className="absolute inset-x-0 top-0" style={{ transform: `translateY(${row.start}px)` }}>
-                <Card id={id} order={ids} above={ids[row.index - 1]} below={ids[row.index + 1]} onOpen={onOpen} />
+              <div
+                key={row.key}
+                data-index={row.index}
+                ref={rows.measureElement}
+                className="absolute inset-x-0 top-0"
+                style={{ transform: `translateY(${row.start}px)` }}
+              >
+                <Card
+                  id={id}
+                  order={ids}
+                  above={ids[row.index - 1]}
+                  below={ids[row.index + 1]}
+                  onOpen={onOpen}
+                />
               </div>
             );
           })}
-          {line !== null ? <div aria-hidden className="pointer-events-none absolute inset-x-2 z-10 h-0.5 -translate-y-1 rounded bg-accent-text" style={{ top: line }} /> : null}
+          {line !== null ? (
+            <div
+              aria-hidden
+              className="pointer-events-none absolute inset-x-2 z-10 h-0.5 -translate-y-1 rounded bg-accent-text"
+              style={{ top: line }}
+            />
+          ) : null}
         </div>
       </div>
     </section>
@@ -95,10 +125,17 @@ export const Column = memo(function Column({ name, ids, total, onOpen }: Props) 
 
 function SelectAll({ ids, title }: { ids: readonly string[]; title: string }) {
   const isSelecting = useSelection((selection) => selection.ids.size > 0);
-  const chosen = useSelection((selection) => ids.reduce((count, id) => count + (selection.ids.has(id) ? 1 : 0), 0));
+  const chosen = useSelection((selection) =>
+    ids.reduce((count, id) => count + (selection.ids.has(id) ? 1 : 0), 0),
+  );
   if (ids.length === 0) return null;
   return (
-    <label className={cn("grid size-6 place-items-center opacity-0 focus-within:opacity-100 group-hover:opacity-100 touch:opacity-100", isSelecting && "opacity-100")}>
+    <label
+      className={cn(
+        "grid size-6 place-items-center opacity-0 focus-within:opacity-100 group-hover:opacity-100 touch:opacity-100",
+        isSelecting && "opacity-100",
+      )}
+    >
       <Checkbox
         aria-label={`Select all in ${title}`}
         checked={chosen === ids.length}
@@ -112,14 +149,19 @@ function SelectAll({ ids, title }: { ids: readonly string[]; title: string }) {
 type Spot = { before: string | undefined; at: number };
 
 /** Takes cards that are dropped; where the line is drawn meanwhile, or null. */
-function useDrop(name: ColumnName, list: React.RefObject<HTMLDivElement | null>, spotAt: (y: number) => Spot): number | null {
+function useDrop(
+  name: ColumnName,
+  list: React.RefObject<HTMLDivElement | null>,
+  spotAt: (y: number) => Spot,
+): number | null {
   const [line, setLine] = useState<number | null>(null);
   const find = useRef(spotAt);
   find.current = spotAt;
   useEffect(() => {
     const element = list.current;
     if (!element) return;
-    const spot = (clientY: number) => find.current(clientY - element.getBoundingClientRect().top + element.scrollTop);
+    const spot = (clientY: number) =>
+      find.current(clientY - element.getBoundingClientRect().top + element.scrollTop);
     const stopDrop = dropTargetForElements({
       element,
       canDrop: ({ source }) => typeof source.data.card === "string",

@@ -3,12 +3,13 @@
 import { useRouter, useRouterState } from "@tanstack/react-router";
 import { ListFilter, X } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { boardSearch, leaveBoardAt } from "@/app/Go";
 import { type Keys, useHotkeys } from "@/keys/hotkeys";
 import { useWorld } from "@/live/world";
+import { counted } from "@/text/format";
 import { lookOf } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
-import { counted } from "@/ui/format";
 import { Menu, MenuCheckItem, MenuLabel } from "@/ui/Menu";
 import { choices, type Filter, filterIn, isEmpty, type List, lists, searchWith, toggledIn } from "./filter";
 
@@ -21,21 +22,16 @@ function wordFor(list: List, value: string): string {
   return list === "status" ? lookOf(value).word : list === "batch" ? `Batch ${value}` : value;
 }
 
-let left = "";
-
-/** The address of the board as it was left. */
-export function boardAddress(): string {
-  return `/${left}`;
-}
-
 /** The filter that stands in the address, and how to put another one there. */
 export function useFilter(): [Filter, (filter: Filter) => void] {
   const router = useRouter();
   // While another page is on its way the address is no longer the board's.
-  const search = useRouterState({ select: ({ location }) => (location.pathname === "/" ? location.searchStr : left) });
+  const search = useRouterState({
+    select: ({ location }) => (location.pathname === "/" ? location.searchStr : boardSearch()),
+  });
   const filter = useMemo(() => filterIn(search), [search]);
   useEffect(() => {
-    left = search;
+    leaveBoardAt(search);
   }, [search]);
   const set = useCallback(
     (next: Filter) => {
@@ -71,7 +67,11 @@ export function FilterBar({ filter, onChange, shown, total }: Props) {
         )),
       )}
       <p role="status" className="text-xs text-fg-2 empty:hidden">
-        {isEmpty(filter) ? null : hidden === 0 ? "Every task passes the filter" : `${counted(hidden, "task")} of ${total} hidden`}
+        {isEmpty(filter)
+          ? null
+          : hidden === 0
+            ? "No task is filtered out"
+            : `${counted(hidden, "task")} of ${total} hidden`}
       </p>
       {isEmpty(filter) ? null : (
         <Button size="small" look="ghost" onClick={() => onChange(none)}>
@@ -147,7 +147,11 @@ function ChoiceLists({ filter, onChange }: Pick<Props, "filter" | "onChange">) {
       <div key={list} role="group" aria-label={titles[list]}>
         <MenuLabel>{titles[list]}</MenuLabel>
         {offered[list].map((value) => (
-          <MenuCheckItem key={value} checked={filter[list].includes(value)} onCheckedChange={() => onChange(toggledIn(filter, list, value))}>
+          <MenuCheckItem
+            key={value}
+            checked={filter[list].includes(value)}
+            onCheckedChange={() => onChange(toggledIn(filter, list, value))}
+          >
             {wordFor(list, value)}
           </MenuCheckItem>
         ))}

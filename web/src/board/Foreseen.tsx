@@ -4,9 +4,9 @@ import { CircleAlert, CircleX, Layers } from "lucide-react";
 import type { ReactNode } from "react";
 import type { BatchPreview, BoardTask } from "@/api/client";
 import { useWorld } from "@/live/world";
+import { counted, sentence } from "@/text/format";
 import { Button } from "@/ui/Button";
 import { cn } from "@/ui/cn";
-import { counted, sentence } from "@/ui/format";
 import { Skeleton } from "@/ui/Skeleton";
 
 /** More waves than this are only counted. */
@@ -23,15 +23,20 @@ export function Foreseen({ preview, isOld, onAdd }: Props) {
   const tasks = useWorld((world) => world.tasks);
   if (!preview) {
     return (
-      <div role="status" aria-label="Looking at the tasks" className="space-y-2">
+      <div role="status" aria-label="Checking the tasks" className="space-y-2">
         <Skeleton className="h-4 w-24" />
         <Skeleton className="h-4 w-full" />
       </div>
     );
   }
-  const { stages, predictedConflicts, missing, leftOut, warnings, pushTo, pushUnconfirmed, refusal } = preview;
+  const { stages, predictedConflicts, missing, leftOut, warnings, pushTo, pushUnconfirmed, refusal } =
+    preview;
   return (
-    <section aria-label="Waves and collisions" aria-busy={isOld} className={cn("space-y-2 transition-opacity", isOld && "opacity-60")}>
+    <section
+      aria-label="Waves and collisions"
+      aria-busy={isOld}
+      className={cn("space-y-2 transition-opacity", isOld && "opacity-60")}
+    >
       {refusal && missing.length === 0 ? (
         <Note tone="text-failed" icon={CircleX}>
           {sentence(refusal.message)} {refusal.hint ? sentence(refusal.hint) : ""}
@@ -41,18 +46,27 @@ export function Foreseen({ preview, isOld, onAdd }: Props) {
       <Waves stages={stages} tasks={tasks} />
       {predictedConflicts.map((pair) => (
         <Note key={pair.tasks.join()}>
-          “{titleOf(tasks, pair.tasks[1])}” comes after “{titleOf(tasks, pair.tasks[0])}”: both declare <code className="font-mono">{pair.files.join(", ")}</code>
+          “{titleOf(tasks, pair.tasks[1])}” comes after “{titleOf(tasks, pair.tasks[0])}”: both declare{" "}
+          <code className="font-mono">{pair.files.join(", ")}</code>
         </Note>
       ))}
-      {leftOut.length > 0 ? <Note>{counted(leftOut.length, "task is", "tasks are")} done already and left out: {leftOut.map((task) => nameOf(tasks, task)).join(", ")}</Note> : null}
-      {warnings.filter((warning) => warning.code !== "already_complete").map((warning) => (
-        <Note key={warning.message}>
-          {sentence(warning.message)} {warning.hint ? sentence(warning.hint) : ""}
+      {leftOut.length > 0 ? (
+        <Note>
+          {counted(leftOut.length, "task is", "tasks are")} already done and left out:{" "}
+          {leftOut.map((task) => nameOf(tasks, task)).join(", ")}
         </Note>
-      ))}
+      ) : null}
+      {warnings
+        .filter((warning) => warning.code !== "already_complete")
+        .map((warning) => (
+          <Note key={warning.message}>
+            {sentence(warning.message)} {warning.hint ? sentence(warning.hint) : ""}
+          </Note>
+        ))}
       {pushUnconfirmed ? (
         <Note>
-          This project would push for the first time, to <code className="font-mono">{pushTo}</code>: you are asked before it starts
+          This is the first push of this project to <code className="font-mono">{pushTo}</code>; you confirm
+          it before it starts
         </Note>
       ) : null}
     </section>
@@ -80,16 +94,28 @@ function Waves({ stages, tasks }: { stages: BatchPreview["stages"]; tasks: Reado
         {stages.slice(0, MOST_WAVES).map((stage) => (
           <li key={stage.number} className="flex gap-2 text-xs text-fg-2">
             <span className="w-4 shrink-0 text-right text-fg-3">{stage.number}</span>
-            <span className="min-w-0 truncate">{stage.tasks.map((task) => nameOf(tasks, task)).join(" · ")}</span>
+            <span className="min-w-0 truncate">
+              {stage.tasks.map((task) => nameOf(tasks, task)).join(" · ")}
+            </span>
           </li>
         ))}
       </ol>
-      {stages.length > MOST_WAVES ? <p className="pl-6 text-xs text-fg-3">and {stages.length - MOST_WAVES} more</p> : null}
+      {stages.length > MOST_WAVES ? (
+        <p className="pl-6 text-xs text-fg-3">and {stages.length - MOST_WAVES} more</p>
+      ) : null}
     </>
   );
 }
 
-function Missing({ missing, tasks, onAdd }: { missing: BatchPreview["missing"]; tasks: ReadonlyMap<string, BoardTask>; onAdd: () => void }) {
+function Missing({
+  missing,
+  tasks,
+  onAdd,
+}: {
+  missing: BatchPreview["missing"];
+  tasks: ReadonlyMap<string, BoardTask>;
+  onAdd: () => void;
+}) {
   if (missing.length === 0) return null;
   return (
     <div className="flex items-start gap-3 rounded-md border border-line bg-raised p-2">
@@ -107,7 +133,15 @@ function Missing({ missing, tasks, onAdd }: { missing: BatchPreview["missing"]; 
   );
 }
 
-function Note({ children, tone = "text-attention", icon: Icon = CircleAlert }: { children: ReactNode; tone?: string; icon?: typeof CircleAlert }) {
+function Note({
+  children,
+  tone = "text-attention",
+  icon: Icon = CircleAlert,
+}: {
+  children: ReactNode;
+  tone?: string;
+  icon?: typeof CircleAlert;
+}) {
   return (
     <p className="flex items-start gap-1.5 text-xs text-fg-2">
       <Icon className={cn("mt-px size-3.5 shrink-0", tone)} aria-hidden />

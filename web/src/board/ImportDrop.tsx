@@ -27,10 +27,17 @@ export async function importPlan(name: string, plan: { markdown: string } | { pa
     );
     const count = tasks.length === 1 ? "1 task" : `${tasks.length} tasks`;
     toast.success(`${count} imported from ${name}`, {
-      description: warnings.length > 0 ? warnings.map((warning) => (warning.line ? `Line ${warning.line}: ${warning.message}` : warning.message)).join("\n") : undefined,
+      description:
+        warnings.length > 0
+          ? warnings
+              .map((warning) => (warning.line ? `Line ${warning.line}: ${warning.message}` : warning.message))
+              .join("\n")
+          : undefined,
     });
   } catch (error) {
-    toast.error(`${name} was not imported`, { description: [inWords(error), hintOf(error)].filter(Boolean).join(" ") });
+    toast.error(`Could not import ${name}`, {
+      description: [inWords(error), hintOf(error)].filter(Boolean).join(" "),
+    });
   }
 }
 

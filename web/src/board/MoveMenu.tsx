@@ -3,11 +3,11 @@
 import { ArrowDown, ArrowUp, EllipsisVertical } from "lucide-react";
 import { DropdownMenu as Radix } from "radix-ui";
 import { useState } from "react";
+import { select, useSelection } from "@/app/selection";
+import { columnNames, columnOf, columnTitles, isBusy, statusOfColumn } from "@/live/columns";
 import { useWorld } from "@/live/world";
 import { MenuItem, MenuLabel, MenuLine, pageElement } from "@/ui/Menu";
-import { columnNames, columnOf, columnTitles, isBusy, statusOfColumn } from "./columns";
 import { moveTo, shift } from "./move";
-import { select, useSelection } from "./selection";
 
 export function MoveMenu({ id, title, order }: { id: string; title: string; order: readonly string[] }) {
   const [open, setOpen] = useState(false);
@@ -45,11 +45,17 @@ function Content({ id, order }: { id: string; order: readonly string[] }) {
         }}
         className="z-50 min-w-44 rounded-lg border border-line bg-overlay p-1 shadow-float"
       >
-        <MenuLabel>{busy ? "Its batch is running" : ids.length > 1 ? `Move ${ids.length} tasks to` : "Move to"}</MenuLabel>
+        <MenuLabel>
+          {busy ? "Its batch is running" : ids.length > 1 ? `Move ${ids.length} tasks to` : "Move to"}
+        </MenuLabel>
         {columnNames
           .filter((name) => statusOfColumn[name] !== null)
           .map((name) => (
-            <MenuItem key={name} disabled={busy || (name === here && ids.length === 1)} onSelect={() => void moveTo(ids, name)}>
+            <MenuItem
+              key={name}
+              disabled={busy || (name === here && ids.length === 1)}
+              onSelect={() => void moveTo(ids, name)}
+            >
               {columnTitles[name]}
             </MenuItem>
           ))}

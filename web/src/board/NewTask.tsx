@@ -1,22 +1,22 @@
 // Writes a new task.
 
 import { answered, api } from "@/api/client";
+import { openOverlay, useOverlays } from "@/app/overlays";
 import { asked } from "@/live/order";
 import { useWorld } from "@/live/world";
-import { openOverlay, useOverlays } from "@/shell/overlays";
+import { type Draft, TaskForm } from "@/task/TaskForm";
 import { Dialog } from "@/ui/Dialog";
 import { toast } from "@/visible/toast";
 import { ImportPicker } from "./ImportDrop";
-import { type Draft, TaskForm } from "./TaskForm";
 
 async function add(draft: Draft) {
   const { project } = useWorld.getState();
-  if (!project) throw new Error("there is no project to add it to");
+  if (!project) throw new Error("no project to add it to");
   const task = await asked(
     () => answered(api.POST("/api/tasks", { body: { projectId: project, ...draft } })),
     (made) => ({ type: "tasks", tasks: [made] }),
   );
-  toast.success(`“${task.title}” is on the board`);
+  toast.success(`Added “${task.title}”`);
   openOverlay("newTask", false);
 }
 

@@ -2,16 +2,20 @@
 
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { startBatch, useStarting } from "@/actions/start";
 import { api } from "@/api/client";
 import { batch } from "@/live/samples";
 import { PushDialog } from "./PushConsent";
-import { startBatch, useStarting } from "./start";
 
 const address = "https://forge.example/people/hedge.git";
 
 beforeEach(() => {
-  vi.spyOn(api, "POST").mockImplementation((async (_: string, { body }: { body: { confirmPush?: boolean; land?: string } }) => {
-    if (body.confirmPush || body.land === "none") return { data: { ...batch(7, ["1"]), warnings: [] }, response: new Response(null, { status: 201 }) };
+  vi.spyOn(api, "POST").mockImplementation((async (
+    _: string,
+    { body }: { body: { confirmPush?: boolean; land?: string } },
+  ) => {
+    if (body.confirmPush || body.land === "none")
+      return { data: { ...batch(7, ["1"]), warnings: [] }, response: new Response(null, { status: 201 }) };
     const error = { code: "push_unconfirmed", message: "not confirmed", details: { address } };
     return { error: { error }, response: new Response(null, { status: 422 }) };
   }) as unknown as typeof api.POST);
@@ -24,7 +28,9 @@ afterEach(() => {
 });
 
 function bodies() {
-  return vi.mocked(api.POST).mock.calls.map((call) => (call as unknown as [string, { body: unknown }])[1].body);
+  return vi
+    .mocked(api.POST)
+    .mock.calls.map((call) => (call as unknown as [string, { body: unknown }])[1].body);
 }
 
 test("a batch starts when the address is confirmed", async () => {
@@ -33,7 +39,12 @@ test("a batch starts when the address is confirmed", async () => {
   const dialog = await screen.findByRole("dialog");
   expect(dialog.textContent).toContain(address);
   fireEvent.click(screen.getByRole("button", { name: "Start and push there" }));
-  await waitFor(() => expect(bodies()).toEqual([{ taskIds: ["1"], consent: "f" }, { taskIds: ["1"], consent: "f", confirmPush: true }]));
+  await waitFor(() =>
+    expect(bodies()).toEqual([
+      { taskIds: ["1"], consent: "f" },
+      { taskIds: ["1"], consent: "f", confirmPush: true },
+    ]),
+  );
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
 });
 

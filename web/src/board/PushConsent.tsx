@@ -1,9 +1,9 @@
 // Asks about the first push of a project, with the address that it goes to.
 
 import type { ReactNode } from "react";
+import { startBatch, useStarting } from "@/actions/start";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
-import { startBatch, useStarting } from "./start";
 
 type Props = {
   /** Nothing is asked without one. */
@@ -24,7 +24,7 @@ export function ConfirmPush({ address, isBusy, action, onConfirm, onClose, child
       open={address !== null}
       onOpenChange={(open) => open || onClose()}
       title="First push of this project"
-      description="Pleach has never pushed this project to this address. It asks once."
+      description="Pleach has never pushed this project to this address. You confirm it once."
       className="max-w-[560px]"
       footer={
         <>
@@ -37,7 +37,8 @@ export function ConfirmPush({ address, isBusy, action, onConfirm, onClose, child
       }
     >
       <p className="text-sm text-fg-2">
-        The result is pushed to <code className="font-mono text-xs text-fg [overflow-wrap:anywhere]">{address}</code>
+        The result is pushed to{" "}
+        <code className="font-mono text-xs text-fg [overflow-wrap:anywhere]">{address}</code>
       </p>
     </Dialog>
   );

@@ -13,10 +13,10 @@ vi.mock("@/api/queries", async (original) => ({
   useSettings: () => ({ data: { maxBatchSize: usual } }),
   useAgents: () => ({ data: [] }),
 }));
-vi.mock("@/shell/project", () => ({ useProject: () => ({ id: "p", isRepository: true }) }));
+vi.mock("@/app/project", () => ({ useProject: () => ({ id: "p", isRepository: true }) }));
 vi.mock("./usePreview", () => ({ usePreview: () => ({ preview: undefined, error: null, isOld: false }) }));
-vi.mock("./start", async (original) => ({
-  ...(await original<typeof import("./start")>()),
+vi.mock("@/actions/start", async (original) => ({
+  ...(await original<typeof import("@/actions/start")>()),
   startBatch: async (options: BatchOptions) => asked.push(options) > 0,
 }));
 
@@ -25,15 +25,18 @@ afterEach(() => {
   asked.length = 0;
 });
 
-test.each(["auto" as const, 24])("a limit of %s is left to the settings until somebody moves the slider", async (limit) => {
-  usual = limit;
-  render(<RunDialog tasks={["1", "2"]} />);
-  expect(screen.getAllByRole("status").map((shown) => shown.textContent)).toContain(String(limit));
-  fireEvent.click(screen.getByRole("button", { name: "Start batch" }));
-  await waitFor(() => expect(asked).toHaveLength(1));
-  expect(asked[0]).toEqual({ taskIds: ["1", "2"], mode: "parallel", withDeps: false });
-  fireEvent.keyDown(screen.getByRole("slider"), { key: "Home" });
-  fireEvent.click(screen.getByRole("button", { name: "Start batch" }));
-  await waitFor(() => expect(asked).toHaveLength(2));
-  expect(asked[1]).toMatchObject({ maxConcurrent: 1 });
-});
+test.each(["auto" as const, 24])(
+  "a limit of %s is left to the settings until somebody moves the slider",
+  async (limit) => {
+    usual = limit;
+    render(<RunDialog tasks={["1", "2"]} />);
+    expect(screen.getAllByRole("status").map((shown) => shown.textContent)).toContain(String(limit));
+    fireEvent.click(screen.getByRole("button", { name: "Start batch" }));
+    await waitFor(() => expect(asked).toHaveLength(1));
+    expect(asked[0]).toEqual({ taskIds: ["1", "2"], mode: "parallel", withDeps: false });
+    fireEvent.keyDown(screen.getByRole("slider"), { key: "Home" });
+    fireEvent.click(screen.getByRole("button", { name: "Start batch" }));
+    await waitFor(() => expect(asked).toHaveLength(2));
+    expect(asked[1]).toMatchObject({ maxConcurrent: 1 });
+  },
+);

@@ -3,10 +3,11 @@
 import { Play } from "lucide-react";
 import { RadioGroup } from "radix-ui";
 import { useId, useState } from "react";
+import { NEEDS_GIT, startBatch, useStarting } from "@/actions/start";
 import { type BatchOptions, inWords } from "@/api/client";
 import { useAgents, useSettings } from "@/api/queries";
-import { openRun } from "@/shell/overlays";
-import { useProject } from "@/shell/project";
+import { openRun } from "@/app/overlays";
+import { useProject } from "@/app/project";
 import { Button } from "@/ui/Button";
 import { cn } from "@/ui/cn";
 import { Dialog } from "@/ui/Dialog";
@@ -14,14 +15,13 @@ import { TextArea } from "@/ui/Field";
 import { Select } from "@/ui/Select";
 import { Slider } from "@/ui/Slider";
 import { Foreseen } from "./Foreseen";
-import { NEEDS_GIT, startBatch, useStarting } from "./start";
 import { usePreview } from "./usePreview";
 
 type Mode = "serial" | "queue" | "parallel";
 
 const modes: { value: Mode; word: string; says: string }[] = [
-  { value: "serial", word: "Serial", says: "One by one, without asking" },
-  { value: "queue", word: "Queue", says: "One by one, each after your approval" },
+  { value: "serial", word: "Serial", says: "One at a time, without approval" },
+  { value: "queue", word: "Queue", says: "One at a time, each after your approval" },
   { value: "parallel", word: "Parallel", says: "Several at once, in dependency order" },
 ];
 
@@ -61,7 +61,7 @@ export function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
       open
       onOpenChange={(open) => open || openRun(null)}
       title={ids.length === 1 ? "Run 1 task" : `Run ${ids.length} tasks`}
-      description="Each task gets its own worktree. What they do is woven into one branch and one pull request."
+      description="Each task gets its own worktree. The results are woven into one branch and one pull request."
       footer={
         <>
           <Button disabled={isBusy} onClick={() => openRun(null)}>
@@ -91,7 +91,13 @@ export function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
             <span id={`${id}most`} className="shrink-0 font-medium">
               Max concurrent
             </span>
-            <Slider labelledBy={`${id}most`} value={most ?? (usual === "auto" ? 3 : Math.min(usual, 10))} min={1} max={10} onChange={setMost} />
+            <Slider
+              labelledBy={`${id}most`}
+              value={most ?? (usual === "auto" ? 3 : Math.min(usual, 10))}
+              min={1}
+              max={10}
+              onChange={setMost}
+            />
             <output className="w-8 text-right">{most ?? usual}</output>
           </div>
         ) : null}
@@ -100,17 +106,41 @@ export function RunDialog({ tasks: ids }: { tasks: readonly string[] }) {
           <label htmlFor={`${id}prompt`} className="mb-1.5 block font-medium">
             Prompt
           </label>
-          <TextArea id={`${id}prompt`} value={prompt} placeholder="Told to every agent of this batch besides its task" onChange={(event) => setPrompt(event.target.value)} />
+          <TextArea
+            id={`${id}prompt`}
+            value={prompt}
+            placeholder="Added to the prompt of every task of this batch"
+            onChange={(event) => setPrompt(event.target.value)}
+          />
         </div>
-        {error && !preview ? <p className="text-xs text-fg-2">{inWords(error)}</p> : <Foreseen preview={preview} isOld={isOld} onAdd={() => setWithDeps(true)} />}
+        {error && !preview ? (
+          <p className="text-xs text-fg-2">{inWords(error)}</p>
+        ) : (
+          <Foreseen preview={preview} isOld={isOld} onAdd={() => setWithDeps(true)} />
+        )}
       </form>
     </Dialog>
   );
 }
 
-function ModeChoice({ labelledBy, mode, needsGit, onChange }: { labelledBy: string; mode: Mode; needsGit: boolean; onChange: (mode: Mode) => void }) {
+function ModeChoice({
+  labelledBy,
+  mode,
+  needsGit,
+  onChange,
+}: {
+  labelledBy: string;
+  mode: Mode;
+  needsGit: boolean;
+  onChange: (mode: Mode) => void;
+}) {
   return (
-    <RadioGroup.Root aria-labelledby={labelledBy} value={mode} onValueChange={(value) => onChange(value as Mode)} className="grid gap-2 sm:grid-cols-3">
+    <RadioGroup.Root
+      aria-labelledby={labelledBy}
+      value={mode}
+      onValueChange={(value) => onChange(value as Mode)}
+      className="grid gap-2 sm:grid-cols-3"
+    >
       {modes.map(({ value, word, says }) => {
         const isOff = value === "parallel" && needsGit;
         return (
@@ -138,19 +168,41 @@ function ModeChoice({ labelledBy, mode, needsGit, onChange }: { labelledBy: stri
   );
 }
 
-function AgentChoice({ id, project, value, onChange }: { id: string; project: string | undefined; value: string; onChange: (agent: string) => void }) {
+function AgentChoice({
+  id,
+  project,
+  value,
+  onChange,
+}: {
+  id: string;
+  project: string | undefined;
+  value: string;
+  onChange: (agent: string) => void;
+}) {
   const { data = [] } = useAgents(project);
   const usual = data.find((agent) => agent.isDefault);
   const options = [
-    { value: "", label: usual ? `${usual.title} (default)` : "As configured" },
-    ...data.filter((agent) => !agent.isDefault).map((agent) => ({ value: agent.name, label: agent.found ? agent.title : `${agent.title} (not installed)`, disabled: !agent.found })),
+    { value: "", label: usual ? `${usual.title} (default)` : "Default" },
+    ...data
+      .filter((agent) => !agent.isDefault)
+      .map((agent) => ({
+        value: agent.name,
+        label: agent.found ? agent.title : `${agent.title} (not installed)`,
+        disabled: !agent.found,
+      })),
   ];
   return (
     <div>
       <label htmlFor={id} className="mb-1.5 block font-medium">
         Agent
       </label>
-      <Select id={id} className="w-full" value={value} options={options} onChange={(event) => onChange(event.target.value)} />
+      <Select
+        id={id}
+        className="w-full"
+        value={value}
+        options={options}
+        onChange={(event) => onChange(event.target.value)}
+      />
     </div>
   );
 }

@@ -1,17 +1,36 @@
 import { describe, expect, it } from "vitest";
 import type { BoardTask } from "@/api/client";
-import { arrange } from "./columns";
+import { arrange } from "@/live/columns";
 import { choices, filterIn, isEmpty, passing, searchWith, shownColumns, toggledIn } from "./filter";
 
 function task(key: string, more: Partial<BoardTask> = {}): BoardTask {
-  return { id: `id${key}`, key, title: `Task ${key}`, labels: [], status: "pending", dependsOn: [], files: [], position: Number(key), batch: null, ...more } as unknown as BoardTask;
+  return {
+    id: `id${key}`,
+    key,
+    title: `Task ${key}`,
+    labels: [],
+    status: "pending",
+    dependsOn: [],
+    files: [],
+    position: Number(key),
+    batch: null,
+    ...more,
+  } as unknown as BoardTask;
 }
 
 const tasks = new Map(
   [
     task("1", { title: "Cache images", labels: ["backend", "perf"] }),
-    task("2", { title: "Show images", labels: ["frontend"], batch: { id: 7, number: 7, status: "running", outcome: null } }),
-    task("3", { title: "Sort trees", labels: ["backend"], batch: { id: 6, number: 6, status: "failed", outcome: "failed" } }),
+    task("2", {
+      title: "Show images",
+      labels: ["frontend"],
+      batch: { id: 7, number: 7, status: "running", outcome: null },
+    }),
+    task("3", {
+      title: "Sort trees",
+      labels: ["backend"],
+      batch: { id: 6, number: 6, status: "failed", outcome: "failed" },
+    }),
   ].map((each) => [each.id, each]),
 );
 
@@ -23,7 +42,12 @@ function found(search: string): string[] {
 describe("the filter of the board", () => {
   it("stands in the address and comes back from there", () => {
     const search = "?tab=x&q=some+words&status=failed&label=a%26b&label=c&batch=7";
-    expect(filterIn(searchWith(filterIn(search), search))).toEqual({ text: "some words", status: ["failed"], label: ["a&b", "c"], batch: ["7"] });
+    expect(filterIn(searchWith(filterIn(search), search))).toEqual({
+      text: "some words",
+      status: ["failed"],
+      label: ["a&b", "c"],
+      batch: ["7"],
+    });
     expect(searchWith(filterIn(""), search)).toBe("tab=x");
   });
 
@@ -51,6 +75,10 @@ describe("the filter of the board", () => {
     const chosen = toggledIn(filterIn(""), "label", "gone");
     expect(isEmpty(chosen)).toBe(false);
     expect(isEmpty(toggledIn(chosen, "label", "gone"))).toBe(true);
-    expect(choices(tasks.values(), chosen)).toEqual({ status: ["failed", "pending", "running"], label: ["backend", "frontend", "gone", "perf"], batch: ["7", "6"] });
+    expect(choices(tasks.values(), chosen)).toEqual({
+      status: ["failed", "pending", "running"],
+      label: ["backend", "frontend", "gone", "perf"],
+      batch: ["7", "6"],
+    });
   });
 });

@@ -1,7 +1,7 @@
 // Which tasks a person wants to see, as it stands in the address.
 
 import type { BoardTask } from "@/api/client";
-import { columnNames, type ColumnName, type Columns, wordOf } from "./columns";
+import { type ColumnName, type Columns, columnNames, wordOf } from "@/live/columns";
 
 /** What can be chosen from; of one list any may fit, of several lists all must. */
 export const lists = ["status", "label", "batch"] as const;
@@ -30,7 +30,10 @@ export function isEmpty(filter: Filter): boolean {
 
 export function toggledIn(filter: Filter, list: List, value: string): Filter {
   const chosen = filter[list];
-  return { ...filter, [list]: chosen.includes(value) ? chosen.filter((each) => each !== value) : [...chosen, value] };
+  return {
+    ...filter,
+    [list]: chosen.includes(value) ? chosen.filter((each) => each !== value) : [...chosen, value],
+  };
 }
 
 /** What a task is found by in each list. */
@@ -51,7 +54,12 @@ export function passing(filter: Filter): (task: BoardTask) => boolean {
 }
 
 /** The columns without what does not pass; arrays that did not change stay the same ones. */
-export function shownColumns(columns: Columns, tasks: ReadonlyMap<string, BoardTask>, filter: Filter, before: Columns): Columns {
+export function shownColumns(
+  columns: Columns,
+  tasks: ReadonlyMap<string, BoardTask>,
+  filter: Filter,
+  before: Columns,
+): Columns {
   if (isEmpty(filter)) return columns;
   const passes = passing(filter);
   const isShown = (id: string) => {
@@ -69,10 +77,18 @@ export function shownColumns(columns: Columns, tasks: ReadonlyMap<string, BoardT
 
 /** Everything that the tasks could be filtered by. */
 export function choices(tasks: Iterable<BoardTask>, filter: Filter): Record<List, string[]> {
-  const found = { status: new Set(filter.status), label: new Set(filter.label), batch: new Set(filter.batch) };
+  const found = {
+    status: new Set(filter.status),
+    label: new Set(filter.label),
+    batch: new Set(filter.batch),
+  };
   for (const task of tasks) {
     const values = valuesOf(task);
     for (const list of lists) for (const value of values[list]) found[list].add(value);
   }
-  return { status: [...found.status].sort(), label: [...found.label].sort(), batch: [...found.batch].sort((a, b) => Number(b) - Number(a)) };
+  return {
+    status: [...found.status].sort(),
+    label: [...found.label].sort(),
+    batch: [...found.batch].sort((a, b) => Number(b) - Number(a)),
+  };
 }

@@ -1,17 +1,23 @@
 // The board by keyboard alone.
 
 import { useMemo, useRef } from "react";
+import { startBatch } from "@/actions/start";
+import { openRun } from "@/app/overlays";
+import { select, useSelection } from "@/app/selection";
 import { type Keys, useHotkeys } from "@/keys/hotkeys";
-import { openRun } from "@/shell/overlays";
-import { columnNames, type Columns } from "./columns";
+import { type Columns, columnNames } from "@/live/columns";
 import { shift } from "./move";
-import { select, useSelection } from "./selection";
-import { startBatch } from "./start";
 
 /** The card that is reached from another one by going down and right. */
-export function neighbour(columns: Columns, from: string | null, down: number, right: number): string | undefined {
+export function neighbour(
+  columns: Columns,
+  from: string | null,
+  down: number,
+  right: number,
+): string | undefined {
   const at = columnNames.findIndex((name) => from !== null && columns[name].includes(from));
-  if (at < 0 || from === null) return columnNames.map((name) => columns[name][0]).find((id) => id !== undefined);
+  if (at < 0 || from === null)
+    return columnNames.map((name) => columns[name][0]).find((id) => id !== undefined);
   const here = columns[columnNames[at] ?? "todo"];
   const row = here.indexOf(from);
   if (right === 0) return here[Math.min(here.length - 1, Math.max(0, row + down))];

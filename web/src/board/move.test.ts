@@ -8,7 +8,9 @@ import { change, useWorld } from "@/live/world";
 import { moveTo, places, shift } from "./move";
 
 const order = ["a", "b", "c"].map((id, at) => ({ id, position: at + 1 }) as BoardTask);
-const put = (moved: string[], index: number, among = order) => [...places(among, new Set(moved), index).values()];
+const put = (moved: string[], index: number, among = order) => [
+  ...places(among, new Set(moved), index).values(),
+];
 
 test("a card is put between two others", () => {
   expect(put(["x"], 1)).toEqual([1.5]);
@@ -38,11 +40,21 @@ test("cards at the same place make room", () => {
   expect(1 < x && x < b && b < c && c < 4).toBe(true);
 });
 
-let save: (id: string, body: Partial<BoardTask>) => Promise<{ data?: BoardTask; error?: unknown; status?: number }>;
-const keys = (column: "todo" | "done") => useWorld.getState().columns[column].map((id) => id.slice(3)).join(" ");
+let save: (
+  id: string,
+  body: Partial<BoardTask>,
+) => Promise<{ data?: BoardTask; error?: unknown; status?: number }>;
+const keys = (column: "todo" | "done") =>
+  useWorld
+    .getState()
+    .columns[column].map((id) => id.slice(3))
+    .join(" ");
 
 beforeEach(() => {
-  vi.spyOn(api, "PATCH").mockImplementation((async (_: string, init: { params: { path: { id: string } }; body: Partial<BoardTask> }) => {
+  vi.spyOn(api, "PATCH").mockImplementation((async (
+    _: string,
+    init: { params: { path: { id: string } }; body: Partial<BoardTask> },
+  ) => {
     const { data, error, status = 200 } = await save(init.params.path.id, init.body);
     return { data, error, response: new Response(null, { status }) };
   }) as unknown as typeof api.PATCH);
@@ -59,7 +71,11 @@ test("a card that the server refuses to move goes back, and keeps what was heard
   const moving = moveTo(["id-2"], "done");
   expect(keys("done")).toBe("2");
   await moving;
-  expect([keys("todo"), keys("done"), useWorld.getState().tasks.get("id-2")?.title]).toEqual(["1 2 3", "", "New"]);
+  expect([keys("todo"), keys("done"), useWorld.getState().tasks.get("id-2")?.title]).toEqual([
+    "1 2 3",
+    "",
+    "New",
+  ]);
 });
 
 test("a refused card goes back where it was", async () => {
@@ -101,16 +117,26 @@ test("many cards are saved a few at a time, and those that are refused go back",
     most = Math.max(most, open);
     await Promise.resolve();
     open -= 1;
-    return id === "id-17" ? { error: {}, status: 409 } : { data: { ...task(id.slice(3)), ...body } as BoardTask };
+    return id === "id-17"
+      ? { error: {}, status: 409 }
+      : { data: { ...task(id.slice(3)), ...body } as BoardTask };
   };
   const tasks = Array.from({ length: 40 }, (_, at) => task(String(at)));
   change({ type: "loaded", project: "p", tasks, batches: [] });
-  await moveTo(tasks.map((each) => each.id), "done");
+  await moveTo(
+    tasks.map((each) => each.id),
+    "done",
+  );
   expect([most, useWorld.getState().columns.done.length, keys("todo")]).toEqual([6, 39, "17"]);
 });
 
 test("a card passes a neighbour at the same place", async () => {
-  change({ type: "loaded", project: "p", tasks: ["1", "2", "3"].map((key) => task(key, { position: 1 })), batches: [] });
+  change({
+    type: "loaded",
+    project: "p",
+    tasks: ["1", "2", "3"].map((key) => task(key, { position: 1 })),
+    batches: [],
+  });
   save = async (id, body) => ({ data: { ...task(id.slice(3)), ...body } as BoardTask });
   shift("id-3", -1, ["id-1", "id-2", "id-3"]);
   await vi.waitFor(() => expect(keys("todo")).toBe("1 3 2"));

@@ -1,16 +1,20 @@
 // Moves cards: to another column, or to another place in theirs. Shown at once, taken back if refused.
 
 import { answered, api, type BoardTask, inWords, Refused, type TaskChanges } from "@/api/client";
+import { type ColumnName, columnOf, columnTitles, isBusy, spread, statusOfColumn } from "@/live/columns";
 import { asked } from "@/live/order";
 import { change, putTasks, useWorld } from "@/live/world";
 import { toast } from "@/visible/toast";
-import { type ColumnName, columnOf, columnTitles, isBusy, spread, statusOfColumn } from "./columns";
 
 type Step = { task: BoardTask; changes: Pick<TaskChanges, "position" | "status"> };
 type Outcome = PromiseSettledResult<BoardTask>;
 
 /** The positions for some cards that are put before the card at an index of a column, and for those that must make room. */
-export function places(order: readonly BoardTask[], moved: ReadonlySet<string>, index: number): Map<string, number> {
+export function places(
+  order: readonly BoardTask[],
+  moved: ReadonlySet<string>,
+  index: number,
+): Map<string, number> {
   const isRest = (task: BoardTask) => !moved.has(task.id);
   const low = order.slice(0, index).findLast(isRest)?.position;
   const below = order.slice(index).filter(isRest);
@@ -27,7 +31,10 @@ export function places(order: readonly BoardTask[], moved: ReadonlySet<string>, 
 export async function moveTo(ids: readonly string[], column: ColumnName, before?: string): Promise<void> {
   const world = useWorld.getState();
   const order = world.columns[column].flatMap((id) => world.tasks.get(id) ?? []);
-  const free = movable(ids.flatMap((id) => world.tasks.get(id) ?? []), column);
+  const free = movable(
+    ids.flatMap((id) => world.tasks.get(id) ?? []),
+    column,
+  );
   if (free.length === 0) return;
   const index = before === undefined ? -1 : order.findIndex((task) => task.id === before);
   const found = places(order, new Set(free.map((task) => task.id)), index < 0 ? order.length : index);
@@ -35,7 +42,9 @@ export async function moveTo(ids: readonly string[], column: ColumnName, before?
   const steps = [...found].flatMap(([id, position]): Step[] => {
     const task = world.tasks.get(id);
     if (!task) return [];
-    return [{ task, changes: status === null || columnOf(task) === column ? { position } : { position, status } }];
+    return [
+      { task, changes: status === null || columnOf(task) === column ? { position } : { position, status } },
+    ];
   });
   const outcomes = await saveAll(steps);
   tell(free, column, outcomes.slice(0, free.length));
@@ -44,10 +53,13 @@ export async function moveTo(ids: readonly string[], column: ColumnName, before?
 /** Those of some cards that a person may put into a column; says why the others stay. */
 function movable(all: readonly BoardTask[], column: ColumnName): BoardTask[] {
   const free = all.filter((task) => !isBusy(task));
-  if (free.length < all.length) toast.warning("Tasks of a running batch stay where they are", { description: "Cancel them first, or wait." });
+  if (free.length < all.length)
+    toast.warning("Tasks of a running batch cannot be moved", {
+      description: "Cancel them first, or wait.",
+    });
   if (statusOfColumn[column] !== null) return free;
   const there = free.filter((task) => columnOf(task) === column);
-  if (there.length < free.length) toast.error("Only Pleach puts tasks into “Needs you”");
+  if (there.length < free.length) toast.error("Only Pleach moves tasks to “Needs you”");
   return there;
 }
 
@@ -55,24 +67,38 @@ function movable(all: readonly BoardTask[], column: ColumnName): BoardTask[] {
 async function saveAll(steps: readonly Step[]): Promise<Outcome[]> {
   const { tasks } = useWorld.getState();
   putTasks(steps.flatMap(({ task, changes }) => (tasks.has(task.id) ? changed(task, changes) : [])));
-  const save = ({ task, changes }: Step) => answered(api.PATCH("/api/tasks/{id}", { params: { path: { id: task.id } }, body: changes }));
+  const save = ({ task, changes }: Step) =>
+    answered(api.PATCH("/api/tasks/{id}", { params: { path: { id: task.id } }, body: changes }));
   const outcomes = await asked(
     () => aFewAtOnce(steps, save),
-    (answers) => ({ type: "tasks", tasks: answers.flatMap((answer, at) => (answer.status === "fulfilled" ? answer.value : takenBack(steps[at] as Step))) }),
+    (answers) => ({
+      type: "tasks",
+      tasks: answers.flatMap((answer, at) =>
+        answer.status === "fulfilled" ? answer.value : takenBack(steps[at] as Step),
+      ),
+    }),
   );
   const gone = steps.filter((_, at) => isGone(outcomes[at]));
-  if (gone.length > 0) change({ type: "events", events: gone.map(({ task }) => ({ name: "task:deleted", data: { taskId: task.id } })) });
+  if (gone.length > 0)
+    change({
+      type: "events",
+      events: gone.map(({ task }) => ({ name: "task:deleted", data: { taskId: task.id } })),
+    });
   return outcomes;
 }
 
 /** How many requests are under way at once; a browser sends no more, and makes the page wait for all it is given. */
 const AT_ONCE = 6;
 
-async function aFewAtOnce<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<PromiseSettledResult<R>[]> {
+async function aFewAtOnce<T, R>(
+  items: readonly T[],
+  act: (item: T) => Promise<R>,
+): Promise<PromiseSettledResult<R>[]> {
   const outcomes: PromiseSettledResult<R>[] = [];
   const left = items.entries();
   const work = async () => {
-    for (const [at, item] of left) [outcomes[at]] = (await Promise.allSettled([act(item)])) as [PromiseSettledResult<R>];
+    for (const [at, item] of left)
+      [outcomes[at]] = (await Promise.allSettled([act(item)])) as [PromiseSettledResult<R>];
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return outcomes;
@@ -80,7 +106,11 @@ async function aFewAtOnce<T, R>(items: readonly T[], act: (item: T) => Promise<R
 
 function changed(task: BoardTask, { position, status }: Step["changes"]): BoardTask {
   // How a batch ended is forgotten once a person says otherwise.
-  return { ...task, ...(position == null ? {} : { position }), ...(status == null ? {} : { status, batch: null }) };
+  return {
+    ...task,
+    ...(position == null ? {} : { position }),
+    ...(status == null ? {} : { status, batch: null }),
+  };
 }
 
 /** A card as it is by now, without what this page changed; nothing where it is gone. */
@@ -88,7 +118,13 @@ function takenBack({ task, changes }: Step): BoardTask[] {
   const now = useWorld.getState().tasks.get(task.id);
   if (!now) return [];
   const { position, status } = changes;
-  return [{ ...now, ...(now.position === position ? { position: task.position } : {}), ...(now.status === status ? { status: task.status, batch: task.batch ?? null } : {}) }];
+  return [
+    {
+      ...now,
+      ...(now.position === position ? { position: task.position } : {}),
+      ...(now.status === status ? { status: task.status, batch: task.batch ?? null } : {}),
+    },
+  ];
 }
 
 function isGone(outcome: Outcome | undefined): boolean {
@@ -96,18 +132,26 @@ function isGone(outcome: Outcome | undefined): boolean {
 }
 
 function tell(tasks: BoardTask[], column: ColumnName, outcomes: Outcome[]) {
-  const failed = outcomes.flatMap((outcome, at) => (outcome.status === "rejected" ? [{ task: tasks[at] as BoardTask, error: outcome.reason as unknown }] : []));
-  for (const { task, error } of failed.slice(0, 3)) toast.error(`“${task.title}” was not moved`, { description: inWords(error) });
+  const failed = outcomes.flatMap((outcome, at) =>
+    outcome.status === "rejected" ? [{ task: tasks[at] as BoardTask, error: outcome.reason as unknown }] : [],
+  );
+  for (const { task, error } of failed.slice(0, 3))
+    toast.error(`Could not move “${task.title}”`, { description: inWords(error) });
   const moved = tasks.filter((task, at) => outcomes[at]?.status === "fulfilled" && columnOf(task) !== column);
   if (moved.length === 0) return;
   const what = moved.length === 1 ? `“${moved[0]?.title}”` : `${moved.length} tasks`;
   // The server does not bring back how a batch ended.
   const canUndo = moved.every((task) => columnOf(task) === columnOf({ status: task.status, batch: null }));
-  toast(`Moved ${what} to ${columnTitles[column]}`, canUndo ? { action: { label: "Undo", onClick: () => void undo(moved) } } : {});
+  toast(
+    `Moved ${what} to ${columnTitles[column]}`,
+    canUndo ? { action: { label: "Undo", onClick: () => void undo(moved) } } : {},
+  );
 }
 
 async function undo(tasks: readonly BoardTask[]) {
-  const outcomes = await saveAll(tasks.map((task) => ({ task, changes: { status: task.status, position: task.position } })));
+  const outcomes = await saveAll(
+    tasks.map((task) => ({ task, changes: { status: task.status, position: task.position } })),
+  );
   const failed = outcomes.find((outcome) => outcome.status === "rejected");
   if (failed) toast.error(inWords(failed.reason));
 }

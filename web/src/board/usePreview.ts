@@ -27,7 +27,8 @@ export function usePreview(wanted: BatchOptions) {
     staleTime: 0,
     gcTime: 0,
     retry: false,
-    queryFn: ({ signal }) => answered(api.POST("/api/batches/preview", { body: JSON.parse(rested) as BatchOptions, signal })),
+    queryFn: ({ signal }) =>
+      answered(api.POST("/api/batches/preview", { body: JSON.parse(rested) as BatchOptions, signal })),
   });
   return { preview: asked.data, error: asked.error, isOld: asked.isPlaceholderData || text !== rested };
 }

@@ -1,6 +1,6 @@
 // The list of all keys.
 
-import { openOverlay, useOverlays } from "@/shell/overlays";
+import { openOverlay, useOverlays } from "@/app/overlays";
 import { Dialog } from "@/ui/Dialog";
 import { Kbd } from "@/ui/Kbd";
 
@@ -14,15 +14,15 @@ const groups: [string, [string[], string][]][] = [
       [["G", "A"], "All batches"],
       [["G", "S"], "Settings"],
       [["A"], "Approve next"],
-      [["?"], "This list"],
+      [["?"], "This help"],
     ],
   ],
   [
     "Transcript",
     [
-      [["/"], "Search it"],
-      [["N"], "Next match (Shift N: the one before)"],
-      [["F"], "Follow what the agent says"],
+      [["/"], "Search the transcript"],
+      [["N"], "Next match (Shift N: previous)"],
+      [["F"], "Follow the output"],
       [["W"], "Wrap lines"],
       [["Home", "End"], "First and last line"],
     ],
@@ -40,7 +40,7 @@ const groups: [string, [string[], string][]][] = [
     [
       [["/"], "Filter tasks"],
       [["↑", "↓"], "Card above, below (also K, J)"],
-      [["←", "→"], "Column before, after (also H, L)"],
+      [["←", "→"], "Previous, next column (also H, L)"],
       [["Enter"], "Open the task"],
       [["X"], "Select the card"],
       [["Shift", "↑ ↓"], "Select a range"],
@@ -56,7 +56,13 @@ const groups: [string, [string[], string][]][] = [
 export function Sheet() {
   const open = useOverlays((overlays) => overlays.sheet);
   return (
-    <Dialog open={open} onOpenChange={(is) => openOverlay("sheet", is)} title="Keys" isText className="max-w-[640px]">
+    <Dialog
+      open={open}
+      onOpenChange={(is) => openOverlay("sheet", is)}
+      title="Keys"
+      isText
+      className="max-w-[640px]"
+    >
       <div className="gap-6 sm:columns-2">
         {groups.map(([title, rows]) => (
           <section key={title} className="mb-6 break-inside-avoid">

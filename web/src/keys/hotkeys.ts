@@ -2,7 +2,7 @@
 
 import { useEffect } from "react";
 import { create } from "zustand";
-import { recall, remember } from "@/shell/memory";
+import { recall, remember } from "@/browser/memory";
 
 /** What keys do; `false` says that the key was not meant. */
 export type Keys = Record<string, (event: KeyboardEvent) => void | false>;
@@ -22,7 +22,8 @@ export function keyName(event: KeyboardEvent): string {
 function isTaken(event: KeyboardEvent): boolean {
   const at = event.target instanceof Element ? event.target : null;
   if (at?.closest('[role="dialog"], [role="menu"], [role="listbox"]')) return true;
-  const isField = at?.matches('input:not([type="checkbox"]), textarea, select, [contenteditable="true"]') ?? false;
+  const isField =
+    at?.matches('input:not([type="checkbox"]), textarea, select, [contenteditable="true"]') ?? false;
   if (isField) return true;
   // Enter and space do what the focused control does.
   const presses = event.key === "Enter" || event.key === " ";

@@ -18,7 +18,8 @@ test("a clock that is hours off is noticed, a second is not", () => {
 test("time stands still for a batch that nobody is at, and that is over", () => {
   vi.useFakeTimers({ now });
   const begun = { ...batch(7, ["1"]), seconds: 5, startedAt: "2026-01-01T02:59:00Z" };
-  const elapsed = (more: Partial<typeof begun> & { completedAt?: string }) => renderHook(() => useElapsed({ ...begun, ...more })).result.current;
+  const elapsed = (more: Partial<typeof begun> & { completedAt?: string }) =>
+    renderHook(() => useElapsed({ ...begun, ...more })).result.current;
   expect(elapsed({})).toBe(60);
   expect(elapsed({ interrupted: true })).toBe(5);
   expect(elapsed({ status: "completed", completedAt: "2026-01-01T02:59:20Z" })).toBe(20);

@@ -4,7 +4,15 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { listen } from "./connection";
 import type { FromStream } from "./events";
 
-type Asked = { url: string; headers: Record<string, string>; signal: AbortSignal; say: (text: string) => void; end: () => void; answer: (status?: number) => void; fail: () => void };
+type Asked = {
+  url: string;
+  headers: Record<string, string>;
+  signal: AbortSignal;
+  say: (text: string) => void;
+  end: () => void;
+  answer: (status?: number) => void;
+  fail: () => void;
+};
 
 let asked: Asked[];
 let heard: FromStream[];
@@ -16,21 +24,28 @@ beforeEach(() => {
   vi.useFakeTimers();
   asked = [];
   heard = [];
-  vi.stubGlobal("fetch", (url: string, { headers, signal }: { headers: Record<string, string>; signal: AbortSignal }) => {
-    return new Promise<Response>((resolve, reject) => {
-      let stream: ReadableStreamDefaultController<Uint8Array>;
-      const body = new ReadableStream<Uint8Array>({ start: (controller) => void (stream = controller) });
-      asked.push({
-        url,
-        headers,
-        signal,
-        say: (text) => stream.enqueue(new TextEncoder().encode(text)),
-        end: () => stream.close(),
-        answer: (status = 200) => resolve(new Response(body, { status })),
-        fail: () => reject(new TypeError("no connection")),
+  vi.stubGlobal(
+    "fetch",
+    (url: string, { headers, signal }: { headers: Record<string, string>; signal: AbortSignal }) => {
+      return new Promise<Response>((resolve, reject) => {
+        let stream: ReadableStreamDefaultController<Uint8Array>;
+        const body = new ReadableStream<Uint8Array>({
+          start: (controller) => {
+            stream = controller;
+          },
+        });
+        asked.push({
+          url,
+          headers,
+          signal,
+          say: (text) => stream.enqueue(new TextEncoder().encode(text)),
+          end: () => stream.close(),
+          answer: (status = 200) => resolve(new Response(body, { status })),
+          fail: () => reject(new TypeError("no connection")),
+        });
       });
-    });
-  });
+    },
+  );
   stop = listen((message) => heard.push(message), "a-pass");
 });
 

@@ -29,7 +29,11 @@ export function listen(tell: (message: FromStream) => void, pass: string | null)
 
   /** Whether the server answered, but not with events; returns when the connection has ended. */
   const follow = async (): Promise<boolean> => {
-    const answer = await fetch(last === "" ? "/api/events" : `/api/events?from=${last}`, { headers: shown(pass), cache: "no-store", signal: over.signal });
+    const answer = await fetch(last === "" ? "/api/events" : `/api/events?from=${last}`, {
+      headers: shown(pass),
+      cache: "no-store",
+      signal: over.signal,
+    });
     if (!answer.ok || !answer.body) return true;
     pause = PAUSE_MS;
     tell({ kind: "open" });

@@ -1,7 +1,7 @@
 // The board's world while it changes.
 
 import type { BatchView, BoardTask, TaskView } from "@/api/client";
-import { arrange, columnOf } from "@/board/columns";
+import { arrange, columnOf } from "./columns";
 import { type Doing, isOver, type LogEnd, type World } from "./state";
 
 /** One for all, so that nothing seems to have changed. */
@@ -43,7 +43,8 @@ export class Draft {
     this.tasks ??= new Map(this.world.tasks);
     const before = this.tasks.get(task.id);
     this.tasks.set(task.id, task);
-    if (!before || before.position !== task.position || columnOf(before) !== columnOf(task)) this.isMoved = true;
+    if (!before || before.position !== task.position || columnOf(before) !== columnOf(task))
+      this.isMoved = true;
   }
 
   dropTask(id: string) {
@@ -107,16 +108,39 @@ export class Draft {
     const last = shown.batch;
     // A person has said otherwise since it ended there.
     if (!last && task.completedAt && shown.updatedAt >= task.completedAt) return;
-    if (last?.id !== batch.id || last.status !== task.status || (last.outcome ?? null) !== (task.outcome ?? null)) {
-      this.putTask({ ...shown, batch: { id: batch.id, number: batch.number, status: task.status, outcome: task.outcome ?? null } });
+    if (
+      last?.id !== batch.id ||
+      last.status !== task.status ||
+      (last.outcome ?? null) !== (task.outcome ?? null)
+    ) {
+      this.putTask({
+        ...shown,
+        batch: { id: batch.id, number: batch.number, status: task.status, outcome: task.outcome ?? null },
+      });
     }
-    this.changeDoing(id, { batch: batch.id, state: task.state, since: task.status === "running" ? (task.startedAt ?? null) : null, ...(task.outcome ? { action: null, coming: none } : {}) });
+    this.changeDoing(id, {
+      batch: batch.id,
+      state: task.state,
+      since: task.status === "running" ? (task.startedAt ?? null) : null,
+      ...(task.outcome ? { action: null, coming: none } : {}),
+    });
   }
 
   changeDoing(id: string, change: Partial<Doing>) {
-    const before = (this.doing ?? this.world.doing).get(id) ?? { batch: 0, state: "queued", action: null, since: null, coming: none };
+    const before = (this.doing ?? this.world.doing).get(id) ?? {
+      batch: 0,
+      state: "queued",
+      action: null,
+      since: null,
+      coming: none,
+    };
     const after = { ...before, ...change };
-    const isSame = after.batch === before.batch && after.state === before.state && after.action === before.action && after.since === before.since && after.coming === before.coming;
+    const isSame =
+      after.batch === before.batch &&
+      after.state === before.state &&
+      after.action === before.action &&
+      after.since === before.since &&
+      after.coming === before.coming;
     if (isSame) return;
     this.doing ??= new Map(this.world.doing);
     this.doing.set(id, after);
@@ -128,7 +152,9 @@ export class Draft {
     const keys = new Map(batch.tasks.map((task) => [task.taskId, task.key]));
     for (const { taskId: id } of batch.tasks) {
       if (!this.hasTask(id)) continue;
-      const others = pairs.filter((pair) => pair.tasks.includes(id)).flatMap((pair) => pair.tasks.filter((other) => other !== id));
+      const others = pairs
+        .filter((pair) => pair.tasks.includes(id))
+        .flatMap((pair) => pair.tasks.filter((other) => other !== id));
       const coming = others.map((other) => keys.get(other) ?? other);
       const before = (this.doing ?? this.world.doing).get(id)?.coming ?? [];
       if (before.join() !== coming.join()) this.changeDoing(id, { coming });

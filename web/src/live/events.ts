@@ -11,18 +11,41 @@ export type LiveEvent =
   | { name: "project:updated"; data: { projectId: string } }
   | { name: "settings:updated"; data: { settings: unknown } }
   | { name: "execution:log"; data: OfTask & { attempt: number; total: number } }
-  | { name: "execution:progress"; data: OfTask & { attempt: number; action?: string | null; tokens: number; costUsd: number } }
+  | {
+      name: "execution:progress";
+      data: OfTask & { attempt: number; action?: string | null; tokens: number; costUsd: number };
+    }
   | { name: "batch:progress"; data: Of & BatchView["progress"] }
   | { name: "batch:predicted"; data: Of & { pairs: { files: string[]; tasks: string[] }[] } }
   | { name: "batch:interrupted"; data: Of }
   | { name: "batch:conflict"; data: OfTask & { files: string[]; with: string[] } }
-  | { name: TaskEventName; data: OfTask & { outcome?: string; error?: string; reason?: string; attempt?: number; worktreeId?: string; sessionId?: string; tokens?: number; costUsd?: number; files?: string[]; branch?: string; consent?: string[]; at: string } }
-  | { name: BatchEventName; data: Of & { prUrl?: string | null; error?: string; reason?: string; hint?: string } };
+  | {
+      name: TaskEventName;
+      data: OfTask & {
+        outcome?: string;
+        error?: string;
+        reason?: string;
+        attempt?: number;
+        worktreeId?: string;
+        sessionId?: string;
+        tokens?: number;
+        costUsd?: number;
+        files?: string[];
+        branch?: string;
+        consent?: string[];
+        at: string;
+      };
+    }
+  | {
+      name: BatchEventName;
+      data: Of & { prUrl?: string | null; error?: string; reason?: string; hint?: string };
+    };
 
 const taskEvents = [
   "batch:task:waiting",
   "batch:task:approved",
   "batch:task:started",
+  "batch:task:placed",
   "batch:task:stopping",
   "batch:task:kept",
   "batch:task:built",
@@ -31,6 +54,7 @@ const taskEvents = [
   "batch:task:session",
   "batch:task:limited",
   "batch:task:queued",
+  "batch:task:lost",
   "batch:task:resolved",
   "batch:task:published",
   "batch:task:completed",

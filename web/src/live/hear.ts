@@ -17,6 +17,7 @@ const standing: Partial<Record<TaskEventName, Told>> = {
   "batch:task:retrying": { status: "queued", state: "queued" },
   "batch:task:limited": { status: "limited", state: "limited" },
   "batch:task:queued": { status: "queued", state: "queued" },
+  "batch:task:lost": { status: "queued", state: "queued" },
   "batch:task:completed": { status: "completed" },
   "batch:task:failed": { status: "failed" },
   "batch:task:skipped": { status: "skipped" },
@@ -60,8 +61,10 @@ function hearOther(draft: Draft, event: Exclude<LiveEvent, { name: TaskEventName
       const batch = draft.batch(batchId);
       const known = batch?.tasks.find((task) => task.taskId === taskId);
       if (!batch || !known) break;
-      if (draft.hasTask(taskId) && !known.outcome) draft.changeDoing(taskId, { batch: batchId, action: action ?? null });
-      if (tokens > (known.tokens ?? 0) || costUsd > (known.cost ?? 0)) draft.changeTask(batchId, taskId, { tokens, cost: costUsd });
+      if (draft.hasTask(taskId) && !known.outcome)
+        draft.changeDoing(taskId, { batch: batchId, action: action ?? null });
+      if (tokens > (known.tokens ?? 0) || costUsd > (known.cost ?? 0))
+        draft.changeTask(batchId, taskId, { tokens, cost: costUsd });
       break;
     }
     case "batch:predicted":
@@ -78,17 +81,25 @@ function hearOfTask(draft: Draft, event: Extract<LiveEvent, { name: TaskEventNam
   const { data } = event;
   const told = standing[event.name];
   const change: Partial<TaskView> = { ...told };
-  if (data.outcome) Object.assign(change, { outcome: data.outcome, state: data.outcome, completedAt: data.at, error: data.error ?? data.reason ?? null });
+  if (data.outcome)
+    Object.assign(change, {
+      outcome: data.outcome,
+      state: data.outcome,
+      completedAt: data.at,
+      error: data.error ?? data.reason ?? null,
+    });
   else if (told?.status) Object.assign(change, { outcome: null, completedAt: null });
-  if (event.name === "batch:task:started") Object.assign(change, { startedAt: data.at, lastAttempt: data.attempt ?? 1, error: null });
-  if (event.name === "batch:task:retrying" || event.name === "batch:task:limited") change.error = data.error ?? null;
+  if (event.name === "batch:task:started")
+    Object.assign(change, { startedAt: data.at, lastAttempt: data.attempt ?? 1, error: null });
+  if (event.name === "batch:task:retrying" || event.name === "batch:task:limited")
+    change.error = data.error ?? null;
   if (event.name === "batch:task:waiting") change.consent = data.consent ?? [];
   if (data.worktreeId) change.worktreeId = data.worktreeId;
   if (data.sessionId) change.sessionId = data.sessionId;
   if (data.branch) change.branch = data.branch;
   draft.changeTask(data.batchId, data.taskId, change);
   // Files, seconds and costs of what ended are the server's to count, and so are conflicts that are none any more.
-  const isTakenUp = event.name === "batch:task:resolved" || event.name === "batch:task:queued";
+  const isTakenUp = ["batch:task:resolved", "batch:task:queued", "batch:task:lost"].includes(event.name);
   if (data.outcome || isTakenUp) draft.stale.add(data.batchId);
 }
 
@@ -101,7 +112,7 @@ function hearOfBatch(draft: Draft, event: Extract<LiveEvent, { name: `batch:${st
   const { prUrl, error, reason } = event.data as { prUrl?: string | null; error?: string; reason?: string };
   if (prUrl) change.prUrl = prUrl;
   if (error) change.error = error;
-  if (event.name === "batch:held") change.held = reason ?? "nothing new starts for now";
+  if (event.name === "batch:held") change.held = reason ?? "no new tasks start for now";
   if (event.name === "batch:unheld") change.held = null;
   draft.changeBatch(batchId, change);
   draft.stale.add(batchId);

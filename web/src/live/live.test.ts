@@ -6,8 +6,8 @@ import { api } from "@/api/client";
 import { queryClient } from "@/api/queries";
 import type { FromStream, LiveEvent } from "./events";
 import { goLive } from "./live";
-import { emptyWorld } from "./state";
 import { at, batch, task } from "./samples";
+import { emptyWorld } from "./state";
 import { change, useConnection, useWorld } from "./world";
 
 let tell: (message: FromStream) => void = () => undefined;
@@ -28,7 +28,11 @@ beforeEach(() => {
   start += 1_000_000;
   vi.useFakeTimers({ now: start });
   calls = [];
-  answers = { "/api/tasks": { data: { tasks: [task("1")] } }, "/api/batches": { data: { batches: [] } }, "/api/projects": { data: { projects: [] } } };
+  answers = {
+    "/api/tasks": { data: { tasks: [task("1")] } },
+    "/api/batches": { data: { batches: [] } },
+    "/api/projects": { data: { projects: [] } },
+  };
   vi.spyOn(api, "GET").mockImplementation((async (path: string) => {
     calls.push(path);
     const { data, status = 200 } = answers[path] ?? { status: 500 };
@@ -50,7 +54,10 @@ afterEach(async () => {
 });
 
 const say = ({ name, data }: LiveEvent) => tell({ kind: "event", name, data: JSON.stringify(data) });
-const skipped = (key: string): LiveEvent => ({ name: "batch:task:skipped", data: { batchId: 7, taskId: `id-${key}`, outcome: "conflicted", at } });
+const skipped = (key: string): LiveEvent => ({
+  name: "batch:task:skipped",
+  data: { batchId: 7, taskId: `id-${key}`, outcome: "conflicted", at },
+});
 const told = () => vi.mocked(toast.warning).mock.calls.map(([words]) => words);
 
 test("the wanted board is fetched whenever the connection opens", async () => {
@@ -86,7 +93,9 @@ test("another log begins with nothing", async () => {
 test("news wait until the batch is known that they are about", async () => {
   tell({ kind: "open" });
   await vi.advanceTimersByTimeAsync(10);
-  answers["/api/batches/{id}"] = { data: { ...batch(7, ["1"]), tasks: batch(7, ["1"]).tasks.map((each) => ({ ...each, title: "Dig" })) } };
+  answers["/api/batches/{id}"] = {
+    data: { ...batch(7, ["1"]), tasks: batch(7, ["1"]).tasks.map((each) => ({ ...each, title: "Dig" })) },
+  };
   say(skipped("1"));
   await vi.advanceTimersByTimeAsync(2_000);
   expect(told()).toEqual(["“Dig” does not merge cleanly"]);

@@ -62,10 +62,12 @@ function failed(error: Refused) {
   if (error.status === 404) {
     const { project: shown } = useWorld.getState();
     const { wanted } = useConnection.getState();
-    toast.error("This project is no longer there", { description: inWords(error) });
+    toast.error("This project no longer exists", { description: inWords(error) });
     useConnection.setState({ wanted: shown === wanted ? null : shown, error: null });
     // The list may still have it, and must not be chosen from before the new one is there.
-    queryClient.setQueryData(projectsQuery.queryKey, (before) => before?.filter((project) => project.id !== wanted));
+    queryClient.setQueryData(projectsQuery.queryKey, (before) =>
+      before?.filter((project) => project.id !== wanted),
+    );
     void queryClient.invalidateQueries({ queryKey: keys.projects });
     return;
   }

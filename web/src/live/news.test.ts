@@ -26,7 +26,7 @@ async function told() {
 
 test("a batch that stands still is told once, until it goes on", async () => {
   hearNews([stands(4)]);
-  expect(await told()).toEqual(["Batch 4 stands still: what ran it is gone"]);
+  expect(await told()).toEqual(["Batch 4 is interrupted: no process is running it"]);
   hearNews([stands(4)]);
   expect(await told()).toHaveLength(1);
   hearNews([{ name: "batch:resumed", data: { batchId: 4, at } }, stands(4)]);

@@ -1,10 +1,10 @@
 // Gathers what people should be told, until the tasks that it is about have names.
 
+import { toast } from "@/visible/toast";
 import type { LiveEvent } from "./events";
 import { noticeOf, tell } from "./notices";
 import { emptyWorld } from "./state";
 import { useWorld } from "./world";
-import { toast } from "@/visible/toast";
 
 /** How long news are gathered. */
 const GATHER_MS = 300;
@@ -44,7 +44,7 @@ export function hearNews(events: readonly LiveEvent[]) {
   if (untold.length === 0) since = Date.now();
   untold.push(...fresh);
   isLate ||= holds > 0;
-  timer ??= setTimeout(tellNews, GATHER_MS);
+  if (!timer) timer = setTimeout(tellNews, GATHER_MS);
 }
 
 function tellNews() {

@@ -4,8 +4,8 @@ import type { LiveEvent } from "./events";
 import { noticeOf, tell } from "./notices";
 import { useLeave } from "./notify";
 import { reduce } from "./reducer";
-import { emptyWorld } from "./state";
 import { batch } from "./samples";
+import { emptyWorld } from "./state";
 
 const at = "2026-01-01T00:00:00Z";
 const show = { warning: vi.fn(), success: vi.fn(), error: vi.fn() };
@@ -34,7 +34,10 @@ describe("notices", () => {
     hear(ended("conflicted"));
     hear(ended("blocked"));
     hear({ name: "batch:task:waiting", data: { batchId: 4, taskId: "8", at } });
-    expect(show.warning.mock.calls.map(([words]) => words)).toEqual(["“A task of batch 4” does not merge cleanly", "“A task of batch 4” waits for your approval"]);
+    expect(show.warning.mock.calls.map(([words]) => words)).toEqual([
+      "“A task of batch 4” does not merge cleanly",
+      "“A task of batch 4” needs your approval",
+    ]);
   });
 
   it("open where something can be done", () => {
@@ -52,7 +55,11 @@ describe("notices", () => {
     useLeave.setState({ leave: "default" });
     hear(ended("invalid"));
     hear(ended("invalid"));
-    expect(show.warning.mock.calls.map(([, options]) => options.cancel?.label)).toEqual([undefined, "Notify me", undefined]);
+    expect(show.warning.mock.calls.map(([, options]) => options.cancel?.label)).toEqual([
+      undefined,
+      "Notify me",
+      undefined,
+    ]);
   });
 
   it("are one sentence where there are many", () => {
@@ -63,7 +70,9 @@ describe("notices", () => {
 
   it("say of what happened meanwhile that it did", () => {
     told([ended("conflicted"), { name: "batch:failed", data: { batchId: 4, at, error: "no" } }], true);
-    expect(show.warning.mock.calls.map(([words]) => words)).toEqual(["While you were away: 1 task needs you, 1 batch failed"]);
+    expect(show.warning.mock.calls.map(([words]) => words)).toEqual([
+      "While you were away: 1 task needs you, 1 batch failed",
+    ]);
   });
 
   it("do not ask for what somebody has seen to already", () => {

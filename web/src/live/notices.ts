@@ -1,7 +1,7 @@
 // What a person is told about at once: that they are needed, and that a batch ended.
 
 import type { ExternalToast, toast } from "sonner";
-import { counted } from "@/ui/format";
+import { counted } from "@/text/format";
 import type { LiveEvent } from "./events";
 import { askLeave, go, notify, offersLeave } from "./notify";
 import type { World } from "./state";
@@ -25,9 +25,9 @@ const MOST = 2;
 
 const troubles: Record<string, string> = {
   conflicted: "does not merge cleanly",
-  invalid: "was left out: the tests fail with it",
+  invalid: "was left out: it fails the tests",
   failed: "failed",
-  timed_out: "took too long",
+  timed_out: "timed out",
 };
 
 function taskIn(world: World, { batchId, taskId }: { batchId: number; taskId: string }) {
@@ -52,7 +52,11 @@ export function noticeOf(event: LiveEvent, world: World): Notice | undefined {
       const { title, status } = taskIn(world, event.data);
       // Somebody has seen to it meanwhile.
       if (status !== undefined && status !== "waiting") return undefined;
-      return needed(`“${title}” waits for your ${consent?.length ? "consent" : "approval"}`, `/batches/${batchId}`, `wait-${batchId}`);
+      return needed(
+        `“${title}” needs your ${consent?.length ? "consent" : "approval"}`,
+        `/batches/${batchId}`,
+        `wait-${batchId}`,
+      );
     }
     case "batch:task:failed":
     case "batch:task:skipped": {
@@ -64,17 +68,30 @@ export function noticeOf(event: LiveEvent, world: World): Notice | undefined {
     }
     case "batch:interrupted": {
       const { batchId } = event.data;
-      return needed(`Batch ${numberIn(world, batchId)} stands still: what ran it is gone`, `/batches/${batchId}`);
+      return needed(
+        `Batch ${numberIn(world, batchId)} is interrupted: no process is running it`,
+        `/batches/${batchId}`,
+      );
     }
     case "batch:completed": {
       const { batchId, prUrl } = event.data;
       const short = `Batch ${numberIn(world, batchId)} is done`;
-      return { kind: "done", short, words: prUrl ? `${short}; its pull request is open` : short, path: `/batches/${batchId}` };
+      return {
+        kind: "done",
+        short,
+        words: prUrl ? `${short}; its pull request is open` : short,
+        path: `/batches/${batchId}`,
+      };
     }
     case "batch:failed": {
       const { batchId, error } = event.data;
       const short = `Batch ${numberIn(world, batchId)} failed`;
-      return { kind: "failed", short, words: `${short}: ${error ?? "nothing was merged"}`, path: `/batches/${batchId}` };
+      return {
+        kind: "failed",
+        short,
+        words: `${short}: ${error ?? "nothing was merged"}`,
+        path: `/batches/${batchId}`,
+      };
     }
     default:
       return undefined;
@@ -93,7 +110,12 @@ export function summed(notices: readonly Notice[], isLate: boolean): Notice {
   const short = parts.filter(Boolean).join(", ");
   const pages = new Set(notices.map((notice) => notice.path.replace(/\?.*/, "")));
   const path = pages.size === 1 ? ([...pages][0] as string) : "/batches";
-  return { kind: need > 0 ? "needed" : failed > 0 ? "failed" : "done", short, words: isLate ? `While you were away: ${short}` : short, path };
+  return {
+    kind: need > 0 ? "needed" : failed > 0 ? "failed" : "done",
+    short,
+    words: isLate ? `While you were away: ${short}` : short,
+    path,
+  };
 }
 
 /** Tells what there is to tell; `isLate` where it happened while nobody listened. */

@@ -1,12 +1,14 @@
 // Notices outside the page, by the browser. A person is asked for leave only after a click.
 
 import { create } from "zustand";
-import { recall, remember } from "@/shell/memory";
+import { recall, remember } from "@/browser/memory";
 import { visible } from "@/visible/visible";
 
 const isThere = typeof Notification !== "undefined";
 
-export const useLeave = create<{ leave: NotificationPermission }>(() => ({ leave: isThere ? Notification.permission : "denied" }));
+export const useLeave = create<{ leave: NotificationPermission }>(() => ({
+  leave: isThere ? Notification.permission : "denied",
+}));
 
 /** Asks the person, who has just clicked. */
 export async function askLeave() {

@@ -6,8 +6,8 @@ import { queryClient } from "@/api/queries";
 import { fetchStale, refreshBatch, watchBatch } from "./batches";
 import { load, show } from "./load";
 import { asked, beginAnew, heard } from "./order";
-import { emptyWorld } from "./state";
 import { at, batch, task } from "./samples";
+import { emptyWorld } from "./state";
 import { change, putTasks, useConnection, useWorld } from "./world";
 
 type Answer = { data?: unknown; error?: unknown; status?: number };
@@ -30,8 +30,13 @@ beforeEach(() => {
   vi.useFakeTimers({ now: start });
   calls = [];
   server = async () => ({ data: {} });
-  vi.spyOn(api, "GET").mockImplementation((async (path: string, init: { params?: { path?: { id?: number }; query?: { project?: string } } }) => {
-    const full = path.replace("{id}", String(init?.params?.path?.id)) + (init?.params?.query?.project ? `?${init.params.query.project}` : "");
+  vi.spyOn(api, "GET").mockImplementation((async (
+    path: string,
+    init: { params?: { path?: { id?: number }; query?: { project?: string } } },
+  ) => {
+    const full =
+      path.replace("{id}", String(init?.params?.path?.id)) +
+      (init?.params?.query?.project ? `?${init.params.query.project}` : "");
     calls.push(full);
     const { data, error, status = 200 } = await server(full);
     return { data, error, response: new Response(null, { status }) };
@@ -99,7 +104,8 @@ test("an answer of a server that is no longer there is not taken", async () => {
 
 test("events that come while the board is fetched are on it", async () => {
   const late = gate<Answer>();
-  server = (path) => (path.startsWith("/api/tasks") ? late.promise : Promise.resolve({ data: { batches: [] } }));
+  server = (path) =>
+    path.startsWith("/api/tasks") ? late.promise : Promise.resolve({ data: { batches: [] } });
   const showing = show("p");
   heard({ name: "task:created", data: { taskId: "id-3", task: task("3") } });
   late.open({ data: { tasks: [task("1")] } });
@@ -128,7 +134,8 @@ test("a project that is no longer there is not wanted, and not chosen from an ol
 
 test("the later of two loads counts", async () => {
   const first = gate<Answer>();
-  server = (path) => (path === "/api/tasks?q" ? first.promise : Promise.resolve({ data: { tasks: [], batches: [] } }));
+  server = (path) =>
+    path === "/api/tasks?q" ? first.promise : Promise.resolve({ data: { tasks: [], batches: [] } });
   const slow = show("q");
   await show("r");
   first.open({ data: { tasks: [], batches: [] } });
@@ -139,7 +146,8 @@ test("the later of two loads counts", async () => {
 });
 
 /** Something that makes the server know more of a batch. */
-const stir = (batchId: number) => change({ type: "events", events: [{ name: "batch:merging", data: { batchId, at } }] });
+const stir = (batchId: number) =>
+  change({ type: "events", events: [{ name: "batch:merging", data: { batchId, at } }] });
 const askedFor = (id: number) => calls.filter((call) => call === `/api/batches/${id}`).length;
 
 test("a batch is asked for at most once a second", async () => {
@@ -201,7 +209,10 @@ test("nothing is asked for again while the page is hidden, but what is unknown i
 
 test("a page's own copy of a task follows what is heard of it", () => {
   queryClient.setQueryData(["task", "far"], task("9", { id: "far", projectId: "q" }));
-  heard({ name: "task:updated", data: { taskId: "far", task: task("9", { id: "far", projectId: "q", title: "New" }) } });
+  heard({
+    name: "task:updated",
+    data: { taskId: "far", task: task("9", { id: "far", projectId: "q", title: "New" }) },
+  });
   expect(queryClient.getQueryData(["task", "far"])).toMatchObject({ title: "New" });
   heard({ name: "task:deleted", data: { taskId: "far" } });
   expect(queryClient.getQueryData(["task", "far"])).toBeUndefined();

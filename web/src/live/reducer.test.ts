@@ -4,11 +4,16 @@ import { expect, test } from "vitest";
 import type { BatchView } from "@/api/client";
 import type { LiveEvent } from "./events";
 import { reduce } from "./reducer";
-import { emptyWorld, type World } from "./state";
 import { at, batch, task } from "./samples";
+import { emptyWorld, type World } from "./state";
 
 function begin(batches: BatchView[] = []): World {
-  return reduce(emptyWorld, { type: "loaded", project: "p", tasks: ["1", "2", "3"].map((key) => task(key)), batches });
+  return reduce(emptyWorld, {
+    type: "loaded",
+    project: "p",
+    tasks: ["1", "2", "3"].map((key) => task(key)),
+    batches,
+  });
 }
 
 function hear(world: World, ...events: LiveEvent[]): World {
@@ -31,13 +36,26 @@ test("a task that a batch has is in progress from its creation on", () => {
 
 test("tasks move through the columns as their batch tells", () => {
   let world = begin([batch(7, ["1", "2", "3"])]);
-  world = hear(world, { name: "batch:task:started", data: of("1", { attempt: 1 }) }, { name: "batch:task:waiting", data: of("2") });
+  world = hear(
+    world,
+    { name: "batch:task:started", data: of("1", { attempt: 1 }) },
+    { name: "batch:task:waiting", data: of("2") },
+  );
   expect(shown(world)).toBe("in_progress: 1 3; needs_you: 2");
   expect(world.batches.get(7)?.progress).toMatchObject({ running: 1, queued: 2, percentage: 0 });
   world = hear(
     world,
     { name: "batch:task:completed", data: of("1", { outcome: "merged" }) },
-    { name: "task:updated", data: { taskId: "id-1", task: task("1", { status: "completed", batch: { id: 7, number: 7, status: "completed", outcome: "merged" } }) } },
+    {
+      name: "task:updated",
+      data: {
+        taskId: "id-1",
+        task: task("1", {
+          status: "completed",
+          batch: { id: 7, number: 7, status: "completed", outcome: "merged" },
+        }),
+      },
+    },
     { name: "batch:task:skipped", data: of("3", { outcome: "conflicted", files: ["a"] }) },
   );
   expect(shown(world)).toBe("needs_you: 2 3; done: 1");
@@ -55,7 +73,10 @@ test("a batch that nobody knows yet is to be fetched", () => {
 test("what an agent does is shown until its task ends", () => {
   let world = begin([batch(7, ["1"])]);
   world = hear(world, { name: "batch:task:started", data: of("1", { attempt: 1 }) });
-  world = hear(world, { name: "execution:progress", data: { ...of("1"), attempt: 1, action: "reads a.rs", tokens: 5, costUsd: 0 } });
+  world = hear(world, {
+    name: "execution:progress",
+    data: { ...of("1"), attempt: 1, action: "reads a.rs", tokens: 5, costUsd: 0 },
+  });
   expect(world.doing.get("id-1")).toMatchObject({ state: "running", action: "reads a.rs" });
   world = hear(world, { name: "batch:task:failed", data: of("1", { outcome: "failed", error: "no" }) });
   expect(world.doing.get("id-1")).toMatchObject({ state: "failed", action: null });
@@ -63,7 +84,10 @@ test("what an agent does is shown until its task ends", () => {
 
 test("a coming conflict is shown on both tasks, and goes again", () => {
   let world = begin([batch(7, ["1", "2"])]);
-  world = hear(world, { name: "batch:predicted", data: { batchId: 7, at, pairs: [{ files: ["a"], tasks: ["id-1", "id-2"] }] } });
+  world = hear(world, {
+    name: "batch:predicted",
+    data: { batchId: 7, at, pairs: [{ files: ["a"], tasks: ["id-1", "id-2"] }] },
+  });
   expect([world.doing.get("id-1")?.coming, world.doing.get("id-2")?.coming]).toEqual([["2"], ["1"]]);
   world = hear(world, { name: "batch:predicted", data: { batchId: 7, at, pairs: [] } });
   expect(world.doing.get("id-1")?.coming).toEqual([]);
@@ -71,9 +95,12 @@ test("a coming conflict is shown on both tasks, and goes again", () => {
 
 test("a conflict that is taken up again needs nobody, and the server is asked what is left of it", () => {
   for (const name of ["batch:task:resolved", "batch:task:queued"] as const) {
-    const world = hear(begin([batch(7, ["1"])]), { name: "batch:task:skipped", data: of("1", { outcome: "conflicted" }) });
+    const world = hear(begin([batch(7, ["1"])]), {
+      name: "batch:task:skipped",
+      data: of("1", { outcome: "conflicted" }),
+    });
     expect(shown(world)).toBe("todo: 2 3; needs_you: 1");
-    const fresh = reduce(world, { type: "batch", batch: world.batches.get(7)! });
+    const fresh = reduce(world, { type: "batch", batch: world.batches.get(7) as BatchView });
     const again = hear(fresh, { name, data: of("1") });
     expect([shown(again), again.stale.has(7)]).toEqual(["todo: 2 3; in_progress: 1", true]);
   }
@@ -95,13 +122,19 @@ test("columns that nothing happened to stay the same arrays", () => {
   const after = hear(before, { name: "batch:task:waiting", data: of("2") });
   expect(after.columns.todo).toBe(before.columns.todo);
   expect(after.columns.in_progress).not.toBe(before.columns.in_progress);
-  const talk = hear(after, { name: "execution:progress", data: { ...of("1"), attempt: 1, action: "thinks", tokens: 0, costUsd: 0 } });
+  const talk = hear(after, {
+    name: "execution:progress",
+    data: { ...of("1"), attempt: 1, action: "thinks", tokens: 0, costUsd: 0 },
+  });
   expect(talk.columns).toBe(after.columns);
   expect(talk.tasks).toBe(after.tasks);
 });
 
 test("tasks of another project are not shown", () => {
-  const world = hear(begin(), { name: "task:created", data: { taskId: "x", task: task("9", { id: "x", projectId: "q" }) } });
+  const world = hear(begin(), {
+    name: "task:created",
+    data: { taskId: "x", task: task("9", { id: "x", projectId: "q" }) },
+  });
   expect(world.tasks.size).toBe(3);
 });
 
@@ -133,15 +166,32 @@ test("another server begins with an empty world", () => {
 
 test("of the batches that are over only the newest are kept in mind", () => {
   let world = begin([batch(1, ["1"])]);
-  for (let id = 2; id <= 250; id += 1) world = reduce(world, { type: "batch", batch: { ...batch(id, []), status: "completed" } });
+  for (let id = 2; id <= 250; id += 1)
+    world = reduce(world, { type: "batch", batch: { ...batch(id, []), status: "completed" } });
   expect(world.batches.size).toBe(200);
   expect([world.batches.has(1), world.batches.has(2), world.batches.has(250)]).toEqual([true, false, true]);
 });
 
 test("what a person said since a batch ended is not overruled by looking at that batch", () => {
   const ended = batch(7, ["1"]);
-  const failed = { ...ended, status: "failed", tasks: ended.tasks.map((each) => ({ ...each, status: "failed" as const, state: "failed", outcome: "failed", completedAt: "2026-01-02T10:00:00.000Z" })) };
-  const looked = (updatedAt: string) => shown(reduce(reduce(begin(), { type: "tasks", tasks: [task("1", { updatedAt })] }), { type: "batch", batch: failed }));
+  const failed = {
+    ...ended,
+    status: "failed",
+    tasks: ended.tasks.map((each) => ({
+      ...each,
+      status: "failed" as const,
+      state: "failed",
+      outcome: "failed",
+      completedAt: "2026-01-02T10:00:00.000Z",
+    })),
+  };
+  const looked = (updatedAt: string) =>
+    shown(
+      reduce(reduce(begin(), { type: "tasks", tasks: [task("1", { updatedAt })] }), {
+        type: "batch",
+        batch: failed,
+      }),
+    );
   expect(looked("2026-01-02T10:00:01.000Z")).toBe("todo: 1 2 3");
   expect(looked("2026-01-02T09:59:59.000Z")).toBe("todo: 2 3; needs_you: 1");
   const followed = reduce(begin([ended]), { type: "batch", batch: failed });

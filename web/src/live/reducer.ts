@@ -1,7 +1,7 @@
 // Makes the board's world out of what was fetched and what is heard. Pure: fetches nothing, knows no page.
 
 import type { BatchView, BoardTask } from "@/api/client";
-import { arrange } from "@/board/columns";
+import { arrange } from "./columns";
 import { Draft } from "./draft";
 import type { LiveEvent } from "./events";
 import { hear } from "./hear";
@@ -48,7 +48,9 @@ function loaded(world: World, project: string, tasks: BoardTask[], batches: Batc
     project,
     isLoaded: true,
     tasks: new Map(tasks.map((task) => [task.id, task])),
-    batches: isSame ? world.batches : new Map([...world.batches].filter(([, batch]) => batch.projectId === project)),
+    batches: isSame
+      ? world.batches
+      : new Map([...world.batches].filter(([, batch]) => batch.projectId === project)),
     // Of what is over nothing of this is shown.
     doing: new Map([...world.doing].filter(([, doing]) => isSame && known.has(doing.batch))),
     logs: new Map([...world.logs].filter(([, end]) => known.has(end.batch))),

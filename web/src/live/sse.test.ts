@@ -3,7 +3,8 @@
 import { expect, test } from "vitest";
 import { reader, type Sent } from "./sse";
 
-const stream = ': hello\nretry: 1000\n\nid: 4\nevent: batch:started\ndata: {"a":1}\n\nevent: x\r\ndata: one\r\ndata:two\r\n\r\nid: 9\n\ndata\n\n';
+const stream =
+  ': hello\nretry: 1000\n\nid: 4\nevent: batch:started\ndata: {"a":1}\n\nevent: x\r\ndata: one\r\ndata:two\r\n\r\nid: 9\n\ndata\n\n';
 
 function read(pieces: string[]): Sent[] {
   const heard: Sent[] = [];
@@ -23,7 +24,8 @@ test("events have names, data and the last number", () => {
 });
 
 test("it does not matter where a stream is cut", () => {
-  for (let at = 1; at < stream.length; at += 1) expect(read([stream.slice(0, at), stream.slice(at)])).toEqual(expected);
+  for (let at = 1; at < stream.length; at += 1)
+    expect(read([stream.slice(0, at), stream.slice(at)])).toEqual(expected);
   expect(read([...stream])).toEqual(expected);
 });
 

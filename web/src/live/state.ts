@@ -1,7 +1,7 @@
 // What the board's world is made of.
 
 import type { BatchView, BoardTask } from "@/api/client";
-import { arrange, type Columns } from "@/board/columns";
+import { arrange, type Columns } from "./columns";
 
 /** What is known of a task while a batch has it. */
 export type Doing = {

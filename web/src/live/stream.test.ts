@@ -24,7 +24,8 @@ let heard: FromStream[];
 const fetched = vi.fn(() => new Promise<Response>(() => undefined));
 let stop: () => void;
 const worker = (at: number) => FakeWorker.made.at(at) as FakeWorker;
-const turn = (name: string, persisted: boolean) => dispatchEvent(Object.assign(new Event(name), { persisted }));
+const turn = (name: string, persisted: boolean) =>
+  dispatchEvent(Object.assign(new Event(name), { persisted }));
 
 beforeEach(() => {
   vi.stubGlobal("SharedWorker", FakeWorker);

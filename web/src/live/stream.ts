@@ -33,7 +33,10 @@ export function openStream(tell: Tell): () => void {
 
 function join(tell: Tell): () => void {
   if (typeof SharedWorker === "undefined") return listen(tell, pass());
-  const worker = new SharedWorker(new URL("./stream.worker.ts", import.meta.url), { type: "module", name: "pleach-events" });
+  const worker = new SharedWorker(new URL("./stream.worker.ts", import.meta.url), {
+    type: "module",
+    name: "pleach-events",
+  });
   const { port } = worker;
   const say = (message: ToStream) => port.postMessage(message);
   let leave = () => {

@@ -14,7 +14,11 @@ export function isOther(tag: string | null, own: string): boolean {
 /** Asks the server for the tag of its document. */
 export async function isOtherVersion(): Promise<boolean> {
   try {
-    const answer = await fetch("/api/openapi.json", { method: "HEAD", cache: "no-store", headers: shown(pass()) });
+    const answer = await fetch("/api/openapi.json", {
+      method: "HEAD",
+      cache: "no-store",
+      headers: shown(pass()),
+    });
     return answer.ok && isOther(answer.headers.get("etag"), __DOCUMENT_HASH__);
   } catch {
     return false;

@@ -17,7 +17,12 @@ export type Connection = {
   isOtherVersion: boolean;
 };
 
-export const useConnection = create<Connection>(() => ({ state: "connecting", wanted: null, error: null, isOtherVersion: false }));
+export const useConnection = create<Connection>(() => ({
+  state: "connecting",
+  wanted: null,
+  error: null,
+  isOtherVersion: false,
+}));
 
 /** Changes the world, and tells it once more what was heard after that was true. */
 export function change(what: Change, since: readonly LiveEvent[] = []) {

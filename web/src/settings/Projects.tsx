@@ -3,10 +3,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { FolderPlus, Trash2 } from "lucide-react";
 import { useState } from "react";
+import { useAct } from "@/actions/actions";
 import { answered, api, type Project } from "@/api/client";
 import { keys, useProjects } from "@/api/queries";
-import { openOverlay } from "@/shell/overlays";
-import { useAct } from "@/task/queries";
+import { openOverlay } from "@/app/overlays";
 import { Button } from "@/ui/Button";
 import { Confirm } from "@/ui/Confirm";
 import { Group } from "./Group";
@@ -27,7 +27,11 @@ export function Projects() {
   );
 }
 
-const says: Record<Project["status"], string> = { ready: "", cloning: "is being cloned", failed: "could not be cloned" };
+const says: Record<Project["status"], string> = {
+  ready: "",
+  cloning: "cloning",
+  failed: "cloning failed",
+};
 
 function ProjectRow({ project }: { project: Project }) {
   const client = useQueryClient();
@@ -47,11 +51,24 @@ function ProjectRow({ project }: { project: Project }) {
         <p className="font-mono text-2xs text-fg-3 [overflow-wrap:anywhere]">{project.path}</p>
         {project.error ? <p className="text-xs text-failed">{project.error}</p> : null}
       </div>
-      <Button look="ghost" size="icon" aria-label={`Forget ${project.name}`} disabled={doing !== null} onClick={() => setAsking(true)}>
+      <Button
+        look="ghost"
+        size="icon"
+        aria-label={`Remove ${project.name}`}
+        disabled={doing !== null}
+        onClick={() => setAsking(true)}
+      >
         <Trash2 />
       </Button>
-      <Confirm open={isAsking} onOpenChange={setAsking} title={`Forget ${project.name}?`} action="Forget it" keep="Keep it" onConfirm={() => void forget()}>
-        Its board leaves this list. The folder and the branches stay as they are.
+      <Confirm
+        open={isAsking}
+        onOpenChange={setAsking}
+        title={`Remove ${project.name}?`}
+        action="Remove"
+        keep="Keep it"
+        onConfirm={() => void forget()}
+      >
+        It is removed from this list. The folder and its branches are not touched.
       </Confirm>
     </div>
   );

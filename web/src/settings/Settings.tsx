@@ -2,12 +2,12 @@
 
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
 import { useEffect, useId, useState } from "react";
-import { type AgentFound, inWords, type Settings as AllSettings, type SettingsChange } from "@/api/client";
+import { type AgentFound, type Settings as AllSettings, inWords, type SettingsChange } from "@/api/client";
 import { useAgents, useSaveSettings, useSettings } from "@/api/queries";
+import { useProject } from "@/app/project";
+import { useTheme, type Wish, wishFor } from "@/browser/theme";
 import { allowSingleKeys, useSingleKeys } from "@/keys/hotkeys";
 import { askLeave, useLeave } from "@/live/notify";
-import { useProject } from "@/shell/project";
-import { useTheme, type Wish, wishFor } from "@/shell/theme";
 import { Banner } from "@/ui/Banner";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
@@ -28,15 +28,22 @@ export function Settings() {
   const saving = useSaveSettings(project?.id);
   const save: Save = (change) =>
     saving.mutate(change, {
-      onError: (failure) => toast.error("The setting was not saved", { description: inWords(failure) }),
+      onError: (failure) => toast.error("Could not save the setting", { description: inWords(failure) }),
     });
   return (
     <div className="mx-auto max-w-2xl px-4 py-6 sm:px-6">
       <h1 className="text-xl font-semibold">Settings</h1>
-      <p className="mt-1 text-fg-2">Saved at once, for every batch that starts from now on.</p>
+      <p className="mt-1 text-fg-2">Changes are saved immediately and apply to new batches.</p>
       {error && !data ? (
         <div className="mt-4">
-          <Banner tone="error" action={<Button size="small" onClick={() => void refetch()}>Try again</Button>}>
+          <Banner
+            tone="error"
+            action={
+              <Button size="small" onClick={() => void refetch()}>
+                Try again
+              </Button>
+            }
+          >
             The settings could not be read. {inWords(error)}
           </Banner>
         </div>
@@ -54,10 +61,17 @@ export function Settings() {
 function overriding(settings: AllSettings, name: Name): string | null {
   const source = settings.sources[name];
   const overridden = settings.overridden[name];
-  const where = source === "pleach.toml" ? "the project's pleach.toml" : source === "variable" ? "a variable of the environment" : null;
+  const where =
+    source === "pleach.toml"
+      ? "the project's pleach.toml"
+      : source === "variable"
+        ? "an environment variable"
+        : null;
   if (!where) return null;
-  const own = overridden ? ` What is saved here (${String(overridden.value)}) counts elsewhere.` : "";
-  return `In this project ${where} says ${String(settings[name])}.${own}`;
+  const own = overridden
+    ? ` The value saved here (${String(overridden.value)}) applies to other projects.`
+    : "";
+  return `Overridden in this project by ${where}: ${String(settings[name])}.${own}`;
 }
 
 function BatchSettings({ settings, save }: { settings: AllSettings; save: Save }) {
@@ -65,15 +79,44 @@ function BatchSettings({ settings, save }: { settings: AllSettings; save: Save }
   const of = (name: Name) => ({ labelId: `${id}${name}`, note: overriding(settings, name) });
   return (
     <Group title="Batches">
-      <Row label="Max batch size" help="How many tasks of a batch run at once." {...of("maxBatchSize")}>
-        <BatchSize labelId={`${id}maxBatchSize`} value={settings.maxBatchSize} onSave={(maxBatchSize) => save({ maxBatchSize })} />
+      <Row label="Max batch size" help="Number of tasks of a batch that run at once." {...of("maxBatchSize")}>
+        <BatchSize
+          labelId={`${id}maxBatchSize`}
+          value={settings.maxBatchSize}
+          onSave={(maxBatchSize) => save({ maxBatchSize })}
+        />
       </Row>
-      <Row label="Parallel limit" help="How many tasks run at once over all batches." {...of("parallelLimit")}>
-        <NumberSlider labelId={`${id}parallelLimit`} value={settings.parallelLimit} max={64} onSave={(parallelLimit) => save({ parallelLimit })} />
+      <Row
+        label="Parallel limit"
+        help="Number of tasks that run at once, over all batches."
+        {...of("parallelLimit")}
+      >
+        <NumberSlider
+          labelId={`${id}parallelLimit`}
+          value={settings.parallelLimit}
+          max={64}
+          onSave={(parallelLimit) => save({ parallelLimit })}
+        />
       </Row>
-      <SwitchRow label="Queue auto-approve" help="A queue goes on without asking after each task." {...of("queueAutoApprove")} isOn={settings.queueAutoApprove} onSave={(queueAutoApprove) => save({ queueAutoApprove })} />
-      <SwitchRow label="Stop on failure" help="Nothing new starts once a task has failed." {...of("stopOnFailure")} isOn={settings.stopOnFailure} onSave={(stopOnFailure) => save({ stopOnFailure })} />
-      <Row label="Conflict behavior" help="What becomes of a task that does not merge cleanly." {...of("conflictBehavior")}>
+      <SwitchRow
+        label="Queue auto-approve"
+        help="A queue starts its next task without approval."
+        {...of("queueAutoApprove")}
+        isOn={settings.queueAutoApprove}
+        onSave={(queueAutoApprove) => save({ queueAutoApprove })}
+      />
+      <SwitchRow
+        label="Stop on failure"
+        help="Cancel the rest of a batch as soon as a task fails."
+        {...of("stopOnFailure")}
+        isOn={settings.stopOnFailure}
+        onSave={(stopOnFailure) => save({ stopOnFailure })}
+      />
+      <Row
+        label="Conflict behavior"
+        help="What to do with a task that does not merge cleanly."
+        {...of("conflictBehavior")}
+      >
         <Select
           aria-labelledby={`${id}conflictBehavior`}
           aria-describedby={`${id}conflictBehaviorhelp`}
@@ -91,18 +134,38 @@ function BatchSettings({ settings, save }: { settings: AllSettings; save: Save }
   );
 }
 
-type SwitchProps = { label: string; labelId: string; help: string; note: string | null; isOn: boolean; onSave: (isOn: boolean) => void };
+type SwitchProps = {
+  label: string;
+  labelId: string;
+  help: string;
+  note: string | null;
+  isOn: boolean;
+  onSave: (isOn: boolean) => void;
+};
 
 function SwitchRow({ isOn, onSave, ...row }: SwitchProps) {
   return (
     <Row {...row}>
-      <Switch aria-labelledby={row.labelId} aria-describedby={`${row.labelId}help`} checked={isOn} onCheckedChange={onSave} />
+      <Switch
+        aria-labelledby={row.labelId}
+        aria-describedby={`${row.labelId}help`}
+        checked={isOn}
+        onCheckedChange={onSave}
+      />
     </Row>
   );
 }
 
 /** A slider for the usual sizes, a field for larger ones, and a switch for as many as the machine can take. */
-function BatchSize({ labelId, value, onSave }: { labelId: string; value: AllSettings["maxBatchSize"]; onSave: (value: AllSettings["maxBatchSize"]) => void }) {
+function BatchSize({
+  labelId,
+  value,
+  onSave,
+}: {
+  labelId: string;
+  value: AllSettings["maxBatchSize"];
+  onSave: (value: AllSettings["maxBatchSize"]) => void;
+}) {
   const isAuto = value === "auto";
   const number = isAuto ? 3 : value;
   return (
@@ -118,7 +181,9 @@ function BatchSize({ labelId, value, onSave }: { labelId: string; value: AllSett
             min={1}
             max={64}
             defaultValue={number}
-            onBlur={({ target }) => target.validity.valid && target.valueAsNumber !== number && onSave(target.valueAsNumber)}
+            onBlur={({ target }) =>
+              target.validity.valid && target.valueAsNumber !== number && onSave(target.valueAsNumber)
+            }
           />
         </>
       )}
@@ -129,12 +194,32 @@ function BatchSize({ labelId, value, onSave }: { labelId: string; value: AllSett
   );
 }
 
-function NumberSlider({ labelId, value, max, onSave, isBare }: { labelId: string; value: number; max: number; onSave: (value: number) => void; isBare?: boolean }) {
+function NumberSlider({
+  labelId,
+  value,
+  max,
+  onSave,
+  isBare,
+}: {
+  labelId: string;
+  value: number;
+  max: number;
+  onSave: (value: number) => void;
+  isBare?: boolean;
+}) {
   const [shown, setShown] = useState(value);
   useEffect(() => setShown(value), [value]);
   return (
     <div className={isBare ? "w-36" : "flex w-56 items-center gap-3"}>
-      <Slider labelledBy={labelId} describedBy={`${labelId}help`} value={Math.min(shown, max)} min={1} max={max} onChange={setShown} onSettle={onSave} />
+      <Slider
+        labelledBy={labelId}
+        describedBy={`${labelId}help`}
+        value={Math.min(shown, max)}
+        min={1}
+        max={max}
+        onChange={setShown}
+        onSettle={onSave}
+      />
       {isBare ? null : <output className="w-8 text-right">{shown}</output>}
     </div>
   );
@@ -145,7 +230,11 @@ function Appearance() {
   const id = useId();
   const leave = useLeave((state) => state.leave);
   const singleKeys = useSingleKeys((state) => state.isOn);
-  const says = { granted: "Allowed.", denied: "This browser does not allow them.", default: "When a task needs you or a batch ends." };
+  const says = {
+    granted: "Allowed.",
+    denied: "This browser does not allow them.",
+    default: "When a task needs you or a batch ends.",
+  };
   return (
     <Group title="This browser">
       <Row label="Theme" labelId={`${id}theme`} help="Dark or light.">
@@ -154,15 +243,24 @@ function Appearance() {
           className="w-36"
           value={wish}
           options={[
-            { value: "system", label: "As the system" },
+            { value: "system", label: "System" },
             { value: "dark", label: "Dark" },
             { value: "light", label: "Light" },
           ]}
           onChange={(event) => wishFor(event.target.value as Wish)}
         />
       </Row>
-      <Row label="Single-key shortcuts" labelId={`${id}keys`} help="Letters alone do something, as R runs a task. Arrows, Enter and Ctrl K always work.">
-        <Switch aria-labelledby={`${id}keys`} aria-describedby={`${id}keyshelp`} checked={singleKeys} onCheckedChange={allowSingleKeys} />
+      <Row
+        label="Single-key shortcuts"
+        labelId={`${id}keys`}
+        help="Single letters are shortcuts, such as R to run a task. Arrows, Enter and Ctrl K always work."
+      >
+        <Switch
+          aria-labelledby={`${id}keys`}
+          aria-describedby={`${id}keyshelp`}
+          checked={singleKeys}
+          onCheckedChange={allowSingleKeys}
+        />
       </Row>
       <Row label="Notifications" labelId={`${id}notes`} help={says[leave]}>
         {leave === "default" ? <Button onClick={() => void askLeave()}>Allow notifications</Button> : null}
@@ -177,7 +275,11 @@ function Agents({ project }: { project: string | undefined }) {
     <Group title="Agents">
       {isPending ? <Skeleton className="m-4 h-24" /> : null}
       {error ? <p className="px-4 py-3 text-failed">{inWords(error)}</p> : null}
-      {data?.toSorted((a, b) => Number(b.found) - Number(a.found)).map((agent) => <AgentRow key={agent.name} agent={agent} />)}
+      {data
+        ?.toSorted((a, b) => Number(b.found) - Number(a.found))
+        .map((agent) => (
+          <AgentRow key={agent.name} agent={agent} />
+        ))}
     </Group>
   );
 }
@@ -195,7 +297,9 @@ function AgentRow({ agent }: { agent: AgentFound }) {
       <div className="flex flex-wrap items-center gap-x-2">
         <span className="font-medium">{agent.title}</span>
         {agent.version ? <span className="font-mono text-xs text-fg-3">{agent.version}</span> : null}
-        {agent.isDefault ? <span className="rounded-full bg-accent-soft px-1.5 text-2xs text-accent-text">Default</span> : null}
+        {agent.isDefault ? (
+          <span className="rounded-full bg-accent-soft px-1.5 text-2xs text-accent-text">Default</span>
+        ) : null}
         <span className="ml-auto flex items-center gap-1 text-xs text-fg-2">
           <Icon className={`size-3.5 ${look.tone}`} aria-hidden /> {look.word}
         </span>

@@ -4,24 +4,31 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { answered, api, type Project } from "@/api/client";
 import { keys } from "@/api/queries";
+import { openOverlay, useOverlays } from "@/app/overlays";
+import { chooseProject } from "@/app/project";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { ErrorLine } from "@/ui/ErrorLine";
 import { TextField } from "@/ui/Field";
 import { toast } from "@/visible/toast";
-import { openOverlay, useOverlays } from "./overlays";
-import { chooseProject } from "./project";
 
 /** What the server is to be told: an address has a scheme, or is `user@host:path`. */
 export function whereFrom(text: string): { path: string } | { url: string } {
   const where = text.trim();
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(where) || /^[^\s/@:]+@[^\s/:]+:/.test(where) ? { url: where } : { path: where };
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(where) || /^[^\s/@:]+@[^\s/:]+:/.test(where)
+    ? { url: where }
+    : { path: where };
 }
 
 export function AddProject() {
   const open = useOverlays((overlays) => overlays.addProject);
   return (
-    <Dialog open={open} onOpenChange={(is) => openOverlay("addProject", is)} title="Add a project" className="max-w-[480px]">
+    <Dialog
+      open={open}
+      onOpenChange={(is) => openOverlay("addProject", is)}
+      title="Add a project"
+      className="max-w-[480px]"
+    >
       <Form />
     </Dialog>
   );
@@ -42,7 +49,10 @@ function Form() {
       await client.invalidateQueries({ queryKey: keys.projects });
       openOverlay("addProject", false);
       if (project.status === "ready") chooseProject(project.id);
-      else toast(`${project.name} is being cloned`, { description: "It can be chosen once it is there." });
+      else
+        toast(`${project.name} is being cloned`, {
+          description: "It can be selected once cloning finishes.",
+        });
     } catch (failure) {
       setError(failure);
       setBusy(false);
@@ -52,7 +62,7 @@ function Form() {
     <form className="space-y-4" onSubmit={(event) => void add(event)}>
       <div>
         <label htmlFor={`${id}where`} className="mb-1 block font-medium">
-          Folder or address
+          Folder or URL
         </label>
         <TextField
           id={`${id}where`}
@@ -66,7 +76,7 @@ function Form() {
           onChange={(event) => setWhere(event.target.value)}
         />
         <p id={`${id}help`} className="mt-1 text-xs text-fg-2">
-          The whole path of a folder on the machine of the server, or an address that git can clone.
+          The absolute path of a folder on the server's machine, or a URL that git can clone.
         </p>
       </div>
       <ErrorLine error={error} />

@@ -2,13 +2,13 @@
 
 import { ChevronsUpDown, FolderPlus, Keyboard, Moon, Plus, Search, Sun, Wifi, WifiOff } from "lucide-react";
 import { useProjects } from "@/api/queries";
+import { openOverlay } from "@/app/overlays";
+import { chooseProject, useProject } from "@/app/project";
+import { useTheme, type Wish, wishFor } from "@/browser/theme";
 import { useConnection } from "@/live/world";
 import { Button } from "@/ui/Button";
 import { Kbd } from "@/ui/Kbd";
 import { Menu, MenuItem, MenuLabel, MenuLine, MenuRadio, MenuRadioItem } from "@/ui/Menu";
-import { openOverlay } from "./overlays";
-import { chooseProject, useProject } from "./project";
-import { useTheme, type Wish, wishFor } from "./theme";
 
 export function Header() {
   const { wish, shown } = useTheme();
@@ -28,7 +28,13 @@ export function Header() {
           <Kbd>Ctrl K</Kbd>
         </span>
       </Button>
-      <Button look="ghost" size="icon" className="hidden sm:inline-flex" aria-label="Keys" onClick={() => openOverlay("sheet")}>
+      <Button
+        look="ghost"
+        size="icon"
+        className="hidden sm:inline-flex"
+        aria-label="Keys"
+        onClick={() => openOverlay("sheet")}
+      >
         <Keyboard />
       </Button>
       <Menu
@@ -39,7 +45,7 @@ export function Header() {
         }
       >
         <MenuRadio value={wish} onValueChange={(value) => wishFor(value as Wish)}>
-          <MenuRadioItem value="system">As the system</MenuRadioItem>
+          <MenuRadioItem value="system">System</MenuRadioItem>
           <MenuRadioItem value="dark">Dark</MenuRadioItem>
           <MenuRadioItem value="light">Light</MenuRadioItem>
         </MenuRadio>
@@ -70,7 +76,12 @@ function ProjectSwitcher() {
     <Menu
       align="start"
       trigger={
-        <Button look="ghost" size="small" className="min-w-0 shrink px-1.5 text-sm font-semibold text-fg" aria-label={`Project: ${project.name}`}>
+        <Button
+          look="ghost"
+          size="small"
+          className="min-w-0 shrink px-1.5 text-sm font-semibold text-fg"
+          aria-label={`Project: ${project.name}`}
+        >
           <span className="truncate">{project.name}</span>
           <ChevronsUpDown className="text-fg-3" aria-hidden />
         </Button>
@@ -82,7 +93,9 @@ function ProjectSwitcher() {
           <MenuRadioItem key={each.id} value={each.id} disabled={each.status !== "ready"}>
             <span className="min-w-0">
               <span className="block truncate">{each.name}</span>
-              <span className="block max-w-72 truncate text-xs text-fg-3">{each.status === "ready" ? each.path : (each.error ?? each.status)}</span>
+              <span className="block max-w-72 truncate text-xs text-fg-3">
+                {each.status === "ready" ? each.path : (each.error ?? each.status)}
+              </span>
             </span>
           </MenuRadioItem>
         ))}

@@ -2,19 +2,34 @@
 
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { Command } from "cmdk";
-import { CircleDot, FolderPlus, Kanban, Keyboard, Layers, ListOrdered, type LucideIcon, Moon, Plus, Settings as Gear, SlidersHorizontal, Sun, X, Zap } from "lucide-react";
+import {
+  CircleDot,
+  FolderPlus,
+  Settings as Gear,
+  Kanban,
+  Keyboard,
+  Layers,
+  ListOrdered,
+  type LucideIcon,
+  Moon,
+  Plus,
+  SlidersHorizontal,
+  Sun,
+  X,
+  Zap,
+} from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import { type ReactNode, useMemo, useState } from "react";
-import { boardAddress } from "@/board/FilterBar";
-import { select, useSelection } from "@/board/selection";
-import { NEEDS_GIT, startBatch } from "@/board/start";
+import { NEEDS_GIT, startBatch } from "@/actions/start";
+import { boardAddress } from "@/app/Go";
+import { openOverlay, openRun } from "@/app/overlays";
+import { useProject } from "@/app/project";
+import { select, useSelection } from "@/app/selection";
+import { useTheme, wishFor } from "@/browser/theme";
 import { useWorld } from "@/live/world";
 import { StateBadge } from "@/ui/Badge";
 import { useGivenBack } from "@/ui/focus";
 import { Kbd } from "@/ui/Kbd";
-import { openOverlay, openRun } from "./overlays";
-import { useProject } from "./project";
-import { useTheme, wishFor } from "./theme";
 
 const MOST_TASKS = 20;
 
@@ -70,10 +85,19 @@ function Commands({ does }: { does: Does }) {
     <>
       {chosen.length > 0 ? (
         <Group title={chosen.length === 1 ? "1 task selected" : `${chosen.length} tasks selected`}>
-          <Item icon={Zap} keys="P" disabled={needsGit} onSelect={does(() => void startBatch({ taskIds: chosen, mode: "parallel" }))}>
+          <Item
+            icon={Zap}
+            keys="P"
+            disabled={needsGit}
+            onSelect={does(() => void startBatch({ taskIds: chosen, mode: "parallel" }))}
+          >
             Execute Parallel {needsGit ? <span className="text-xs text-attention">{NEEDS_GIT}</span> : null}
           </Item>
-          <Item icon={ListOrdered} keys="Q" onSelect={does(() => void startBatch({ taskIds: chosen, mode: "queue" }))}>
+          <Item
+            icon={ListOrdered}
+            keys="Q"
+            onSelect={does(() => void startBatch({ taskIds: chosen, mode: "queue" }))}
+          >
             Execute Queue
           </Item>
           <Item icon={SlidersHorizontal} keys="O" onSelect={does(() => openRun(chosen))}>
@@ -100,7 +124,10 @@ function Commands({ does }: { does: Does }) {
         <Item icon={Gear} keys="G S" onSelect={does(() => void navigate({ to: "/settings" }))}>
           Settings
         </Item>
-        <Item icon={shown === "dark" ? Sun : Moon} onSelect={does(() => wishFor(shown === "dark" ? "light" : "dark"))}>
+        <Item
+          icon={shown === "dark" ? Sun : Moon}
+          onSelect={does(() => wishFor(shown === "dark" ? "light" : "dark"))}
+        >
           {shown === "dark" ? "Light theme" : "Dark theme"}
         </Item>
         <Item icon={Keyboard} keys="?" onSelect={does(() => openOverlay("sheet"))}>
@@ -117,11 +144,18 @@ function Batches({ does }: { does: Does }) {
   if (batches.size === 0) return null;
   return (
     <Group title="Batches">
-      {[...batches.values()].sort((a, b) => b.id - a.id).map((batch) => (
-        <Item key={batch.id} icon={Layers} value={`Batch ${batch.number}`} onSelect={does(() => void navigate({ to: "/batches/$id", params: { id: String(batch.id) } }))}>
-          Batch {batch.number} <StateBadge word={batch.status} />
-        </Item>
-      ))}
+      {[...batches.values()]
+        .sort((a, b) => b.id - a.id)
+        .map((batch) => (
+          <Item
+            key={batch.id}
+            icon={Layers}
+            value={`Batch ${batch.number}`}
+            onSelect={does(() => void navigate({ to: "/batches/$id", params: { id: String(batch.id) } }))}
+          >
+            Batch {batch.number} <StateBadge word={batch.status} />
+          </Item>
+        ))}
     </Group>
   );
 }
@@ -132,14 +166,22 @@ function Tasks({ text, does }: { text: string; does: Does }) {
   const found = useMemo(() => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const all = [...tasks.values()];
-    return all.filter((task) => words.every((word) => `${task.key} ${task.title}`.toLowerCase().includes(word))).slice(0, MOST_TASKS);
+    return all
+      .filter((task) => words.every((word) => `${task.key} ${task.title}`.toLowerCase().includes(word)))
+      .slice(0, MOST_TASKS);
   }, [tasks, text]);
   if (found.length === 0) return null;
   return (
     <Group title="Tasks">
       {found.map((task) => (
-        <Item key={task.id} icon={CircleDot} value={`${task.key} ${task.title} ${task.id}`} onSelect={does(() => void navigate({ to: "/tasks/$id", params: { id: task.id } }))}>
-          <span className="font-mono text-xs text-fg-3">{task.key}</span> <span className="truncate">{task.title}</span>
+        <Item
+          key={task.id}
+          icon={CircleDot}
+          value={`${task.key} ${task.title} ${task.id}`}
+          onSelect={does(() => void navigate({ to: "/tasks/$id", params: { id: task.id } }))}
+        >
+          <span className="font-mono text-xs text-fg-3">{task.key}</span>{" "}
+          <span className="truncate">{task.title}</span>
         </Item>
       ))}
     </Group>
@@ -148,17 +190,32 @@ function Tasks({ text, does }: { text: string; does: Does }) {
 
 function Group({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <Command.Group heading={title} className="[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-fg-3">
+    <Command.Group
+      heading={title}
+      className="[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-fg-3"
+    >
       {children}
     </Command.Group>
   );
 }
 
-type ItemProps = { icon: LucideIcon; keys?: string; disabled?: boolean; value?: string; onSelect: () => void; children: ReactNode };
+type ItemProps = {
+  icon: LucideIcon;
+  keys?: string;
+  disabled?: boolean;
+  value?: string;
+  onSelect: () => void;
+  children: ReactNode;
+};
 
 function Item({ icon: Icon, keys, disabled, value, onSelect, children }: ItemProps) {
   return (
-    <Command.Item value={value} disabled={disabled} onSelect={onSelect} className="flex h-9 items-center gap-2.5 rounded-md px-2.5 text-sm data-[selected=true]:bg-hover">
+    <Command.Item
+      value={value}
+      disabled={disabled}
+      onSelect={onSelect}
+      className="flex h-9 items-center gap-2.5 rounded-md px-2.5 text-sm data-[selected=true]:bg-hover"
+    >
       <Icon className="size-4 shrink-0 text-fg-3" aria-hidden />
       <span className="flex min-w-0 flex-1 items-center gap-2">{children}</span>
       {keys ? keys.split(" ").map((key) => <Kbd key={key}>{key}</Kbd>) : null}

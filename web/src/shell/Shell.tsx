@@ -3,16 +3,19 @@
 import { Outlet, useRouter } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
 import { Toaster } from "sonner";
+import { approveOrTell } from "@/actions/approve";
 import { inWords } from "@/api/client";
 import { useProjects } from "@/api/queries";
+import { boardAddress } from "@/app/Go";
+import { openOverlay, useOverlays } from "@/app/overlays";
+import { useFirstProject } from "@/app/project";
 import { BatchStrip } from "@/batch/BatchStrip";
-import { approveOrTell } from "@/board/approve";
 import { ApproveDialog } from "@/board/ApproveDialog";
 import { ConsentDialog } from "@/board/Consent";
-import { boardAddress } from "@/board/FilterBar";
 import { NewTask } from "@/board/NewTask";
 import { PushDialog } from "@/board/PushConsent";
 import { RunDialog } from "@/board/RunDialog";
+import { useTheme } from "@/browser/theme";
 import { type Keys, useHotkeys } from "@/keys/hotkeys";
 import { Sheet } from "@/keys/Sheet";
 import { goLive } from "@/live/live";
@@ -24,12 +27,9 @@ import { Button } from "@/ui/Button";
 import { AddProject } from "./AddProject";
 import { useNoDrop } from "./drop";
 import { Header } from "./Header";
-import { openOverlay, useOverlays } from "./overlays";
 import { Palette } from "./Palette";
 import { Outside } from "./pages";
-import { useFirstProject } from "./project";
 import { Sidebar } from "./Sidebar";
-import { useTheme } from "./theme";
 import { useTitle } from "./title";
 
 export function Shell() {
@@ -46,8 +46,11 @@ export function Shell() {
   const overlays = useOverlays();
   return (
     <>
-      <a href="#page" className="sr-only focus:not-sr-only focus:absolute focus:left-2 focus:top-2 focus:z-50 focus:bg-overlay focus:p-2">
-        Skip to the page
+      <a
+        href="#page"
+        className="sr-only focus:not-sr-only focus:absolute focus:left-2 focus:top-2 focus:z-50 focus:bg-overlay focus:p-2"
+      >
+        Skip to content
       </a>
       <div className="flex h-full flex-col-reverse sm:flex-row">
         <Sidebar />
@@ -76,7 +79,11 @@ export function Shell() {
 
 const toastLook = {
   className: "!bg-overlay !border-line !text-fg !font-sans !text-sm",
-  classNames: { description: "!text-fg-2", actionButton: "!bg-accent !text-on-accent", cancelButton: "!bg-hover !text-fg" },
+  classNames: {
+    description: "!text-fg-2",
+    actionButton: "!bg-accent !text-on-accent",
+    cancelButton: "!bg-hover !text-fg",
+  },
 };
 
 function ConnectionBanner() {
@@ -85,19 +92,36 @@ function ConnectionBanner() {
   if (error?.status === 401 || (error && !isLoaded)) return null;
   if (error && !(error.status === 0 && state === "lost")) {
     return (
-      <Banner tone="error" action={<Button size="small" onClick={() => void load()}>Load again</Button>}>
+      <Banner
+        tone="error"
+        action={
+          <Button size="small" onClick={() => void load()}>
+            Reload
+          </Button>
+        }
+      >
         What you see may be old: {inWords(error)}
       </Banner>
     );
   }
   if (state !== "lost") return null;
-  return <Banner>Disconnected from the server. What you see may be old; reconnecting…</Banner>;
+  return <Banner>Disconnected from the server. This page may be out of date; reconnecting…</Banner>;
 }
 
 function VersionBanner() {
   const isOther = useConnection((connection) => connection.isOtherVersion);
   if (!isOther) return null;
-  return <Banner action={<Button size="small" onClick={() => location.reload()}>Reload</Button>}>The server speaks another version than this page.</Banner>;
+  return (
+    <Banner
+      action={
+        <Button size="small" onClick={() => location.reload()}>
+          Reload
+        </Button>
+      }
+    >
+      The server runs another version than this page.
+    </Banner>
+  );
 }
 
 /** Notices ask for pages without knowing the router. */
@@ -113,7 +137,10 @@ function useGoing() {
 /** Lets the task start that waits, if it is clear which one is meant. */
 function approve(): void | false {
   const { project, batches } = useWorld.getState();
-  const waiting = [...batches.values()].filter((batch) => batch.projectId === project && !isOver(batch) && batch.tasks.some((task) => task.status === "waiting"));
+  const waiting = [...batches.values()].filter(
+    (batch) =>
+      batch.projectId === project && !isOver(batch) && batch.tasks.some((task) => task.status === "waiting"),
+  );
   const [batch] = waiting;
   if (!batch || waiting.length > 1) return false;
   approveOrTell(batch);

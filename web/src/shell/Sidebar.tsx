@@ -1,11 +1,10 @@
 // The way between pages: beside the page, or below it where there is little room.
 
 import { Link, useRouter } from "@tanstack/react-router";
-import { Kanban, Layers, type LucideIcon, Settings as Gear } from "lucide-react";
-import { boardAddress } from "@/board/FilterBar";
-import { useWorld } from "@/live/world";
+import { Settings as Gear, Kanban, Layers, type LucideIcon } from "lucide-react";
+import { boardAddress, isPlain } from "@/app/Go";
 import { isOver } from "@/live/state";
-import { isPlain } from "./Go";
+import { useWorld } from "@/live/world";
 
 const entries: { to: "/" | "/batches" | "/settings"; word: string; icon: LucideIcon }[] = [
   { to: "/", word: "Board", icon: Kanban },
@@ -15,7 +14,11 @@ const entries: { to: "/" | "/batches" | "/settings"; word: string; icon: LucideI
 
 export function Sidebar() {
   const router = useRouter();
-  const running = useWorld((world) => [...world.batches.values()].filter((batch) => batch.projectId === world.project && !isOver(batch)).length);
+  const running = useWorld(
+    (world) =>
+      [...world.batches.values()].filter((batch) => batch.projectId === world.project && !isOver(batch))
+        .length,
+  );
   return (
     <nav
       aria-label="Pages"
@@ -40,8 +43,9 @@ export function Sidebar() {
           <Icon className="size-4" aria-hidden />
           <span className="sm:sr-only lg:not-sr-only">{word}</span>
           {to === "/batches" && running > 0 ? (
-            <span className="hidden rounded-full bg-accent-soft px-1.5 text-2xs text-accent-text lg:ml-auto lg:inline" aria-label={`${running} running`}>
+            <span className="hidden rounded-full bg-accent-soft px-1.5 text-2xs text-accent-text lg:ml-auto lg:inline">
               {running}
+              <span className="sr-only"> running</span>
             </span>
           ) : null}
         </Link>

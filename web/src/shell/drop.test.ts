@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import { useNoDrop } from "./drop";
 
 function drop(types: string[]): boolean {
-  const event = Object.assign(new Event("drop", { bubbles: true, cancelable: true }), { dataTransfer: { types, dropEffect: "copy" } });
+  const event = Object.assign(new Event("drop", { bubbles: true, cancelable: true }), {
+    dataTransfer: { types, dropEffect: "copy" },
+  });
   document.body.dispatchEvent(event);
   return event.defaultPrevented;
 }

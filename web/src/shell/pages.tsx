@@ -11,7 +11,7 @@ export function NotFound() {
     <EmptyState
       isPage
       icon={Compass}
-      title="There is no such page"
+      title="Page not found"
       action={
         <Link to="/" className={buttonLook()}>
           Back to the board
@@ -23,7 +23,12 @@ export function NotFound() {
 
 export function ErrorPage({ error }: { error: unknown }) {
   return (
-    <EmptyState isPage icon={CircleAlert} title="This page could not be shown" action={<Button onClick={() => location.reload()}>Load it again</Button>}>
+    <EmptyState
+      isPage
+      icon={CircleAlert}
+      title="Could not show this page"
+      action={<Button onClick={() => location.reload()}>Reload</Button>}
+    >
       <p>{inWords(error)}</p>
     </EmptyState>
   );
@@ -36,13 +41,19 @@ export function Outside({ error }: { error: unknown }) {
     return (
       <EmptyState isPage icon={KeyRound} title="Sign in">
         <p>
-          Run <code className="font-mono">pleach serve</code> and open the link it prints. Each link works once.
+          Run <code className="font-mono">pleach serve</code> and open the link it prints. Each link works
+          once.
         </p>
       </EmptyState>
     );
   }
   return (
-    <EmptyState isPage icon={Unplug} title="The server cannot be reached" action={<Button onClick={() => location.reload()}>Try again</Button>}>
+    <EmptyState
+      isPage
+      icon={Unplug}
+      title="Could not reach the server"
+      action={<Button onClick={() => location.reload()}>Try again</Button>}
+    >
       <p>{inWords(error)}</p>
       <p className="mt-1 text-fg-3 empty:hidden">{hintOf(error)}</p>
     </EmptyState>

@@ -23,7 +23,9 @@ function styleOf(look: Look): CSSProperties {
   if (look.dim && !fg) style.color = "var(--fg-3)";
   if (look.italic) style.fontStyle = "italic";
   if (look.underline || look.strike) {
-    style.textDecoration = [look.underline && "underline", look.strike && "line-through"].filter(Boolean).join(" ");
+    style.textDecoration = [look.underline && "underline", look.strike && "line-through"]
+      .filter(Boolean)
+      .join(" ");
   }
   return style;
 }
@@ -53,7 +55,9 @@ export function Marked({ text, words }: { text: string; words?: string | undefin
     parts.push(
       <Fragment key={found}>
         {text.slice(at, found)}
-        <mark className="rounded-sm bg-accent-soft text-fg outline outline-1 outline-accent-text">{text.slice(found, found + words.length)}</mark>
+        <mark className="rounded-sm bg-accent-soft text-fg outline outline-1 outline-accent-text">
+          {text.slice(found, found + words.length)}
+        </mark>
       </Fragment>,
     );
     at = found + words.length;

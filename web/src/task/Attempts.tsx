@@ -2,16 +2,21 @@
 
 import { History } from "lucide-react";
 import { type AttemptView, type BoardTask, inWords } from "@/api/client";
+import { Go } from "@/app/Go";
 import { useNow } from "@/live/clock";
-import { Go } from "@/shell/Go";
+import { dollars, duration, moment, sentence, tokens } from "@/text/format";
 import { StateBadge } from "@/ui/Badge";
 import { EmptyState } from "@/ui/EmptyState";
-import { dollars, duration, moment, sentence, tokens } from "@/ui/format";
-import type { useAttempts } from "./queries";
 import { Loading } from "@/ui/Skeleton";
+import type { useAttempts } from "./queries";
 
 export function Attempts({ task, asked }: { task: BoardTask; asked: ReturnType<typeof useAttempts> }) {
-  if (asked.error && !asked.data) return <EmptyState icon={History} title="The attempts could not be listed">{inWords(asked.error)}</EmptyState>;
+  if (asked.error && !asked.data)
+    return (
+      <EmptyState icon={History} title="Could not load the attempts">
+        {inWords(asked.error)}
+      </EmptyState>
+    );
   if (!asked.data) return <Loading />;
   if (asked.data.length === 0) {
     return (
@@ -33,8 +38,14 @@ export function Attempts({ task, asked }: { task: BoardTask; asked: ReturnType<t
 
 /** What an attempt took, as far as it is known. */
 export function tookText(attempt: AttemptView, now: number): string {
-  const seconds = ((attempt.completedAt ? Date.parse(attempt.completedAt) : now) - Date.parse(attempt.startedAt)) / 1_000;
-  const parts = [attempt.agent, duration(seconds), attempt.tokens ? `${tokens(attempt.tokens)} tokens` : "", attempt.cost == null ? "" : dollars(attempt.cost)];
+  const seconds =
+    ((attempt.completedAt ? Date.parse(attempt.completedAt) : now) - Date.parse(attempt.startedAt)) / 1_000;
+  const parts = [
+    attempt.agent,
+    duration(seconds),
+    attempt.tokens ? `${tokens(attempt.tokens)} tokens` : "",
+    attempt.cost == null ? "" : dollars(attempt.cost),
+  ];
   return parts.filter(Boolean).join(" · ");
 }
 
@@ -50,11 +61,18 @@ function Attempt({ task, attempt }: { task: BoardTask; attempt: AttemptView }) {
         <span className="text-xs text-fg-2">{tookText(attempt, now)}</span>
         <span className="flex-1" />
         <span className="text-xs text-fg-3">{moment(attempt.startedAt)}</span>
-        <Go href={`/tasks/${task.id}?batch=${attempt.batchId}&attempt=${attempt.attempt}&tab=transcript`} className="text-sm text-accent-text underline underline-offset-2">
+        <Go
+          href={`/tasks/${task.id}?batch=${attempt.batchId}&attempt=${attempt.attempt}&tab=transcript`}
+          className="text-sm text-accent-text underline underline-offset-2"
+        >
           Transcript
         </Go>
       </div>
-      {attempt.error ? <p className="mt-1 line-clamp-3 text-sm text-fg-2 [overflow-wrap:anywhere]">{sentence(attempt.error)}</p> : null}
+      {attempt.error ? (
+        <p className="mt-1 line-clamp-3 text-sm text-fg-2 [overflow-wrap:anywhere]">
+          {sentence(attempt.error)}
+        </p>
+      ) : null}
     </li>
   );
 }

@@ -3,16 +3,24 @@
 import { Copy } from "lucide-react";
 import type { ReactNode } from "react";
 import type { BatchView, BoardTask, TaskView } from "@/api/client";
-import { wordOf } from "@/board/columns";
+import { Go } from "@/app/Go";
+import { wordOf } from "@/live/columns";
 import { useWorld } from "@/live/world";
+import { dollars, duration, grouped, moment, worded } from "@/text/format";
 import { StateBadge, Tag } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
-import { dollars, duration, grouped, moment, worded } from "@/ui/format";
-import { Description } from "./DetailsEdit";
-import { Go } from "@/shell/Go";
 import { toast } from "@/visible/toast";
+import { Description } from "./DetailsEdit";
 
-export function Details({ task, batch, inBatch }: { task: BoardTask; batch: BatchView | undefined; inBatch: TaskView | undefined }) {
+export function Details({
+  task,
+  batch,
+  inBatch,
+}: {
+  task: BoardTask;
+  batch: BatchView | undefined;
+  inBatch: TaskView | undefined;
+}) {
   return (
     <div className="min-h-0 flex-1 overflow-y-auto" tabIndex={0} role="region" aria-label="Details">
       <div className="mx-auto grid max-w-5xl gap-6 p-4 md:grid-cols-[minmax(0,1fr)_300px]">
@@ -38,7 +46,9 @@ export function Details({ task, batch, inBatch }: { task: BoardTask; batch: Batc
             </Fact>
           ) : null}
           <Files files={inBatch && inBatch.files.length > 0 ? inBatch.files : task.files} />
-          {task.plan ? <Fact name="Plan">{`${task.plan}${task.line ? `, line ${task.line}` : ""}`}</Fact> : null}
+          {task.plan ? (
+            <Fact name="Plan">{`${task.plan}${task.line ? `, line ${task.line}` : ""}`}</Fact>
+          ) : null}
           {inBatch ? <Work inBatch={inBatch} /> : null}
           {batch ? (
             <Fact name="Batch">
@@ -60,7 +70,9 @@ function Work({ inBatch }: { inBatch: TaskView }) {
       {inBatch.seconds > 0 ? <Fact name="Time">{duration(inBatch.seconds)}</Fact> : null}
       {inBatch.tokens ? <Fact name="Tokens">{grouped(inBatch.tokens)}</Fact> : null}
       {inBatch.cost != null ? <Fact name="Cost">{dollars(inBatch.cost)}</Fact> : null}
-      {inBatch.branch && inBatch.hasBranch ? <Fact name="Branch">{<Copied text={inBatch.branch} />}</Fact> : null}
+      {inBatch.branch && inBatch.hasBranch ? (
+        <Fact name="Branch">{<Copied text={inBatch.branch} />}</Fact>
+      ) : null}
       {inBatch.worktreePath ? <Fact name="Worktree">{<Copied text={inBatch.worktreePath} />}</Fact> : null}
       {inBatch.sessionId ? <Fact name="Agent's session">{<Copied text={inBatch.sessionId} />}</Fact> : null}
       <Fact name="Sandbox">{inBatch.sandbox}</Fact>
@@ -111,12 +123,14 @@ export function Copied({ text }: { text: string }) {
       await navigator.clipboard.writeText(text);
       toast("Copied");
     } catch {
-      toast.error("It could not be copied");
+      toast.error("Could not copy");
     }
   };
   return (
     <span className="flex items-start gap-1">
-      <code className="min-w-0 flex-1 rounded-sm bg-sunken px-1.5 py-0.5 font-mono text-xs leading-5 [overflow-wrap:anywhere]">{text}</code>
+      <code className="min-w-0 flex-1 rounded-sm bg-sunken px-1.5 py-0.5 font-mono text-xs leading-5 [overflow-wrap:anywhere]">
+        {text}
+      </code>
       <Button size="icon" look="ghost" aria-label={`Copy ${text}`} onClick={() => void copy()}>
         <Copy />
       </Button>

@@ -3,15 +3,15 @@
 import { useRouter } from "@tanstack/react-router";
 import { Pencil, Trash2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
+import { useAct } from "@/actions/actions";
 import { answered, api, type BoardTask } from "@/api/client";
-import { isBusy } from "@/board/columns";
-import { boardAddress } from "@/board/FilterBar";
-import { type Draft, TaskForm } from "@/board/TaskForm";
+import { boardAddress } from "@/app/Go";
+import { isBusy } from "@/live/columns";
 import { asked } from "@/live/order";
 import { change } from "@/live/world";
 import { Button } from "@/ui/Button";
 import { Confirm } from "@/ui/Confirm";
-import { useAct } from "./queries";
+import { type Draft, TaskForm } from "./TaskForm";
 
 export function Description({ task }: { task: BoardTask }) {
   const [isEditing, setEditing] = useState(false);
@@ -23,13 +23,15 @@ export function Description({ task }: { task: BoardTask }) {
     wasEditing.current = isEditing;
   }, [isEditing]);
   if (isEditing) return <Edit task={task} onDone={() => setEditing(false)} />;
-  const why = isBusy(task) ? "A batch has this task" : undefined;
+  const why = isBusy(task) ? "This task is in a running batch" : undefined;
   return (
     <section aria-label="Description" className="min-w-0">
       {task.description ? (
-        <p className="whitespace-pre-wrap text-base leading-6 text-fg [overflow-wrap:anywhere]">{task.description}</p>
+        <p className="whitespace-pre-wrap text-base leading-6 text-fg [overflow-wrap:anywhere]">
+          {task.description}
+        </p>
       ) : (
-        <p className="text-sm text-fg-3">The title is all that its agent is told.</p>
+        <p className="text-sm text-fg-3">The prompt of its agent is only the title.</p>
       )}
       <div className="mt-4 flex gap-2">
         <Button ref={edit} size="small" disabled={isBusy(task)} title={why} onClick={() => setEditing(true)}>
@@ -85,10 +87,23 @@ function Delete({ task, why }: { task: BoardTask; why: string | undefined }) {
   };
   return (
     <>
-      <Button size="small" look="danger" disabled={why !== undefined || doing !== null} title={why} onClick={() => setAsking(true)}>
+      <Button
+        size="small"
+        look="danger"
+        disabled={why !== undefined || doing !== null}
+        title={why}
+        onClick={() => setAsking(true)}
+      >
         <Trash2 aria-hidden /> Delete
       </Button>
-      <Confirm open={isAsking} onOpenChange={setAsking} title="Delete this task?" action="Delete" keep="Keep it" onConfirm={() => void remove()}>
+      <Confirm
+        open={isAsking}
+        onOpenChange={setAsking}
+        title="Delete this task?"
+        action="Delete"
+        keep="Keep it"
+        onConfirm={() => void remove()}
+      >
         “{task.title}” leaves the board. Work that was done on it stays in its batches.
       </Confirm>
     </>

@@ -59,7 +59,10 @@ export function DiffScroller({ label, children }: { label: string; children: Rea
   return (
     <WorkerPoolContextProvider poolOptions={POOL} highlighterOptions={HIGHLIGHTER}>
       <div ref={around} className="flex min-h-0 flex-1 flex-col">
-        <Virtualizer className="min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2" contentClassName="p-3">
+        <Virtualizer
+          className="min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2"
+          contentClassName="p-3"
+        >
           {children}
         </Virtualizer>
       </div>
@@ -70,12 +73,31 @@ export function DiffScroller({ label, children }: { label: string; children: Rea
 const POOL = { workerFactory: () => new DiffWorker(), poolSize: 2 };
 const HIGHLIGHTER = { theme: THEME };
 
-export default function DiffFile({ text, path, style }: { text: string; path: string; style: "unified" | "split" }) {
-  const file = useMemo(() => processFile(visible(text), { cacheKey: `${path} ${text.length} ${hash(text)}` }), [text, path]);
+export default function DiffFile({
+  text,
+  path,
+  style,
+}: {
+  text: string;
+  path: string;
+  style: "unified" | "split";
+}) {
+  const file = useMemo(
+    () => processFile(visible(text), { cacheKey: `${path} ${text.length} ${hash(text)}` }),
+    [text, path],
+  );
   const options = useMemo(
-    () => ({ theme: THEME, diffStyle: style, disableFileHeader: true, overflow: "wrap", hunkSeparators: "line-info-basic", lineDiffType: "word" }) as const,
+    () =>
+      ({
+        theme: THEME,
+        diffStyle: style,
+        disableFileHeader: true,
+        overflow: "wrap",
+        hunkSeparators: "line-info-basic",
+        lineDiffType: "word",
+      }) as const,
     [style],
   );
-  if (!file) return <p className="px-3 py-2 text-sm text-fg-2">This file has no lines to show.</p>;
+  if (!file) return <p className="px-3 py-2 text-sm text-fg-2">No lines to show.</p>;
   return <FileDiff fileDiff={file} options={options} style={LOOK} />;
 }

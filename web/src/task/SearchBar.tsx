@@ -2,9 +2,9 @@
 
 import { ChevronDown, ChevronUp } from "lucide-react";
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
+import { grouped } from "@/text/format";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
-import { grouped } from "@/ui/format";
 import type { Load } from "./reader";
 import { type Found, MOST_MATCHES, nextMatch, search } from "./search";
 
@@ -82,11 +82,14 @@ export function useSearchIn(load: Load, total: number, goTo: (line: number) => v
 }
 
 /** What is said about the matches: which one of how many. */
-export function countText({ words, found, current }: Pick<Find, "words" | "found" | "current">, total: number): string {
+export function countText(
+  { words, found, current }: Pick<Find, "words" | "found" | "current">,
+  total: number,
+): string {
   if (words === "") return "";
   const count = found.matches.length;
   const more = count >= MOST_MATCHES || found.scanned < total ? "+" : "";
-  if (count === 0) return more ? "Searching…" : "No match";
+  if (count === 0) return more ? "Searching…" : "No matches";
   const place = current === null ? "" : `${grouped(found.matches.indexOf(current) + 1)}/`;
   return `${place}${grouped(count)}${more} ${count === 1 && !more && !place ? "match" : "matches"}`;
 }
@@ -113,10 +116,22 @@ export function SearchBar({ find, total }: { find: Find; total: number }) {
           }
         }}
       />
-      <Button size="icon" look="ghost" aria-label="Previous match" disabled={find.found.matches.length === 0} onClick={() => find.go(-1)}>
+      <Button
+        size="icon"
+        look="ghost"
+        aria-label="Previous match"
+        disabled={find.found.matches.length === 0}
+        onClick={() => find.go(-1)}
+      >
         <ChevronUp />
       </Button>
-      <Button size="icon" look="ghost" aria-label="Next match" disabled={find.found.matches.length === 0} onClick={() => find.go(1)}>
+      <Button
+        size="icon"
+        look="ghost"
+        aria-label="Next match"
+        disabled={find.found.matches.length === 0}
+        onClick={() => find.go(1)}
+      >
         <ChevronDown />
       </Button>
     </search>

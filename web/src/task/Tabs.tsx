@@ -2,8 +2,8 @@
 
 import { Tabs as Radix } from "radix-ui";
 import { type ReactNode, Suspense, useState } from "react";
+import { useWord } from "@/app/Go";
 import { Loading } from "@/ui/Skeleton";
-import { useWord } from "@/shell/Go";
 
 export type Tab = { name: string; title: string; count?: number | undefined; body: () => ReactNode };
 
@@ -19,8 +19,15 @@ export function Tabs({ tabs, label, first: wanted }: Props) {
   const [first] = useState(wanted ?? tabs[0]?.name ?? "");
   const shown = tabs.some((tab) => tab.name === word) ? (word ?? first) : first;
   return (
-    <Radix.Root value={shown} onValueChange={(name) => setWord(name === first ? null : name)} className="flex min-h-0 flex-1 flex-col">
-      <Radix.List aria-label={label} className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-3">
+    <Radix.Root
+      value={shown}
+      onValueChange={(name) => setWord(name === first ? null : name)}
+      className="flex min-h-0 flex-1 flex-col"
+    >
+      <Radix.List
+        aria-label={label}
+        className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-3"
+      >
         {tabs.map((tab) => (
           <Radix.Trigger
             key={tab.name}
@@ -28,13 +35,19 @@ export function Tabs({ tabs, label, first: wanted }: Props) {
             className="-mb-px flex h-9 items-center gap-1.5 whitespace-nowrap border-b-2 border-transparent px-2 text-sm text-fg-2 hover:text-fg focus-visible:-outline-offset-2 data-[state=active]:border-accent-text data-[state=active]:text-fg touch:h-11"
           >
             {tab.title}
-            {tab.count ? <span className="rounded-full bg-hover px-1.5 text-2xs text-fg-2">{tab.count}</span> : null}
+            {tab.count ? (
+              <span className="rounded-full bg-hover px-1.5 text-2xs text-fg-2">{tab.count}</span>
+            ) : null}
           </Radix.Trigger>
         ))}
       </Radix.List>
       {tabs.map((tab) =>
         tab.name === shown ? (
-          <Radix.Content key={tab.name} value={tab.name} className="flex min-h-0 flex-1 flex-col focus-visible:-outline-offset-2">
+          <Radix.Content
+            key={tab.name}
+            value={tab.name}
+            className="flex min-h-0 flex-1 flex-col focus-visible:-outline-offset-2"
+          >
             <Suspense fallback={<Loading />}>{tab.body()}</Suspense>
           </Radix.Content>
         ) : null,

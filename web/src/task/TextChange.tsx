@@ -7,11 +7,27 @@ type Line = { sign: "+" | "−" | " "; text: string };
 
 const TONES = { "+": "bg-add-bg", "−": "bg-del-bg", " ": "" };
 
-export default function TextChange({ name, before, now }: { name: string; before: string | null; now: string | null }) {
+export default function TextChange({
+  name,
+  before,
+  now,
+}: {
+  name: string;
+  before: string | null;
+  now: string | null;
+}) {
   return (
-    <div className="max-h-80 overflow-auto border-t border-line bg-bg py-1 font-mono text-xs" tabIndex={0} role="group" aria-label={`Contents of ${name}`}>
+    <div
+      className="max-h-80 overflow-auto border-t border-line bg-bg py-1 font-mono text-xs"
+      tabIndex={0}
+      role="group"
+      aria-label={`Contents of ${name}`}
+    >
       {linesOf(name, before, now).map((line, i) => (
-        <div key={i} className={cn("min-h-5 whitespace-pre-wrap px-2 [overflow-wrap:anywhere]", TONES[line.sign])}>
+        <div
+          key={i}
+          className={cn("min-h-5 whitespace-pre-wrap px-2 [overflow-wrap:anywhere]", TONES[line.sign])}
+        >
           <span className="select-none pr-2 text-fg-3">{line.sign}</span>
           {line.text}
         </div>

@@ -1,10 +1,10 @@
 // What can be done with a transcript as a whole: wrap its lines, copy it, save it.
 
 import { Copy, Download, WrapText } from "lucide-react";
+import { counted } from "@/text/format";
 import { Button } from "@/ui/Button";
-import { copyText } from "./entry";
-import { counted } from "@/ui/format";
 import { toast } from "@/visible/toast";
+import { copyText } from "./entry";
 import type { Load } from "./reader";
 
 /** The whole text, fetched in large pieces. */
@@ -20,7 +20,13 @@ export async function wholeText(load: Load, total: number): Promise<string> {
   return `${parts.join("\n")}\n`;
 }
 
-type Props = { load: Load; total: number; wraps: boolean; onWraps: (wraps: boolean) => void; fileName: string };
+type Props = {
+  load: Load;
+  total: number;
+  wraps: boolean;
+  onWraps: (wraps: boolean) => void;
+  fileName: string;
+};
 
 export function Tools({ load, total, wraps, onWraps, fileName }: Props) {
   const copy = async () => {
@@ -28,7 +34,7 @@ export function Tools({ load, total, wraps, onWraps, fileName }: Props) {
       await navigator.clipboard.writeText(await wholeText(load, total));
       toast(`Copied ${counted(total, "line")}`);
     } catch {
-      toast.error("The transcript could not be copied");
+      toast.error("Could not copy the transcript");
     }
   };
   const save = async () => {
@@ -40,18 +46,39 @@ export function Tools({ load, total, wraps, onWraps, fileName }: Props) {
       link.click();
       URL.revokeObjectURL(url);
     } catch {
-      toast.error("The transcript could not be saved");
+      toast.error("Could not save the transcript");
     }
   };
   return (
     <div className="flex items-center">
-      <Button size="icon" look="ghost" aria-label="Wrap lines" title="Wrap lines" aria-pressed={wraps} onClick={() => onWraps(!wraps)}>
+      <Button
+        size="icon"
+        look="ghost"
+        aria-label="Wrap lines"
+        title="Wrap lines"
+        aria-pressed={wraps}
+        onClick={() => onWraps(!wraps)}
+      >
         <WrapText />
       </Button>
-      <Button size="icon" look="ghost" aria-label="Copy transcript" title="Copy transcript" disabled={total === 0} onClick={() => void copy()}>
+      <Button
+        size="icon"
+        look="ghost"
+        aria-label="Copy transcript"
+        title="Copy transcript"
+        disabled={total === 0}
+        onClick={() => void copy()}
+      >
         <Copy />
       </Button>
-      <Button size="icon" look="ghost" aria-label="Save transcript" title="Save transcript" disabled={total === 0} onClick={() => void save()}>
+      <Button
+        size="icon"
+        look="ghost"
+        aria-label="Save transcript"
+        title="Save transcript"
+        disabled={total === 0}
+        onClick={() => void save()}
+      >
         <Download />
       </Button>
     </div>

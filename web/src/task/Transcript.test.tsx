@@ -17,21 +17,37 @@ afterEach(() => {
 });
 
 function lines(details: NonNullable<Line["detail"]>[]): Load {
-  const entries = details.map((detail, line): Line => ({ line, type: detail.type, text: "text" in detail ? detail.text : "", detail }));
+  const entries = details.map(
+    (detail, line): Line => ({ line, type: detail.type, text: "text" in detail ? detail.text : "", detail }),
+  );
   return async (from, limit) => {
     const first = from === "tail" ? Math.max(0, entries.length - limit) : from;
-    return { entries: entries.slice(first, first + limit), from: first, total: entries.length, attempt: 1, isOver: true };
+    return {
+      entries: entries.slice(first, first + limit),
+      from: first,
+      total: entries.length,
+      attempt: 1,
+      isOver: true,
+    };
   };
 }
 
-const show = (load: Load, isRunning = false) => render(<Transcript load={load} total={0} isRunning={isRunning} fileName="a.txt" />);
+const show = (load: Load, isRunning = false) =>
+  render(<Transcript load={load} total={0} isRunning={isRunning} fileName="a.txt" />);
 
 describe("the transcript", () => {
   it("is a log with what the agent said, and tool calls folded", async () => {
     show(
       lines([
         { type: "text", text: "I will look." },
-        { type: "tool_call", id: "1", tool: "execute", name: "Bash", title: "make", input: { command: "make all" } },
+        {
+          type: "tool_call",
+          id: "1",
+          tool: "execute",
+          name: "Bash",
+          title: "make",
+          input: { command: "make all" },
+        },
         { type: "tool_result", id: "1", status: "error", output: "no rule\nto make", exit_code: 2 },
       ]),
     );
@@ -44,7 +60,13 @@ describe("the transcript", () => {
   });
 
   it("counts the lines that have the words", async () => {
-    show(lines([{ type: "text", text: "One apple" }, { type: "text", text: "Two pears" }, { type: "text", text: "More apples" }]));
+    show(
+      lines([
+        { type: "text", text: "One apple" },
+        { type: "text", text: "Two pears" },
+        { type: "text", text: "More apples" },
+      ]),
+    );
     fireEvent.change(screen.getByLabelText("Search the transcript"), { target: { value: "APPLE" } });
     await screen.findByText("2 matches");
     fireEvent.click(screen.getByRole("button", { name: "Next match" }));
@@ -54,7 +76,14 @@ describe("the transcript", () => {
   it("is searched by a key, and a match within a folded call is unfolded", async () => {
     show(
       lines([
-        { type: "tool_call", id: "1", tool: "execute", name: "Bash", title: "make", input: { command: "make all" } },
+        {
+          type: "tool_call",
+          id: "1",
+          tool: "execute",
+          name: "Bash",
+          title: "make",
+          input: { command: "make all" },
+        },
         { type: "tool_result", id: "1", status: "ok", output: "first\nneedle in the hay", exit_code: 0 },
       ]),
     );
@@ -72,7 +101,7 @@ describe("the transcript", () => {
 
   it("says that nothing was said yet", async () => {
     show(lines([]), true);
-    await screen.findByText("Nothing was said yet");
+    await screen.findByText("No output yet");
   });
 
   it("says why it cannot be read and tries again", async () => {

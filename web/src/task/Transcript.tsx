@@ -2,7 +2,20 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, MessageSquareText } from "lucide-react";
-import { type Dispatch, type KeyboardEvent, type ReactNode, type RefObject, type SetStateAction, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import {
+  type Dispatch,
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  type SetStateAction,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
 import { type Keys, useHotkeys } from "@/keys/hotkeys";
 import { useConnection } from "@/live/world";
 import { Banner } from "@/ui/Banner";
@@ -87,7 +100,13 @@ export function Transcript(props: Props) {
   const rows = virtual.getVirtualItems();
   const [first, last] = [rows[0]?.index ?? 0, rows.at(-1)?.index ?? 0];
   useEffect(() => reader.want(first, last), [reader, first, last, state.version]);
-  useFollow(scroller, following, setFollowing, () => virtual.scrollToEnd(), `${state.version} ${virtual.getTotalSize()}`);
+  useFollow(
+    scroller,
+    following,
+    setFollowing,
+    () => virtual.scrollToEnd(),
+    `${state.version} ${virtual.getTotalSize()}`,
+  );
 
   useEffect(() => {
     if (state.isOpen && linked !== null) goTo(linked);
@@ -135,7 +154,14 @@ export function Transcript(props: Props) {
         <Tools load={load} total={state.total} wraps={wraps} onWraps={setWraps} fileName={fileName} />
       </div>
       {state.error ? (
-        <Banner tone="error" action={<Button size="small" onClick={() => reader.retry()}>Try again</Button>}>
+        <Banner
+          tone="error"
+          action={
+            <Button size="small" onClick={() => reader.retry()}>
+              Try again
+            </Button>
+          }
+        >
           The transcript could not be read: {state.error}
         </Banner>
       ) : null}
@@ -173,13 +199,17 @@ export function Transcript(props: Props) {
             })}
           </div>
           {state.isOpen && state.total === 0 ? (
-            <EmptyState icon={MessageSquareText} title="Nothing was said yet">
-              {isRunning ? "What the agent says appears here as it says it." : "This attempt printed nothing."}
+            <EmptyState icon={MessageSquareText} title="No output yet">
+              {isRunning ? "The agent's output appears here." : "This attempt printed nothing."}
             </EmptyState>
           ) : null}
         </div>
         {!following && state.total > 0 ? (
-          <Button className="absolute bottom-3 right-5 shadow-float" size="small" onClick={() => setFollowing(true)}>
+          <Button
+            className="absolute bottom-3 right-5 shadow-float"
+            size="small"
+            onClick={() => setFollowing(true)}
+          >
             <ArrowDown aria-hidden /> {isRunning ? "Follow" : "Go to end"}
           </Button>
         ) : null}
@@ -189,7 +219,12 @@ export function Transcript(props: Props) {
 }
 
 /** Unfolds the match that was gone to, once it is there. */
-function useOpened(line: number | null, reader: Reader, version: number, setFolds: Dispatch<SetStateAction<ReadonlyMap<string, boolean>>>) {
+function useOpened(
+  line: number | null,
+  reader: Reader,
+  version: number,
+  setFolds: Dispatch<SetStateAction<ReadonlyMap<string, boolean>>>,
+) {
   const opened = useRef<number | null>(null);
   useEffect(() => {
     const found = line === null ? undefined : reader.pages.line(line);
@@ -204,7 +239,13 @@ function useOpened(line: number | null, reader: Reader, version: number, setFold
 }
 
 /** Keeps the end in sight until a person scrolls up, and again once they are back there. */
-function useFollow(scroller: RefObject<HTMLDivElement | null>, following: boolean, setFollowing: (following: boolean) => void, toEnd: () => void, stamp: string) {
+function useFollow(
+  scroller: RefObject<HTMLDivElement | null>,
+  following: boolean,
+  setFollowing: (following: boolean) => void,
+  toEnd: () => void,
+  stamp: string,
+) {
   const end = useRef(toEnd);
   end.current = toEnd;
   useLayoutEffect(() => {

@@ -4,8 +4,14 @@ import { plain, spans } from "./ansi";
 /** Spans as `text{look}`, one after the other. */
 function told(line: string): string {
   const look = (of: object | null) =>
-    of ? `{${Object.entries(of).map(([key, value]) => (value === true ? key : `${key}=${value}`)).join(" ")}}` : "";
-  return spans(line).map((span) => span.text + look(span.look)).join("|");
+    of
+      ? `{${Object.entries(of)
+          .map(([key, value]) => (value === true ? key : `${key}=${value}`))
+          .join(" ")}}`
+      : "";
+  return spans(line)
+    .map((span) => span.text + look(span.look))
+    .join("|");
 }
 
 describe("colours of a terminal", () => {
@@ -26,9 +32,11 @@ describe("colours of a terminal", () => {
   });
 
   it("drops what moves the cursor, sets titles or is a link", () => {
-    expect(told("\u001b[2K\u001b[1Gdone\u001b]0;title\u0007 \u001b]8;;http://a.b\u001b\\here\u001b]8;;\u001b\\\u001b[?25h")).toBe(
-      "done| |here",
-    );
+    expect(
+      told(
+        "\u001b[2K\u001b[1Gdone\u001b]0;title\u0007 \u001b]8;;http://a.b\u001b\\here\u001b]8;;\u001b\\\u001b[?25h",
+      ),
+    ).toBe("done| |here");
   });
 
   it("keeps tabs and drops other control letters", () => {

@@ -15,7 +15,8 @@ export type Span = { text: string; look: Look | null };
 
 const ESCAPE = "\u001b";
 // CSI sequences, OSC sequences (links, titles), and two-letter ones.
-const SEQUENCE = /\u001b(?:\[([0-9;:<=>?]*)([ -/]*[@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])/g;
+const SEQUENCE =
+  /\u001b(?:\[([0-9;:<=>?]*)([ -/]*[@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])/g;
 // What is left of control letters; a tab is text.
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];

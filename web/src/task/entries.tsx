@@ -20,10 +20,20 @@ import {
   Trash2,
   Wrench,
 } from "lucide-react";
+import { counted, worded } from "@/text/format";
 import { cn } from "@/ui/cn";
 import { Ansi, Marked } from "./Ansi";
-import { type Entry, firstLine, FOLD_LINES, inputText, type Line, lineCount, patchSize, pauseText, usageText } from "./entry";
-import { counted, worded } from "@/ui/format";
+import {
+  type Entry,
+  FOLD_LINES,
+  firstLine,
+  inputText,
+  type Line,
+  lineCount,
+  patchSize,
+  pauseText,
+  usageText,
+} from "./entry";
 import { Block, Fold, FoldLink, Marker, SmallDiff, Status } from "./parts";
 
 type Tool = Extract<Entry, { type: "tool_call" }>["tool"];
@@ -57,7 +67,9 @@ const LONG = 4_000;
 /** By what a row is opened and closed: a call and its result open together. */
 export function foldKey(line: Line): string {
   const { detail } = line;
-  return detail?.type === "tool_call" || detail?.type === "tool_result" ? `call ${detail.id}` : `line ${line.line}`;
+  return detail?.type === "tool_call" || detail?.type === "tool_result"
+    ? `call ${detail.id}`
+    : `line ${line.line}`;
 }
 
 export function EntryRow(props: RowProps) {
@@ -71,7 +83,9 @@ export function EntryRow(props: RowProps) {
     case "tool_call":
       return <Call {...props} call={detail} />;
     case "tool_result":
-      return <Result {...props} result={detail.status} output={detail.output} code={detail.exit_code ?? null} />;
+      return (
+        <Result {...props} result={detail.status} output={detail.output} code={detail.exit_code ?? null} />
+      );
     case "file_edit":
       return <FileEdit {...props} edit={detail} />;
     case "plan":
@@ -79,13 +93,40 @@ export function EntryRow(props: RowProps) {
     case "usage":
       return <span className="text-fg-3">{usageText(detail)}</span>;
     case "session":
-      return <span className="text-fg-3">Session {[detail.id, detail.model, detail.version].filter(Boolean).join(" · ")}</span>;
+      return (
+        <span className="text-fg-3">
+          Session {[detail.id, detail.model, detail.version].filter(Boolean).join(" · ")}
+        </span>
+      );
     case "limit":
-      return <Marker icon={Hourglass} tone="attention" word="Usage limit" text={detail.message} note={pauseText(detail.retry_after_ms)} />;
+      return (
+        <Marker
+          icon={Hourglass}
+          tone="attention"
+          word="Usage limit"
+          text={detail.message}
+          note={pauseText(detail.retry_after_ms)}
+        />
+      );
     case "retry":
-      return <Marker icon={RotateCw} tone="attention" word={`Retry ${detail.attempt}`} text={detail.message} note={pauseText(detail.delay_ms)} />;
+      return (
+        <Marker
+          icon={RotateCw}
+          tone="attention"
+          word={`Retry ${detail.attempt}`}
+          text={detail.message}
+          note={pauseText(detail.delay_ms)}
+        />
+      );
     case "error":
-      return <Marker icon={CircleAlert} tone="failed" word={`Error: ${worded(detail.trouble)}`} text={detail.message} />;
+      return (
+        <Marker
+          icon={CircleAlert}
+          tone="failed"
+          word={`Error: ${worded(detail.trouble)}`}
+          text={detail.message}
+        />
+      );
     case "result":
       return <Ended outcome={detail.outcome} message={detail.message} />;
     default:
@@ -98,19 +139,42 @@ function Raw({ text, words, line, isOpen, onToggle }: RowProps & { text: string 
   return (
     <>
       <Ansi text={isOpen ? text : text.slice(0, LONG)} {...(words ? { words } : {})} />
-      <FoldLink isOpen={isOpen ?? false} onClick={() => onToggle(foldKey(line), !isOpen)} more={counted(text.length - LONG, "more letter")} />
+      <FoldLink
+        isOpen={isOpen ?? false}
+        onClick={() => onToggle(foldKey(line), !isOpen)}
+        more={counted(text.length - LONG, "more character")}
+      />
     </>
   );
 }
 
-function Prose({ text, words, line, isOpen, onToggle, className }: RowProps & { text: string; className?: string }) {
+function Prose({
+  text,
+  words,
+  line,
+  isOpen,
+  onToggle,
+  className,
+}: RowProps & { text: string; className?: string }) {
   const lines = lineCount(text);
   const isLong = lines > 3 * FOLD_LINES;
-  const shown = isLong && !isOpen ? text.split("\n").slice(0, 2 * FOLD_LINES).join("\n") : text;
+  const shown =
+    isLong && !isOpen
+      ? text
+          .split("\n")
+          .slice(0, 2 * FOLD_LINES)
+          .join("\n")
+      : text;
   return (
     <div className={cn("whitespace-pre-wrap break-words py-1 font-sans text-sm", className)}>
       <Marked text={shown} words={words} />
-      {isLong ? <FoldLink isOpen={isOpen ?? false} onClick={() => onToggle(foldKey(line), !isOpen)} more={counted(lines - 2 * FOLD_LINES, "more line")} /> : null}
+      {isLong ? (
+        <FoldLink
+          isOpen={isOpen ?? false}
+          onClick={() => onToggle(foldKey(line), !isOpen)}
+          more={counted(lines - 2 * FOLD_LINES, "more line")}
+        />
+      ) : null}
     </div>
   );
 }
@@ -118,7 +182,13 @@ function Prose({ text, words, line, isOpen, onToggle, className }: RowProps & { 
 function Thinking(props: RowProps & { text: string }) {
   const { text, line, isOpen = false, onToggle, words } = props;
   return (
-    <Fold isOpen={isOpen} onToggle={() => onToggle(foldKey(line), !isOpen)} icon={Brain} tone="text-fg-3" head={<span className="italic text-fg-3">{isOpen ? "Thinking" : firstLine(text)}</span>}>
+    <Fold
+      isOpen={isOpen}
+      onToggle={() => onToggle(foldKey(line), !isOpen)}
+      icon={Brain}
+      tone="text-fg-3"
+      head={<span className="italic text-fg-3">{isOpen ? "Thinking" : firstLine(text)}</span>}
+    >
       <div className="whitespace-pre-wrap break-words font-sans text-sm italic text-fg-3">
         <Marked text={text} words={words} />
       </div>
@@ -126,7 +196,14 @@ function Thinking(props: RowProps & { text: string }) {
   );
 }
 
-function Call({ call, line, isOpen = false, onToggle, result, words }: RowProps & { call: Extract<Entry, { type: "tool_call" }> }) {
+function Call({
+  call,
+  line,
+  isOpen = false,
+  onToggle,
+  result,
+  words,
+}: RowProps & { call: Extract<Entry, { type: "tool_call" }> }) {
   const input = inputText(call.input);
   const head = (
     <>
@@ -138,13 +215,28 @@ function Call({ call, line, isOpen = false, onToggle, result, words }: RowProps 
     </>
   );
   return (
-    <Fold isOpen={isOpen} onToggle={() => onToggle(foldKey(line), !isOpen)} icon={TOOLS[call.tool] ?? Wrench} tone="text-ready" head={head} canOpen={input !== ""}>
+    <Fold
+      isOpen={isOpen}
+      onToggle={() => onToggle(foldKey(line), !isOpen)}
+      icon={TOOLS[call.tool] ?? Wrench}
+      tone="text-ready"
+      head={head}
+      canOpen={input !== ""}
+    >
       <Block text={input} words={words} />
     </Fold>
   );
 }
 
-function Result({ result, output, code, line, isOpen = false, onToggle, words }: RowProps & { output: string; code: number | null }) {
+function Result({
+  result,
+  output,
+  code,
+  line,
+  isOpen = false,
+  onToggle,
+  words,
+}: RowProps & { output: string; code: number | null }) {
   const lines = lineCount(output);
   const head = (
     <>
@@ -157,7 +249,13 @@ function Result({ result, output, code, line, isOpen = false, onToggle, words }:
     </>
   );
   return (
-    <Fold isOpen={isOpen} onToggle={() => onToggle(foldKey(line), !isOpen)} head={head} canOpen={output !== ""} isNested>
+    <Fold
+      isOpen={isOpen}
+      onToggle={() => onToggle(foldKey(line), !isOpen)}
+      head={head}
+      canOpen={output !== ""}
+      isNested
+    >
       <Block text={output} words={words} />
     </Fold>
   );
@@ -181,13 +279,21 @@ function FileEdit({ edit, line, isOpen, onToggle, words }: RowProps & { edit: Ed
       </span>
       {size ? (
         <span className="shrink-0">
-          <span className="text-done">+{size.added}</span> <span className="text-failed">−{size.removed}</span>
+          <span className="text-done">+{size.added}</span>{" "}
+          <span className="text-failed">−{size.removed}</span>
         </span>
       ) : null}
     </>
   );
   return (
-    <Fold isOpen={isShown} onToggle={() => onToggle(foldKey(line), !isShown)} icon={change.icon} tone="text-queued" head={head} canOpen={Boolean(edit.diff)}>
+    <Fold
+      isOpen={isShown}
+      onToggle={() => onToggle(foldKey(line), !isShown)}
+      icon={change.icon}
+      tone="text-queued"
+      head={head}
+      canOpen={Boolean(edit.diff)}
+    >
       <SmallDiff patch={edit.diff ?? ""} />
     </Fold>
   );
@@ -206,7 +312,11 @@ function Steps({ steps }: { steps: { text: string; status: string }[] }) {
             )}
             aria-hidden
           >
-            {step.status === "completed" ? <Check className="size-3" /> : step.status === "in_progress" ? <span className="size-1.5 rounded-full bg-running" /> : null}
+            {step.status === "completed" ? (
+              <Check className="size-3" />
+            ) : step.status === "in_progress" ? (
+              <span className="size-1.5 rounded-full bg-running" />
+            ) : null}
           </span>
           <span className={step.status === "completed" ? "text-fg-3" : "text-fg"}>
             {step.text}
@@ -218,8 +328,15 @@ function Steps({ steps }: { steps: { text: string; status: string }[] }) {
   );
 }
 
-function Ended({ outcome, message }: { outcome: Extract<Entry, { type: "result" }>["outcome"]; message: string }) {
+function Ended({
+  outcome,
+  message,
+}: {
+  outcome: Extract<Entry, { type: "result" }>["outcome"];
+  message: string;
+}) {
   if (outcome === "completed") return <Marker icon={CircleCheck} tone="done" word="Done" text={message} />;
-  if (outcome === "interrupted") return <Marker icon={CircleStop} tone="attention" word="Stopped" text={message} />;
+  if (outcome === "interrupted")
+    return <Marker icon={CircleStop} tone="attention" word="Stopped" text={message} />;
   return <Marker icon={CircleX} tone="failed" word={`Failed: ${worded(outcome.failed)}`} text={message} />;
 }

@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { copyText, firstLine, hasWords, inputText, lineCount, patchLines, patchSize, usageText, type Line } from "./entry";
+import {
+  copyText,
+  firstLine,
+  hasWords,
+  inputText,
+  type Line,
+  lineCount,
+  patchLines,
+  patchSize,
+  usageText,
+} from "./entry";
 
 const PATCH = `diff --git a/a.rs b/a.rs
 index 1..2 100644
@@ -12,7 +22,12 @@ index 1..2 100644
 \\ No newline at end of file
 `;
 
-const line = (detail: Line["detail"], text = ""): Line => ({ line: 0, type: detail?.type ?? "raw", text, detail });
+const line = (detail: Line["detail"], text = ""): Line => ({
+  line: 0,
+  type: detail?.type ?? "raw",
+  text,
+  detail,
+});
 
 describe("entries of a transcript", () => {
   it("shows a patch without its headers", () => {
@@ -26,8 +41,15 @@ describe("entries of a transcript", () => {
   });
 
   it("shows lines that look like headers where they are none", () => {
-    const lines = patchLines("--- a/q.sql\n+++ b/q.sql\n@@ -1,2 +1,2 @@\n select 1;\n--- old comment\n+++ i;\n");
-    expect(lines.map((part) => `${part.kind} ${part.text}`)).toEqual(["hunk @@ -1,2 +1,2 @@", "same select 1;", "del -- old comment", "add ++ i;"]);
+    const lines = patchLines(
+      "--- a/q.sql\n+++ b/q.sql\n@@ -1,2 +1,2 @@\n select 1;\n--- old comment\n+++ i;\n",
+    );
+    expect(lines.map((part) => `${part.kind} ${part.text}`)).toEqual([
+      "hunk @@ -1,2 +1,2 @@",
+      "same select 1;",
+      "del -- old comment",
+      "add ++ i;",
+    ]);
   });
 
   it("shows what a tool was given", () => {
@@ -50,7 +72,10 @@ describe("entries of a transcript", () => {
 
   it("searches in all that a line holds", () => {
     expect(hasWords(line(null, "\u001b[1mHello\u001b[0m there"), "hello there")).toBe(true);
-    const call = line({ type: "tool_call", id: "1", tool: "execute", name: "Bash", title: "run", input: { command: "Make" } }, "run");
+    const call = line(
+      { type: "tool_call", id: "1", tool: "execute", name: "Bash", title: "run", input: { command: "Make" } },
+      "run",
+    );
     expect(hasWords(call, "make")).toBe(true);
     expect(copyText(call)).toBe("> run\ncommand: Make");
     expect(hasWords(call, "absent")).toBe(false);

@@ -1,8 +1,8 @@
 // What a line of a transcript is, in the words and parts that the page shows.
 
+import { dollars, duration, tokens } from "@/text/format";
 import type { components } from "../api/schema";
 import { plain } from "./ansi";
-import { dollars, duration, tokens } from "@/ui/format";
 
 export type Line = components["schemas"]["TranscriptLine"];
 export type Entry = components["schemas"]["Entry"];
@@ -14,7 +14,8 @@ export const FLAT: ReadonlySet<string> = new Set(["raw", "usage", "session"]);
 /** A line of a patch: what it is, and its text without the mark. */
 export type PatchLine = { kind: "add" | "del" | "same" | "hunk"; text: string };
 
-const HEADER = /^(diff --git |index |--- |\+\+\+ |new file |deleted file |old mode |new mode |similarity |rename )/;
+const HEADER =
+  /^(diff --git |index |--- |\+\+\+ |new file |deleted file |old mode |new mode |similarity |rename )/;
 
 /** How many lines of a text are shown before it is folded. */
 export const FOLD_LINES = 12;
@@ -82,7 +83,7 @@ export function usageText(usage: { tokens?: number; usd?: number | null }): stri
 
 /** What a person is told of a pause. */
 export function pauseText(ms: number | null | undefined): string {
-  return ms ? `again in ${duration(ms / 1_000)}` : "";
+  return ms ? `retry in ${duration(ms / 1_000)}` : "";
 }
 
 /** The text of a line for search and copy, as many lines as it has. */

@@ -12,20 +12,43 @@ const TONES = { add: "bg-add-bg", del: "bg-del-bg", same: "", hunk: "text-fg-3" 
 /** The lines of a patch, without numbers. */
 export function SmallDiff({ patch }: { patch: string }) {
   return (
-    <div className="overflow-x-auto rounded-md border border-line bg-bg py-1" tabIndex={0} role="group" aria-label="Changed lines">
-      {patchLines(patch).filter((line) => line.kind !== "hunk" || line.text !== "@@").map((line, i) => (
-        <div key={i} className={cn("min-w-max whitespace-pre px-2", TONES[line.kind])}>
-          <span className="select-none pr-2 text-fg-3">{SIGNS[line.kind]}</span>
-          {line.text}
-        </div>
-      ))}
+    <div
+      className="overflow-x-auto rounded-md border border-line bg-bg py-1"
+      tabIndex={0}
+      role="group"
+      aria-label="Changed lines"
+    >
+      {patchLines(patch)
+        .filter((line) => line.kind !== "hunk" || line.text !== "@@")
+        .map((line, i) => (
+          <div key={i} className={cn("min-w-max whitespace-pre px-2", TONES[line.kind])}>
+            <span className="select-none pr-2 text-fg-3">{SIGNS[line.kind]}</span>
+            {line.text}
+          </div>
+        ))}
     </div>
   );
 }
 
-const EDGES = { attention: "border-attention text-attention", failed: "border-failed text-failed", done: "border-done text-done" };
+const EDGES = {
+  attention: "border-attention text-attention",
+  failed: "border-failed text-failed",
+  done: "border-done text-done",
+};
 
-export function Marker({ icon: Icon, tone, word, text, note }: { icon: LucideIcon; tone: keyof typeof EDGES; word: string; text: string; note?: string }) {
+export function Marker({
+  icon: Icon,
+  tone,
+  word,
+  text,
+  note,
+}: {
+  icon: LucideIcon;
+  tone: keyof typeof EDGES;
+  word: string;
+  text: string;
+  note?: string;
+}) {
   return (
     <div className={cn("my-1 border-l-2 py-0.5 pl-2 font-sans text-sm", EDGES[tone])}>
       <div className="flex items-center gap-1.5 font-medium">
@@ -62,13 +85,44 @@ export function Block({ text, words }: { text: string; words?: string | undefine
   );
 }
 
-type FoldProps = { isOpen: boolean; onToggle: () => void; head: ReactNode; children: ReactNode; icon?: LucideIcon; tone?: string; canOpen?: boolean; isNested?: boolean };
+type FoldProps = {
+  isOpen: boolean;
+  onToggle: () => void;
+  head: ReactNode;
+  children: ReactNode;
+  icon?: LucideIcon;
+  tone?: string;
+  canOpen?: boolean;
+  isNested?: boolean;
+};
 
-export function Fold({ isOpen, onToggle, head, children, icon: Icon, tone, canOpen = true, isNested = false }: FoldProps) {
+export function Fold({
+  isOpen,
+  onToggle,
+  head,
+  children,
+  icon: Icon,
+  tone,
+  canOpen = true,
+  isNested = false,
+}: FoldProps) {
   return (
     <div className={cn(isNested && "pl-5")}>
-      <button type="button" onClick={onToggle} disabled={!canOpen} aria-expanded={canOpen ? isOpen : undefined} className="flex h-6 w-full min-w-0 items-center gap-1.5 rounded-sm text-left enabled:hover:bg-hover">
-        <ChevronRight className={cn("size-3 shrink-0 text-fg-3 transition-transform", isOpen && "rotate-90", !canOpen && "invisible")} aria-hidden />
+      <button
+        type="button"
+        onClick={onToggle}
+        disabled={!canOpen}
+        aria-expanded={canOpen ? isOpen : undefined}
+        className="flex h-6 w-full min-w-0 items-center gap-1.5 rounded-sm text-left enabled:hover:bg-hover"
+      >
+        <ChevronRight
+          className={cn(
+            "size-3 shrink-0 text-fg-3 transition-transform",
+            isOpen && "rotate-90",
+            !canOpen && "invisible",
+          )}
+          aria-hidden
+        />
         {Icon ? <Icon className={cn("size-3.5 shrink-0", tone)} aria-hidden /> : null}
         {head}
       </button>
@@ -79,7 +133,11 @@ export function Fold({ isOpen, onToggle, head, children, icon: Icon, tone, canOp
 
 export function FoldLink({ isOpen, onClick, more }: { isOpen: boolean; onClick: () => void; more: string }) {
   return (
-    <button type="button" onClick={onClick} className="ml-1 block font-sans text-xs text-accent-text underline">
+    <button
+      type="button"
+      onClick={onClick}
+      className="ml-1 block font-sans text-xs text-accent-text underline"
+    >
       {isOpen ? "Show less" : `Show ${more}`}
     </button>
   );

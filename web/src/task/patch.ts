@@ -4,7 +4,13 @@ import type { components } from "../api/schema";
 
 export type ShownPatch = components["schemas"]["ShownPatch"];
 
-export type FilePatch = { path: string; text: string; added: number | null; removed: number | null; note: string };
+export type FilePatch = {
+  path: string;
+  text: string;
+  added: number | null;
+  removed: number | null;
+  note: string;
+};
 
 /** The files of a patch, with their own part of it; those that had no room come without. */
 export function filesOf(shown: ShownPatch): FilePatch[] {
@@ -16,7 +22,13 @@ export function filesOf(shown: ShownPatch): FilePatch[] {
     known.delete(path);
     return { path, text, added: file?.added ?? null, removed: file?.removed ?? null, note: noteOf(text) };
   });
-  const rest = [...known.values()].map((file) => ({ path: file.path, text: "", added: file.added ?? null, removed: file.removed ?? null, note: "not shown" }));
+  const rest = [...known.values()].map((file) => ({
+    path: file.path,
+    text: "",
+    added: file.added ?? null,
+    removed: file.removed ?? null,
+    note: "not shown",
+  }));
   return [...found, ...rest];
 }
 
@@ -49,10 +61,17 @@ function pathOf(text: string): string {
   const head = text.split(/^@@ /m, 1)[0] ?? text;
   const name = (mark: string) => {
     const found = new RegExp(`^${mark} (.*?)\\t?$`, "m").exec(head)?.[1];
-    return found === undefined || found === "/dev/null" ? undefined : unquoted(found).replace(/^[abciow]\//, "");
+    return found === undefined || found === "/dev/null"
+      ? undefined
+      : unquoted(found).replace(/^[abciow]\//, "");
   };
   const renamed = /^rename to (.*)$/m.exec(head)?.[1];
-  return name("\\+\\+\\+") ?? (renamed === undefined ? undefined : unquoted(renamed)) ?? name("---") ?? bothNames(head);
+  return (
+    name("\\+\\+\\+") ??
+    (renamed === undefined ? undefined : unquoted(renamed)) ??
+    name("---") ??
+    bothNames(head)
+  );
 }
 
 /** The path of a part that names it only in its first line, twice. */

@@ -14,7 +14,10 @@ class Server {
     if (this.fails) throw new Error("the server is gone");
     const first = from === "tail" ? Math.max(0, this.total - limit) : Math.min(from, this.total);
     const count = Math.min(limit, this.total - first);
-    const entries = Array.from({ length: count }, (_, i): Line => ({ line: first + i, type: "raw", text: `l${first + i}` }));
+    const entries = Array.from(
+      { length: count },
+      (_, i): Line => ({ line: first + i, type: "raw", text: `l${first + i}` }),
+    );
     return { entries, from: first, total: this.total, attempt: 1, isOver: this.isOver };
   };
 }
@@ -141,7 +144,9 @@ describe("the reader of a transcript", () => {
       { type: "tool_result", id: "a", status: "error", output: "" },
       { type: "usage", tokens: 30, input: 20, output: 10, cached: 0, usd: 0.1 },
     ];
-    const entries = details.map((detail, line): Line => ({ line, type: detail?.type ?? "raw", text: "", detail }));
+    const entries = details.map(
+      (detail, line): Line => ({ line, type: detail?.type ?? "raw", text: "", detail }),
+    );
     const reader = new Reader(async () => ({ entries, from: 0, total: 3, attempt: 1, isOver: true }));
     await reader.open();
     expect(reader.snapshot().usage?.tokens).toBe(30);

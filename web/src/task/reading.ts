@@ -1,7 +1,7 @@
 // How this browser reads diffs: in which form, and what a person has seen of them.
 
 import { create } from "zustand";
-import { recall, remember } from "@/shell/memory";
+import { recall, remember } from "@/browser/memory";
 
 /** So many marks are kept; the oldest go first. */
 const MOST = 5_000;

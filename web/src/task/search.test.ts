@@ -8,12 +8,23 @@ describe("the search in a transcript", () => {
       const first = Number(from);
       const entries = Array.from(
         { length: Math.min(limit, 5_000 - first) },
-        (_, i): Line => ({ line: first + i, type: "raw", text: (first + i) % 1_500 === 0 ? "An \u001b[31mERROR" : "fine" }),
+        (_, i): Line => ({
+          line: first + i,
+          type: "raw",
+          text: (first + i) % 1_500 === 0 ? "An \u001b[31mERROR" : "fine",
+        }),
       );
       return { entries, from: first, total: 5_000, attempt: 1, isOver: true };
     };
     const told: Found[] = [];
-    await search(load, "an error", { matches: [], scanned: 0 }, () => 5_000, new AbortController().signal, (found) => told.push(found));
+    await search(
+      load,
+      "an error",
+      { matches: [], scanned: 0 },
+      () => 5_000,
+      new AbortController().signal,
+      (found) => told.push(found),
+    );
     expect(told.map((found) => found.scanned)).toEqual([2_000, 4_000, 5_000]);
     expect(told.at(-1)?.matches).toEqual([0, 1_500, 3_000, 4_500]);
   });

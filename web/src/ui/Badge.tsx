@@ -58,17 +58,42 @@ export function lookOf(word: string): Look {
 }
 
 /** A state as a badge; one that is steady is as wide as the longest, so that nothing beside it moves when the state changes. */
-export function StateBadge({ word, spin = false, isSteady = false }: { word: string; spin?: boolean; isSteady?: boolean }) {
+export function StateBadge({
+  word,
+  spin = false,
+  isSteady = false,
+}: {
+  word: string;
+  spin?: boolean;
+  isSteady?: boolean;
+}) {
   const look = lookOf(word);
   const Icon = look.icon;
   return (
-    <span className={cn("inline-flex h-5 shrink-0 items-center gap-1 rounded-full border border-line bg-bg px-1.5 text-2xs text-fg-2", isSteady && "min-w-23")}>
-      <Icon className={cn("size-3", look.tone, spin && look.icon === LoaderCircle && "animate-spin")} aria-hidden />
+    <span
+      className={cn(
+        "inline-flex h-5 shrink-0 items-center gap-1 rounded-full border border-line bg-bg px-1.5 text-2xs text-fg-2",
+        isSteady && "min-w-23",
+      )}
+    >
+      <Icon
+        className={cn("size-3", look.tone, spin && look.icon === LoaderCircle && "animate-spin")}
+        aria-hidden
+      />
       {look.word}
     </span>
   );
 }
 
 export function Tag({ children, className }: { children: ReactNode; className?: string }) {
-  return <span className={cn("inline-block h-5 max-w-32 truncate rounded-full border border-line-strong/50 px-1.5 text-2xs leading-[18px] text-fg-2", className)}>{children}</span>;
+  return (
+    <span
+      className={cn(
+        "inline-block h-5 max-w-32 truncate rounded-full border border-line-strong/50 px-1.5 text-2xs leading-[18px] text-fg-2",
+        className,
+      )}
+    >
+      {children}
+    </span>
+  );
 }

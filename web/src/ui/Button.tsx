@@ -12,7 +12,8 @@ export const buttonLook = cva(
         // What has no border shows one where colours are forced.
         primary: "border border-transparent bg-accent text-on-accent enabled:hover:bg-accent-hover",
         plain: "border border-line bg-raised text-fg enabled:hover:bg-hover",
-        ghost: "border border-transparent text-fg-2 enabled:hover:bg-hover enabled:hover:text-fg aria-pressed:text-accent-text",
+        ghost:
+          "border border-transparent text-fg-2 enabled:hover:bg-hover enabled:hover:text-fg aria-pressed:text-accent-text",
         danger: "border border-transparent text-failed enabled:hover:bg-del-bg",
       },
       size: {

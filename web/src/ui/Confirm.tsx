@@ -25,7 +25,9 @@ export function Confirm({ open, onOpenChange, title, children, action, keep = "K
       className="max-w-[440px]"
       footer={
         <>
-          <Button data-first onClick={() => onOpenChange(false)}>{keep}</Button>
+          <Button data-first onClick={() => onOpenChange(false)}>
+            {keep}
+          </Button>
           <Button
             look="danger"
             className="border border-failed/40"

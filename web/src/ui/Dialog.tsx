@@ -19,7 +19,16 @@ type Props = {
   isText?: boolean;
 };
 
-export function Dialog({ open, onOpenChange, title, description, children, footer, className, isText = false }: Props) {
+export function Dialog({
+  open,
+  onOpenChange,
+  title,
+  description,
+  children,
+  footer,
+  className,
+  isText = false,
+}: Props) {
   const focus = useGivenBack();
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
@@ -34,7 +43,9 @@ export function Dialog({ open, onOpenChange, title, description, children, foote
           onCloseAutoFocus={focus.closed}
           onOpenAutoFocus={(event) => {
             focus.opened();
-            const first = (event.currentTarget as HTMLElement | null)?.querySelector<HTMLElement>("[data-first]");
+            const first = (event.currentTarget as HTMLElement | null)?.querySelector<HTMLElement>(
+              "[data-first]",
+            );
             if (!first) return;
             event.preventDefault();
             first.focus();
@@ -62,7 +73,9 @@ export function Dialog({ open, onOpenChange, title, description, children, foote
           <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4" tabIndex={isText ? 0 : undefined}>
             {children}
           </div>
-          {footer ? <footer className="flex justify-end gap-2 border-t border-line px-4 py-3">{footer}</footer> : null}
+          {footer ? (
+            <footer className="flex justify-end gap-2 border-t border-line px-4 py-3">{footer}</footer>
+          ) : null}
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

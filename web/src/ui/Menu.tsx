@@ -37,7 +37,15 @@ export function MenuItem({ className, ...rest }: ComponentProps<typeof Radix.Ite
   return <Radix.Item className={cn(row, className)} {...rest} />;
 }
 
-export function MenuRadio({ value, onValueChange, children }: { value: string; onValueChange: (value: string) => void; children: ReactNode }) {
+export function MenuRadio({
+  value,
+  onValueChange,
+  children,
+}: {
+  value: string;
+  onValueChange: (value: string) => void;
+  children: ReactNode;
+}) {
   return (
     <Radix.RadioGroup value={value} onValueChange={onValueChange}>
       {children}
@@ -59,7 +67,11 @@ export function MenuRadioItem({ children, className, ...rest }: ComponentProps<t
 /** A choice of which several may hold; the menu stays open. */
 export function MenuCheckItem({ children, className, ...rest }: ComponentProps<typeof Radix.CheckboxItem>) {
   return (
-    <Radix.CheckboxItem className={cn(row, "pl-7 relative", className)} onSelect={(event) => event.preventDefault()} {...rest}>
+    <Radix.CheckboxItem
+      className={cn(row, "pl-7 relative", className)}
+      onSelect={(event) => event.preventDefault()}
+      {...rest}
+    >
       <Radix.ItemIndicator className="absolute left-2">
         <Check />
       </Radix.ItemIndicator>

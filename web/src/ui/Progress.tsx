@@ -3,7 +3,14 @@
 import { cn } from "./cn";
 
 type Part = { count: number; tone: string };
-type Props = { label: string; value: number; total: number; percent: number; parts: Part[]; className?: string };
+type Props = {
+  label: string;
+  value: number;
+  total: number;
+  percent: number;
+  parts: Part[];
+  className?: string;
+};
 
 export function Progress({ label, value, total, percent, parts, className }: Props) {
   return (
@@ -18,7 +25,11 @@ export function Progress({ label, value, total, percent, parts, className }: Pro
     >
       {parts.map((part) =>
         part.count > 0 ? (
-          <span key={part.tone} className={cn("h-full transition-[width]", part.tone)} style={{ width: `${(100 * part.count) / Math.max(1, total)}%` }} />
+          <span
+            key={part.tone}
+            className={cn("h-full transition-[width]", part.tone)}
+            style={{ width: `${(100 * part.count) / Math.max(1, total)}%` }}
+          />
         ) : null,
       )}
     </div>

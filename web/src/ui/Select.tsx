@@ -19,7 +19,10 @@ export function Select({ options, className, ...rest }: Props) {
           </option>
         ))}
       </select>
-      <ChevronDown className="pointer-events-none absolute right-2.5 top-1/2 size-3.5 -translate-y-1/2 text-fg-3" aria-hidden />
+      <ChevronDown
+        className="pointer-events-none absolute right-2.5 top-1/2 size-3.5 -translate-y-1/2 text-fg-3"
+        aria-hidden
+      />
     </span>
   );
 }

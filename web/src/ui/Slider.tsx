@@ -18,7 +18,18 @@ type Props = {
   onSettle?: (value: number) => void;
 };
 
-export function Slider({ label, labelledBy, describedBy, value, min, max, disabled, className, onChange, onSettle }: Props) {
+export function Slider({
+  label,
+  labelledBy,
+  describedBy,
+  value,
+  min,
+  max,
+  disabled,
+  className,
+  onChange,
+  onSettle,
+}: Props) {
   return (
     <Radix.Root
       value={[value]}
@@ -28,7 +39,10 @@ export function Slider({ label, labelledBy, describedBy, value, min, max, disabl
       disabled={disabled}
       onValueChange={(values) => onChange(values[0] ?? value)}
       onValueCommit={(values) => onSettle?.(values[0] ?? value)}
-      className={cn("relative flex h-7 w-full touch-none select-none items-center data-[disabled]:opacity-50", className)}
+      className={cn(
+        "relative flex h-7 w-full touch-none select-none items-center data-[disabled]:opacity-50",
+        className,
+      )}
     >
       <Radix.Track className="relative h-1 grow rounded-full bg-line-strong">
         <Radix.Range className="absolute h-full rounded-full bg-accent" />

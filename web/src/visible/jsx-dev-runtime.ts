@@ -3,7 +3,8 @@
 import { jsxDEV as make } from "react/jsx-dev-runtime";
 import { shown } from "./jsx-runtime";
 
-export { Fragment } from "react/jsx-dev-runtime";
 export type { JSX } from "react/jsx-dev-runtime";
+export { Fragment } from "react/jsx-dev-runtime";
 
-export const jsxDEV: typeof make = (type, props, ...rest) => make(type, shown(type, props as Record<string, unknown>), ...rest);
+export const jsxDEV: typeof make = (type, props, ...rest) =>
+  make(type, shown(type, props as Record<string, unknown>), ...rest);

@@ -5,8 +5,8 @@
 import { Fragment, type JSX, jsx as make, jsxs as makeAll } from "react/jsx-runtime";
 import { hides, pieces, visible } from "./visible";
 
-export { Fragment };
 export type { JSX };
+export { Fragment };
 
 type Type = Parameters<typeof make>[0];
 type Props = Record<string, unknown> & { children?: unknown };
@@ -39,13 +39,20 @@ export function shown(type: Type, props: Props): Props {
   if (typeof children === "string") {
     if (hides(children)) changed = { ...(changed ?? props), children: marked(children, isPlain) };
   } else if (Array.isArray(children) && children.some((child) => typeof child === "string" && hides(child))) {
-    changed = { ...(changed ?? props), children: children.map((child: unknown) => (typeof child === "string" ? marked(child, isPlain) : child)) };
+    changed = {
+      ...(changed ?? props),
+      children: children.map((child: unknown) =>
+        typeof child === "string" ? marked(child, isPlain) : child,
+      ),
+    };
   }
   return changed ?? props;
 }
 
 function marked(text: string, isPlain: boolean) {
   if (isPlain || !hides(text)) return visible(text);
-  const parts = pieces(text).map((piece) => (piece.isMark ? make("span", { className: "hidden-character", children: piece.text }) : piece.text));
+  const parts = pieces(text).map((piece) =>
+    piece.isMark ? make("span", { className: "hidden-character", children: piece.text }) : piece.text,
+  );
   return makeAll(Fragment, { children: parts });
 }

@@ -16,6 +16,8 @@ export const toast: typeof plain = new Proxy(plain, {
   apply: (target, self, words) => Reflect.apply(target, self, seen(words)) as unknown,
   get(target, name) {
     const how: unknown = Reflect.get(target, name);
-    return typeof how === "function" ? (...words: unknown[]) => Reflect.apply(how, target, seen(words)) as unknown : how;
+    return typeof how === "function"
+      ? (...words: unknown[]) => Reflect.apply(how, target, seen(words)) as unknown
+      : how;
   },
 });

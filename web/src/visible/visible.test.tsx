@@ -1,8 +1,8 @@
 // Hidden characters are seen, and writing that needs them stays readable.
 
 import { cleanup, render, screen } from "@testing-library/react";
-import { afterEach, expect, test } from "vitest";
 import { DropdownMenu } from "radix-ui";
+import { afterEach, expect, test } from "vitest";
 import { Ansi } from "@/task/Ansi";
 import { Dialog } from "@/ui/Dialog";
 import { MenuItem, MenuLabel } from "@/ui/Menu";
@@ -50,6 +50,7 @@ test("whatever a page shows goes through it, and fields keep what was typed", ()
       <p>
         {1} {text}
       </p>
+      {/* biome-ignore lint/complexity/noUselessFragments: a fragment is what is tested */}
       <>{text}</>
       <Ansi text={text} />
       <textarea defaultValue={text} />
@@ -62,5 +63,8 @@ test("whatever a page shows goes through it, and fields keep what was typed", ()
   expect(screen.getAllByText("⟨U+202E⟩", { selector: ".hidden-character" })).toHaveLength(4);
   expect(container.querySelector("option")?.textContent).toBe("pay ⟨U+202E⟩live");
   expect(container.querySelector("section")?.title).toBe("pay ⟨U+202E⟩live");
-  expect([container.querySelector("textarea")?.value, container.querySelector("input")?.value]).toEqual([text, text]);
+  expect([container.querySelector("textarea")?.value, container.querySelector("input")?.value]).toEqual([
+    text,
+    text,
+  ]);
 });

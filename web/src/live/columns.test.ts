@@ -31,10 +31,12 @@ test("a task of a batch that runs is where the batch says", () => {
 });
 
 test("a task that did not make it needs a person", () => {
-  for (const outcome of ["conflicted", "invalid", "blocked"]) check(`pending skipped/${outcome} -> needs_you ${outcome}`);
+  for (const outcome of ["conflicted", "invalid", "blocked"])
+    check(`pending skipped/${outcome} -> needs_you ${outcome}`);
   for (const outcome of ["failed", "timed_out"]) check(`pending failed/${outcome} -> needs_you ${outcome}`);
   check("pending cancelled/cancelled -> cancelled cancelled");
-  for (const outcome of ["conflicted", "failed"]) check(`in_progress failed/${outcome} -> needs_you ${outcome}`);
+  for (const outcome of ["conflicted", "failed"])
+    check(`in_progress failed/${outcome} -> needs_you ${outcome}`);
   check("in_progress completed/merged -> done completed");
   check("completed completed/merged -> done completed");
   check("completed completed/no_changes -> done no_changes");
@@ -46,6 +48,16 @@ test("what a person said last of a task counts more than its last batch", () => 
 });
 
 test("places between two others are found where there is room", () => {
-  expect([spread(1, 2, 1), spread(undefined, 2, 1), spread(2, undefined, 1), spread(undefined, undefined, 1)]).toEqual([[1.5], [1], [3], [1]]);
-  expect([spread(undefined, 3, 2), spread(0, 3, 2), spread(1, 1, 1), spread(1, 1 + Number.EPSILON, 1)]).toEqual([[1, 2], [1, 2], undefined, undefined]);
+  expect([
+    spread(1, 2, 1),
+    spread(undefined, 2, 1),
+    spread(2, undefined, 1),
+    spread(undefined, undefined, 1),
+  ]).toEqual([[1.5], [1], [3], [1]]);
+  expect([
+    spread(undefined, 3, 2),
+    spread(0, 3, 2),
+    spread(1, 1, 1),
+    spread(1, 1 + Number.EPSILON, 1),
+  ]).toEqual([[1, 2], [1, 2], undefined, undefined]);
 });

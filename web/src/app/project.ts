@@ -3,9 +3,9 @@
 import { useEffect } from "react";
 import type { BoardTask, Project } from "@/api/client";
 import { keys, projectsQuery, queryClient, useProjects } from "@/api/queries";
+import { recall, remember } from "@/browser/memory";
 import { show } from "@/live/load";
 import { useConnection, useWorld } from "@/live/world";
-import { recall, remember } from "./memory";
 
 /** Shows a project from now on; it is remembered once it is there. */
 export async function chooseProject(id: string) {
@@ -28,7 +28,8 @@ export function useProjectOf(task: BoardTask | undefined) {
 }
 
 async function showListed(project: string) {
-  const isListed = () => queryClient.getQueryData(projectsQuery.queryKey)?.some((each) => each.id === project);
+  const isListed = () =>
+    queryClient.getQueryData(projectsQuery.queryKey)?.some((each) => each.id === project);
   if (!isListed()) await queryClient.refetchQueries({ queryKey: keys.projects });
   if (isListed()) void show(project);
 }

@@ -12,7 +12,10 @@ function wished(): Wish {
   return kept === "dark" || kept === "light" ? kept : "system";
 }
 
-export const useTheme = create<{ wish: Wish; shown: "dark" | "light" }>(() => ({ wish: wished(), shown: shownFor(wished()) }));
+export const useTheme = create<{ wish: Wish; shown: "dark" | "light" }>(() => ({
+  wish: wished(),
+  shown: shownFor(wished()),
+}));
 
 function shownFor(wish: Wish): "dark" | "light" {
   if (wish !== "system") return wish;

@@ -15,8 +15,12 @@ afterEach(() => {
 
 function list(project: string | undefined, projects: { id: string; status: string }[]) {
   queryClient.setQueryData(["projects"], projects);
-  const asked = vi.spyOn(api, "GET").mockResolvedValue({ data: { batches: [] }, response: new Response() } as never);
-  const wrapper = ({ children }: { children: ReactNode }) => <QueryClientProvider client={queryClient}>{children}</QueryClientProvider>;
+  const asked = vi
+    .spyOn(api, "GET")
+    .mockResolvedValue({ data: { batches: [] }, response: new Response() } as never);
+  const wrapper = ({ children }: { children: ReactNode }) => (
+    <QueryClientProvider client={queryClient}>{children}</QueryClientProvider>
+  );
   return { asked, ...renderHook(({ id }) => useBatches(id), { wrapper, initialProps: { id: project } }) };
 }
 

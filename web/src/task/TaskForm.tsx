@@ -9,7 +9,9 @@ import { Select } from "@/ui/Select";
 import { NeedsPicker } from "./NeedsPicker";
 
 /** What a person says of a task. */
-export type Draft = Required<{ [Name in "title" | "description" | "priority" | "labels" | "dependsOn"]: NonNullable<TaskChanges[Name]> }>;
+export type Draft = Required<{
+  [Name in "title" | "description" | "priority" | "labels" | "dependsOn"]: NonNullable<TaskChanges[Name]>;
+}>;
 
 const nothing: Draft = { title: "", description: "", priority: "medium", labels: [], dependsOn: [] };
 
@@ -41,7 +43,10 @@ export function TaskForm({ task, action, onSave, children }: Props) {
   const [error, setError] = useState<unknown>(null);
   const id = useId();
   const plan = task?.plan ?? null;
-  const allows = useCallback((other: BoardTask) => other.id !== task?.id && (other.plan ?? null) === plan, [task?.id, plan]);
+  const allows = useCallback(
+    (other: BoardTask) => other.id !== task?.id && (other.plan ?? null) === plan,
+    [task?.id, plan],
+  );
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
   const title = draft.title.trim();
 
@@ -68,21 +73,52 @@ export function TaskForm({ task, action, onSave, children }: Props) {
       }}
     >
       <Row id={`${id}title`} label="Title">
-        <TextField id={`${id}title`} data-first value={draft.title} maxLength={500} required autoComplete="off" onChange={(event) => set({ title: event.target.value })} />
+        <TextField
+          id={`${id}title`}
+          data-first
+          value={draft.title}
+          maxLength={500}
+          required
+          autoComplete="off"
+          onChange={(event) => set({ title: event.target.value })}
+        />
       </Row>
       <Row id={`${id}details`} label="Details">
-        <TextArea id={`${id}details`} value={draft.description} placeholder="What the agent is told besides the title" className="min-h-32" onChange={(event) => set({ description: event.target.value })} />
+        <TextArea
+          id={`${id}details`}
+          value={draft.description}
+          placeholder="The agent's prompt, besides the title"
+          className="min-h-32"
+          onChange={(event) => set({ description: event.target.value })}
+        />
       </Row>
       <div className="grid gap-4 sm:grid-cols-2">
         <Row id={`${id}priority`} label="Priority">
-          <Select id={`${id}priority`} className="w-full" options={priorities} value={draft.priority} onChange={(event) => set({ priority: event.target.value as Draft["priority"] })} />
+          <Select
+            id={`${id}priority`}
+            className="w-full"
+            options={priorities}
+            value={draft.priority}
+            onChange={(event) => set({ priority: event.target.value as Draft["priority"] })}
+          />
         </Row>
         <Row id={`${id}labels`} label="Labels">
-          <TextField id={`${id}labels`} value={labels} placeholder="backend, urgent" autoComplete="off" onChange={(event) => setLabels(event.target.value)} />
+          <TextField
+            id={`${id}labels`}
+            value={labels}
+            placeholder="backend, urgent"
+            autoComplete="off"
+            onChange={(event) => setLabels(event.target.value)}
+          />
         </Row>
       </div>
       <Row id={`${id}needs`} label="Needs">
-        <NeedsPicker id={`${id}needs`} value={draft.dependsOn} allows={allows} onChange={(dependsOn) => set({ dependsOn })} />
+        <NeedsPicker
+          id={`${id}needs`}
+          value={draft.dependsOn}
+          allows={allows}
+          onChange={(dependsOn) => set({ dependsOn })}
+        />
       </Row>
       <ErrorLine error={error} />
       <div className="flex flex-wrap justify-between gap-2">
@@ -108,5 +144,12 @@ function Row({ id, label, children }: { id: string; label: string; children: Rea
 
 /** The words between commas, each once. */
 function wordsIn(text: string): string[] {
-  return [...new Set(text.split(",").map((word) => word.trim()).filter(Boolean))];
+  return [
+    ...new Set(
+      text
+        .split(",")
+        .map((word) => word.trim())
+        .filter(Boolean),
+    ),
+  ];
 }

@@ -25,8 +25,11 @@ export function NeedsPicker({ id, value, onChange, allows }: Props) {
   const listId = useId();
   const found = useMemo(() => {
     const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
-    const fits = (task: BoardTask) => words.every((word) => `${task.key} ${task.title}`.toLowerCase().includes(word));
-    return [...tasks.values()].filter((task) => !value.includes(task.id) && allows(task) && fits(task)).slice(0, MOST_SHOWN);
+    const fits = (task: BoardTask) =>
+      words.every((word) => `${task.key} ${task.title}`.toLowerCase().includes(word));
+    return [...tasks.values()]
+      .filter((task) => !value.includes(task.id) && allows(task) && fits(task))
+      .slice(0, MOST_SHOWN);
   }, [tasks, typed, value, allows]);
   const chosen = found[Math.min(at, found.length - 1)];
 
@@ -39,7 +42,11 @@ export function NeedsPicker({ id, value, onChange, allows }: Props) {
     if (event.ctrlKey || event.metaKey) return;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       setOpen(true);
-      if (isOpen) setAt((before) => (before + (event.key === "ArrowDown" ? 1 : found.length - 1)) % Math.max(1, found.length));
+      if (isOpen)
+        setAt(
+          (before) =>
+            (before + (event.key === "ArrowDown" ? 1 : found.length - 1)) % Math.max(1, found.length),
+        );
     } else if (event.key === "Enter" && isOpen && chosen) add(chosen);
     else if (event.key === "Escape" && isOpen) setOpen(false);
     else if (event.key === "Backspace" && typed === "" && value.length > 0) onChange(value.slice(0, -1));
@@ -53,7 +60,12 @@ export function NeedsPicker({ id, value, onChange, allows }: Props) {
       {value.length > 0 ? (
         <ul aria-label="Needs" className="mb-1.5 flex flex-wrap gap-1">
           {value.map((each) => (
-            <Needed key={each} task={tasks.get(each)} id={each} onRemove={() => onChange(value.filter((other) => other !== each))} />
+            <Needed
+              key={each}
+              task={tasks.get(each)}
+              id={each}
+              onRemove={() => onChange(value.filter((other) => other !== each))}
+            />
           ))}
         </ul>
       ) : null}
@@ -78,7 +90,13 @@ export function NeedsPicker({ id, value, onChange, allows }: Props) {
           onBlur={() => setOpen(false)}
           onKeyDown={press}
         />
-        <ul id={listId} role="listbox" aria-label="Tasks" hidden={!isOpen || found.length === 0} className="absolute inset-x-0 bottom-full z-10 mb-1 max-h-56 overflow-y-auto rounded-lg border border-line bg-overlay p-1 shadow-float">
+        <ul
+          id={listId}
+          role="listbox"
+          aria-label="Tasks"
+          hidden={!isOpen || found.length === 0}
+          className="absolute inset-x-0 bottom-full z-10 mb-1 max-h-56 overflow-y-auto rounded-lg border border-line bg-overlay p-1 shadow-float"
+        >
           {found.map((task) => (
             <li
               key={task.id}
@@ -88,7 +106,10 @@ export function NeedsPicker({ id, value, onChange, allows }: Props) {
               // The field keeps the focus.
               onMouseDown={(event) => event.preventDefault()}
               onClick={() => add(task)}
-              className={cn("flex cursor-default items-baseline gap-2 rounded-md px-2 py-1 text-sm hover:bg-hover touch:py-2.5", task === chosen && "bg-hover")}
+              className={cn(
+                "flex cursor-default items-baseline gap-2 rounded-md px-2 py-1 text-sm hover:bg-hover touch:py-2.5",
+                task === chosen && "bg-hover",
+              )}
             >
               <span className="font-mono text-2xs text-fg-3">{task.key}</span>
               <span className="min-w-0 truncate">{task.title}</span>
@@ -105,7 +126,12 @@ function Needed({ task, id, onRemove }: { task: BoardTask | undefined; id: strin
   return (
     <li className="inline-flex h-6 max-w-full items-center gap-1 rounded-full border border-line pl-2 pr-1 text-xs text-fg-2">
       <span className="truncate">{word}</span>
-      <button type="button" aria-label={`Does not need ${word}`} onClick={onRemove} className="grid size-5 shrink-0 place-items-center rounded-full hover:bg-hover">
+      <button
+        type="button"
+        aria-label={`Remove ${word} from needs`}
+        onClick={onRemove}
+        className="grid size-5 shrink-0 place-items-center rounded-full hover:bg-hover"
+      >
         <X className="size-3" aria-hidden />
       </button>
     </li>

@@ -3,11 +3,11 @@
 import { create } from "zustand";
 import { answered, api, type BatchOptions, hintOf, inWords, Refused, unconfirmedPush } from "@/api/client";
 import { projectsQuery, queryClient } from "@/api/queries";
+import { select } from "@/app/selection";
 import { fetchStale } from "@/live/batches";
 import { asked } from "@/live/order";
 import { useWorld } from "@/live/world";
 import { toast } from "@/visible/toast";
-import { select } from "./selection";
 
 export type ConsentChange = {
   what: "file" | "setting";
@@ -40,7 +40,10 @@ export const NEEDS_GIT = "Parallel mode requires a git repository";
 /** Whether the project that is shown cannot run tasks beside each other. */
 function lacksGit(): boolean {
   const { project } = useWorld.getState();
-  return queryClient.getQueryData(projectsQuery.queryKey)?.find((each) => each.id === project)?.isRepository === false;
+  return (
+    queryClient.getQueryData(projectsQuery.queryKey)?.find((each) => each.id === project)?.isRepository ===
+    false
+  );
 }
 
 /** Starts a batch; whether it did. Errors are told. */
@@ -60,7 +63,8 @@ export async function startBatch(wish: BatchOptions): Promise<boolean> {
       (batch) => ({ type: "batch", batch }),
     );
     fetchStale();
-    for (const warning of started.warnings) toast.warning(warning.message, { description: warning.hint ?? undefined });
+    for (const warning of started.warnings)
+      toast.warning(warning.message, { description: warning.hint ?? undefined });
     toast.success(`Batch ${started.number} started`);
     select.clear();
     return true;
@@ -85,7 +89,9 @@ function refused(error: unknown, options: BatchOptions): boolean {
   const canAdd = error instanceof Refused && error.code === "missing_dependencies";
   toast.error(inWords(error), {
     description: hintOf(error),
-    ...(canAdd ? { action: { label: "Add them", onClick: () => void startBatch({ ...options, withDeps: true }) } } : {}),
+    ...(canAdd
+      ? { action: { label: "Add them", onClick: () => void startBatch({ ...options, withDeps: true }) } }
+      : {}),
   });
   return false;
 }

@@ -15,7 +15,13 @@ export type Selection = {
   lost: string | null;
 };
 
-export const noSelection: Selection = { ids: new Set(), anchor: null, cursor: null, wanted: null, lost: null };
+export const noSelection: Selection = {
+  ids: new Set(),
+  anchor: null,
+  cursor: null,
+  wanted: null,
+  lost: null,
+};
 
 /** Adds a card or takes it out. */
 export function toggled(selection: Selection, id: string): Selection {
@@ -62,7 +68,8 @@ export const useSelection = create<Selection>(() => noSelection);
 
 export const select = {
   toggle: (id: string) => useSelection.setState((before) => toggled(before, id)),
-  extend: (to: string, order: readonly string[]) => useSelection.setState((before) => extended(before, to, order)),
+  extend: (to: string, order: readonly string[]) =>
+    useSelection.setState((before) => extended(before, to, order)),
   toggleAll: (order: readonly string[]) => useSelection.setState((before) => toggledAll(before, order)),
   clear: () => useSelection.setState((before) => ({ ...noSelection, cursor: before.cursor })),
   keep: (isThere: (id: string) => boolean) => useSelection.setState((before) => kept(before, isThere)),

@@ -27,14 +27,18 @@ export function isBusy(task: Standing): boolean {
 
 /** Whether its batch is done with it, though the rest of the batch may go on. */
 function isWoven(task: Standing): boolean {
-  return task.status === "in_progress" && (task.batch?.outcome === "merged" || task.batch?.outcome === "no_changes");
+  return (
+    task.status === "in_progress" &&
+    (task.batch?.outcome === "merged" || task.batch?.outcome === "no_changes")
+  );
 }
 
 /** The one word that says best where a task stands. */
 export function wordOf(task: Standing): string {
   const last = task.batch;
   if (last && isBusy(task)) return last.status;
-  if (task.status === "completed" || isWoven(task)) return last?.outcome === "no_changes" ? "no_changes" : "completed";
+  if (task.status === "completed" || isWoven(task))
+    return last?.outcome === "no_changes" ? "no_changes" : "completed";
   if (task.status !== "pending" && !(task.status === "in_progress" && last?.outcome)) return task.status;
   const ended = last?.outcome ?? last?.status;
   return ended && (needYou.has(ended) || ended === "cancelled") ? ended : "pending";
@@ -61,7 +65,13 @@ export const statusOfColumn: Record<ColumnName, TaskChanges["status"] | null> = 
 /** The tasks of every column in their order; arrays that did not change stay the same ones. */
 export function arrange(tasks: ReadonlyMap<string, BoardTask>, before?: Columns): Columns {
   const sorted = [...tasks.values()].sort((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1));
-  const columns: Record<ColumnName, string[]> = { todo: [], in_progress: [], needs_you: [], done: [], cancelled: [] };
+  const columns: Record<ColumnName, string[]> = {
+    todo: [],
+    in_progress: [],
+    needs_you: [],
+    done: [],
+    cancelled: [],
+  };
   for (const task of sorted) columns[columnOf(task)].push(task.id);
   if (!before) return columns;
   const kept: Record<ColumnName, readonly string[]> = { ...columns };
@@ -73,7 +83,11 @@ export function arrange(tasks: ReadonlyMap<string, BoardTask>, before?: Columns)
 }
 
 /** So many positions between two neighbours, either of which may be missing; none where there is no room. */
-export function spread(above: number | undefined, below: number | undefined, count: number): number[] | undefined {
+export function spread(
+  above: number | undefined,
+  below: number | undefined,
+  count: number,
+): number[] | undefined {
   const steps = Array.from({ length: count }, (_, at) => at + 1);
   if (below === undefined) return steps.map((step) => (above ?? 0) + step);
   if (above === undefined) return steps.map((step) => below - count + step - 1);

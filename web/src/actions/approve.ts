@@ -2,8 +2,8 @@
 
 import { create } from "zustand";
 import { answered, api, type BatchView, hintOf, inWords } from "@/api/client";
-import { approveNext } from "@/task/queries";
 import { toast } from "@/visible/toast";
+import { approveNext } from "./actions";
 import type { ConsentChange } from "./start";
 
 type Pending = { batch: number; key: string; fingerprint: string; changes: ConsentChange[] };
@@ -15,9 +15,11 @@ export const useApproval = create<{ pending: Pending | null }>(() => ({ pending:
 export async function approve(batch: BatchView): Promise<void> {
   const next = batch.tasks.find((task) => task.status === "waiting");
   if (!next || next.consent.length === 0) return approveNext(batch.id);
-  const { pending } = await answered(api.GET("/api/batches/{id}/consent", { params: { path: { id: batch.id } } }));
+  const { pending } = await answered(
+    api.GET("/api/batches/{id}/consent", { params: { path: { id: batch.id } } }),
+  );
   if (pending) useApproval.setState({ pending: { batch: batch.id, ...pending } });
-  else toast.info("Nothing waits for consent any more");
+  else toast.info("Nothing is waiting for consent any more");
 }
 
 /** Consents to what was shown, and to nothing else. */

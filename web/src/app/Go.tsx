@@ -43,3 +43,18 @@ export function useWord(name: string): [string | null, (value: string | null) =>
   );
   return [value, set];
 }
+
+let left = "";
+
+/** The words in the address of the board as it was left. */
+export function boardSearch(): string {
+  return left;
+}
+
+export function leaveBoardAt(search: string) {
+  left = search;
+}
+
+export function boardAddress(): string {
+  return `/${left}`;
+}

@@ -7,7 +7,13 @@ describe("numbers as people read them", () => {
   });
 
   it("tells tokens and money", () => {
-    expect([812, 1_000, 12_340, 345_600, 1_240_000].map(tokens)).toEqual(["812", "1k", "12.3k", "346k", "1.2M"]);
+    expect([812, 1_000, 12_340, 345_600, 1_240_000].map(tokens)).toEqual([
+      "812",
+      "1k",
+      "12.3k",
+      "346k",
+      "1.2M",
+    ]);
     expect([0, 0.004, 0.126, 12].map(dollars)).toEqual(["$0.00", "< $0.01", "$0.13", "$12.00"]);
   });
 

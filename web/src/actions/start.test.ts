@@ -32,7 +32,11 @@ test("an answer that comes after the batch has ended does not start it again", a
   };
   expect(await startBatch({ taskIds: ["id-1"] })).toBe(true);
   const { batches, stale } = useWorld.getState();
-  expect([batches.get(7)?.status, batches.get(7)?.tasks[0]?.status, stale.has(7)]).toEqual(["completed", "completed", true]);
+  expect([batches.get(7)?.status, batches.get(7)?.tasks[0]?.status, stale.has(7)]).toEqual([
+    "completed",
+    "completed",
+    true,
+  ]);
 });
 
 test("tasks do not run beside each other without git, however they are started", async () => {
@@ -47,5 +51,7 @@ test("tasks do not run beside each other without git, however they are started",
 test("a task that is run without a mode runs alone where there is no git", async () => {
   queryClient.setQueryData(["projects"], [{ id: "p", isRepository: false }]);
   expect(await startBatch({ taskIds: ["id-1"] })).toBe(true);
-  expect(vi.mocked(api.POST).mock.calls[0]?.[1]).toMatchObject({ body: { taskIds: ["id-1"], mode: "serial" } });
+  expect(vi.mocked(api.POST).mock.calls[0]?.[1]).toMatchObject({
+    body: { taskIds: ["id-1"], mode: "serial" },
+  });
 });
